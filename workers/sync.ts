@@ -8,8 +8,9 @@ import { type ChainAccess, ChainRefusal, createChainAccess } from '../src/sync/c
 import { createSchemaCache, serveNonces } from '../src/sync/nonce-port.ts'
 import { createRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
 import { openRecordSync } from '../src/sync/sync-records.ts'
-import type { ChainReply, ChainRequest } from '../src/wire/sync-messages.ts'
-import type { ChainAttestation, Hex } from '../src/wire/values.ts'
+import { serve } from '../src/wire/request-port.ts'
+import type { ChainOperations, ChainReply, ChainRequest } from '../src/wire/sync-messages.ts'
+import type { ChainResult, Hex } from '../src/wire/values.ts'
 
 const main = parentPort!
 const post = (reply: ChainReply) => main.postMessage(reply)
@@ -31,6 +32,11 @@ async function start(config: ChainAccessConfig): Promise<void> {
   }, chainRetryIntervalMs)
 
   const records = await openRecordSync(config, (event) => post({ type: 'event', event }))
+  serve<ChainOperations>(main, {
+    attestation: ({ chainId, uid }) => lookUp(chains, chainId, ({ access }) => access.attestation(uid)),
+    schema: ({ chainId, uid }) => lookUp(chains, chainId, ({ schemaString }) => schemaString(uid)),
+    sync: (action) => records.act(action),
+  })
   main.on('message', (request: ChainRequest) => {
     switch (request.type) {
       case 'nonces':
@@ -45,14 +51,8 @@ async function start(config: ChainAccessConfig): Promise<void> {
       case 'relay':
         serveRelay(request, config, chains, keccak)
         break
-      case 'sync':
-        void records.act(request.action).then((outcome) => post({ type: 'synced', id: request.id, outcome }))
-        break
       case 'close':
         void records.close().then(() => process.exit(0))
-        break
-      default:
-        void lookUp(chains, request)
     }
   })
   await checkAll()
@@ -87,20 +87,19 @@ async function openChains(
   return chains
 }
 
-async function lookUp(
+/** Reads a value from a chain. Never rejects. */
+async function lookUp<T>(
   chains: ReadonlyMap<number, ServedChain>,
-  { type, id, chainId, uid }: Extract<ChainRequest, { type: 'attestation' | 'schema' }>,
-): Promise<void> {
+  chainId: number,
+  read: (chain: ServedChain) => Promise<T | undefined>,
+): Promise<ChainResult<T>> {
   try {
     const chain = chains.get(chainId)
     if (chain === undefined) throw new RangeError(`chain ${chainId} has no RPC`)
-    const value: ChainAttestation | string | undefined =
-      type === 'attestation' ? await chain.access.attestation(uid) : await chain.schemaString(uid)
-    post({ type: 'found', id, result: { ok: true, value } })
+    return { ok: true, value: await read(chain) }
   } catch (error) {
     const isWrong = error instanceof ChainRefusal || (error instanceof RpcError && isInvalidResponse(error))
-    const cause = isWrong ? 'wrong' : 'unreachable'
-    post({ type: 'found', id, result: { ok: false, reason: (error as Error).message, cause } })
+    return { ok: false, reason: (error as Error).message, cause: isWrong ? 'wrong' : 'unreachable' }
   }
 }
 

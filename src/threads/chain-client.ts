@@ -1,11 +1,20 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
 import type { ChainAccessConfig, Config } from '../config/config.ts'
-import type { ChainReply, ChainRequest, SyncAction, SyncEvent, SyncOutcome } from '../wire/sync-messages.ts'
+import { Requester, type RequestFailure } from '../wire/request-port.ts'
+import type {
+  ChainOperations,
+  ChainReply,
+  ChainRequest,
+  SyncAction,
+  SyncEvent,
+  SyncOutcome,
+} from '../wire/sync-messages.ts'
 import type { ChainAttestation, ChainResult, ChainState, Hex } from '../wire/values.ts'
 import type { SignerClient } from './signer-client.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 import type { StoreClient } from './store-client.ts'
+import { type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 /** Reading this many blocks in ranges of ten thousand takes some minutes. */
 const MANY_BLOCKS = 1_000_000
@@ -54,24 +63,15 @@ export interface ChainClient {
   /** Runs an action of record synchronisation in the thread. Never rejects. */
   sync(action: SyncAction): Promise<SyncOutcome>
   /** Calls `connector` with a function that posts a port to the thread, now and after every restart. */
-  connect(connector: (post: (request: ChainRequest, port: MessagePort) => void) => void): void
+  connect(connector: Connector): void
   close(): Promise<void>
 }
 
-type LookupRequest = Omit<Extract<ChainRequest, { type: 'attestation' }>, 'id' | 'type'> & {
-  readonly type: 'attestation' | 'schema'
-}
-type LookupResult = ChainResult<ChainAttestation | string>
-
-interface PendingLookup {
-  readonly resolve: (result: LookupResult) => void
-  readonly timer: NodeJS.Timeout
-}
+type Connector = (post: (request: ChainRequest, port: MessagePort) => void) => void
 
 const START_TIMEOUT_MS = 30_000
 const CLOSE_MS = 3000
-const SYNC_LOST: SyncOutcome = { state: 'failed', reason: 'the sync thread is restarting' }
-const LONGEST_RESTART_PAUSE_MS = 5000
+const RESTARTING = 'the sync thread is restarting'
 
 /**
  * Starts the sync thread, waits until it has verified the contracts of every chain it can reach, and connects the
@@ -85,173 +85,165 @@ export async function startChainAccess(
   signer: Pick<SignerClient, 'connectNonces'>,
   store?: Pick<StoreClient, 'connect'>,
 ): Promise<ChainClient | undefined> {
-  const served = [...config.chains].filter(([, { rpcUrls }]) => rpcUrls.length > 0).map(([chainId]) => chainId)
-  if (served.length === 0) return undefined
-  const { maxQueuedRequests, requestDeadlineMs } = config.limits
-  const states = new Map<number, ChainState>(
-    served.map((chainId) => [chainId, { state: 'unverified', reason: 'not checked yet' }]),
-  )
-  const pending = new Map<number, PendingLookup>()
-  const pendingActions = new Map<number, (outcome: SyncOutcome) => void>()
-  const connectors: ((post: (request: ChainRequest, port: MessagePort) => void) => void)[] = []
-  let worker: Worker | undefined
-  let nextId = 0
-  let isClosing = false
-  await open()
-
-  return {
-    serves: (chainId) => states.has(chainId),
-    attestation: (chainId, uid) =>
-      lookUp({ type: 'attestation', chainId, uid }) as Promise<ChainResult<ChainAttestation>>,
-    schemaString: (chainId, uid) => lookUp({ type: 'schema', chainId, uid }) as Promise<ChainResult<string>>,
-    refusal(chainId) {
-      const state = states.get(chainId)
-      return state?.state === 'refused' ? state.reason : undefined
-    },
-    states: () => states,
-    sync(action) {
-      if (worker === undefined) return Promise.resolve(SYNC_LOST)
-      const id = nextId++
-      worker.postMessage({ type: 'sync', id, action } satisfies ChainRequest)
-      return new Promise((resolve) => pendingActions.set(id, resolve))
-    },
-    connect(connector) {
-      connectors.push(connector)
-      if (worker !== undefined) connector(postTo(worker))
-    },
-    async close() {
-      isClosing = true
-      const closing = worker
-      if (closing === undefined) return
-      const ended = new Promise((resolve) => closing.once('exit', resolve))
-      closing.postMessage({ type: 'close' } satisfies ChainRequest)
-      const timer = setTimeout(() => void closing.terminate(), CLOSE_MS)
-      await ended
-      clearTimeout(timer)
-    },
-  }
-
-  function lookUp(request: LookupRequest): Promise<LookupResult> {
-    if (worker === undefined) return Promise.resolve(unreachable('the sync thread is restarting'))
-    if (pending.size >= maxQueuedRequests) return Promise.resolve(unreachable('too many look-ups are waiting'))
-    const id = nextId++
-    worker.postMessage({ ...request, id } satisfies ChainRequest)
-    return new Promise((resolve) => {
-      const timer = setTimeout(
-        () => settle(id, unreachable('the look-up took longer than its deadline')),
-        requestDeadlineMs,
-      )
-      pending.set(id, { resolve, timer })
-    })
-  }
-
-  function settle(id: number, result: LookupResult): void {
-    const entry = pending.get(id)
-    if (entry === undefined) return
-    pending.delete(id)
-    clearTimeout(entry.timer)
-    entry.resolve(result)
-  }
-
-  async function open(): Promise<void> {
-    const started = new Worker(workerUrl('sync'), {
-      name: 'sync',
-      env: {}, // only the signer thread sees the environment
-      workerData: {
-        chains: config.chains,
-        schemas: config.schemas,
-        records: config.records,
-        sync: config.sync,
-        rpcTimeoutMs: config.rpcTimeoutMs,
-        submission: config.submission,
-        limits: config.limits,
-      } satisfies ChainAccessConfig,
-      resourceLimits: heapLimits(config),
-    })
-    started.on('message', onReply)
-    started.on('error', (error) => log.error('sync thread failed', { reason: String(error) }))
-    await untilReady(started)
-    if (isClosing) {
-      await started.terminate()
-      return
-    }
-    worker = started
-    started.once('exit', (code) => {
-      worker = undefined
-      for (const id of [...pending.keys()]) settle(id, unreachable('the sync thread is restarting'))
-      for (const resolve of pendingActions.values()) resolve(SYNC_LOST)
-      pendingActions.clear()
-      if (isClosing) return
-      log.error('sync thread ended', { code })
-      void reopen(100)
-    })
-    signer.connectNonces(() => {
-      const { port1, port2 } = new MessageChannel()
-      started.postMessage({ type: 'nonces', port: port2 } satisfies ChainRequest, [port2])
-      return port1
-    })
-    store?.connect((port) => {
-      if (worker === started) started.postMessage({ type: 'store', port } satisfies ChainRequest, [port])
-      else port.close() // it belongs to a thread that has ended; the next one connects with its own port
-    })
-    for (const connector of connectors) connector(postTo(started))
-  }
-
-  async function reopen(pauseMs: number): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    if (isClosing) return
-    try {
-      await open()
-      log.info('sync thread started again')
-    } catch (error) {
-      log.error('sync thread cannot start', { reason: String(error) })
-      await reopen(Math.min(pauseMs * 2, LONGEST_RESTART_PAUSE_MS))
-    }
-  }
-
-  function onReply(reply: ChainReply): void {
-    if (reply.type === 'found') settle(reply.id, reply.result)
-    else if (reply.type === 'event') logSyncEvent(log, reply.event)
-    else if (reply.type === 'synced') {
-      pendingActions.get(reply.id)?.(reply.outcome)
-      pendingActions.delete(reply.id)
-    }
-    if (reply.type !== 'state') return
-    const { chainId, state } = reply
-    states.set(chainId, state)
-    if (state.state === 'ok') log.info('chain verified', { chainId })
-    else if (state.state === 'unverified') log.warn('chain not verified', { chainId, reason: state.reason })
-    else log.error('chain refused', { chainId, reason: state.reason })
-  }
+  if (![...config.chains.values()].some(({ rpcUrls }) => rpcUrls.length > 0)) return undefined
+  const client = new SyncThreadClient(config, log, signer, store)
+  await client.start()
+  return client
 }
 
-function postTo(worker: Worker): (request: ChainRequest, port: MessagePort) => void {
-  return (request, port) => worker.postMessage(request, [port])
-}
-
-function untilReady(worker: Worker): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => end(new Error(`the sync thread did not start in ${START_TIMEOUT_MS} ms`)),
-      START_TIMEOUT_MS,
-    )
-    const onMessage = ({ type }: ChainReply) => type === 'ready' && end()
-    const onExit = (code: number) => end(new Error(`the sync thread ended while starting (${code})`))
-    function end(error?: Error): void {
-      clearTimeout(timer)
-      worker.off('message', onMessage)
-      worker.off('exit', onExit)
-      if (error === undefined) resolve()
-      else {
-        void worker.terminate()
-        reject(error)
-      }
-    }
-    worker.on('message', onMessage)
-    worker.on('exit', onExit)
+function startWorker(config: Config): Worker {
+  return new Worker(workerUrl('sync'), {
+    name: 'sync',
+    env: {}, // only the signer thread sees the environment
+    workerData: {
+      chains: config.chains,
+      schemas: config.schemas,
+      records: config.records,
+      sync: config.sync,
+      rpcTimeoutMs: config.rpcTimeoutMs,
+      submission: config.submission,
+      limits: config.limits,
+    } satisfies ChainAccessConfig,
+    resourceLimits: heapLimits(config),
   })
 }
 
-function unreachable(reason: string): LookupResult {
-  return { ok: false, reason, cause: 'unreachable' }
+class SyncThreadClient implements ChainClient {
+  readonly #log: Log
+  readonly #limits: Config['limits']
+  readonly #signer: Pick<SignerClient, 'connectNonces'>
+  readonly #store: Pick<StoreClient, 'connect'> | undefined
+  readonly #states: Map<number, ChainState>
+  readonly #connectors: Connector[] = []
+  readonly #requests = new Requester<ChainOperations>({
+    notConnected: RESTARTING,
+    ended: RESTARTING,
+    toError: (failure) => new Error(lookupReason(failure)),
+  })
+  readonly #thread: ThreadHost<ChainRequest, ChainReply>
+  /** Ends the thread's subscription of ports to the store. */
+  #leaveStore: (() => void) | undefined
+  #hasStarted = false
+
+  constructor(
+    config: Config,
+    log: Log,
+    signer: Pick<SignerClient, 'connectNonces'>,
+    store: Pick<StoreClient, 'connect'> | undefined,
+  ) {
+    this.#log = log
+    this.#limits = config.limits
+    this.#signer = signer
+    this.#store = store
+    const served = [...config.chains].filter(([, { rpcUrls }]) => rpcUrls.length > 0)
+    this.#states = new Map(served.map(([chainId]) => [chainId, { state: 'unverified', reason: 'not checked yet' }]))
+    this.#thread = new ThreadHost<ChainRequest, ChainReply>({
+      title: 'the sync thread',
+      create: () => startWorker(config),
+      startMs: START_TIMEOUT_MS,
+      firstPauseMs: 100,
+      closeRequest: { type: 'close' },
+      closeMs: CLOSE_MS,
+      closeStartingMs: 0, // it has no store yet, so it writes nothing
+      readStart: ({ type }) => type === 'ready',
+      onReady: () => this.#connectAll(),
+      onMessage: (reply) => this.#onReply(reply),
+      onError: (error) => log.error('sync thread failed', { reason: String(error) }),
+      onEnd: (end) => this.#onEnd(end),
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#thread.start()
+  }
+
+  serves(chainId: number): boolean {
+    return this.#states.has(chainId)
+  }
+
+  attestation(chainId: number, uid: Hex): Promise<ChainResult<ChainAttestation>> {
+    return this.#requests.ask('attestation', { chainId, uid }, this.#lookupLimits()).catch(unreachable)
+  }
+
+  schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>> {
+    return this.#requests.ask('schema', { chainId, uid }, this.#lookupLimits()).catch(unreachable)
+  }
+
+  refusal(chainId: number): string | undefined {
+    const state = this.#states.get(chainId)
+    return state?.state === 'refused' ? state.reason : undefined
+  }
+
+  states(): ReadonlyMap<number, ChainState> {
+    return this.#states
+  }
+
+  sync(action: SyncAction): Promise<SyncOutcome> {
+    return this.#requests
+      .ask('sync', action)
+      .catch((error: Error): SyncOutcome => ({ state: 'failed', reason: error.message }))
+  }
+
+  connect(connector: Connector): void {
+    this.#connectors.push(connector)
+    if (this.#thread.isReady) this.#connect(connector)
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+
+  #lookupLimits() {
+    return { timeoutMs: this.#limits.requestDeadlineMs, maxPending: this.#limits.maxQueuedRequests }
+  }
+
+  #connect(connector: Connector): void {
+    connector((request, port) => this.#thread.post(request, [port]))
+  }
+
+  #connectAll(): void {
+    if (this.#hasStarted) this.#log.info('sync thread started again')
+    this.#hasStarted = true
+    this.#requests.attach((call) => this.#thread.post(call))
+    this.#signer.connectNonces(() => {
+      const { port1, port2 } = new MessageChannel()
+      // Without a thread the signer sees its port close, and asks for no nonces.
+      if (!this.#thread.post({ type: 'nonces', port: port2 }, [port2])) port2.close()
+      return port1
+    })
+    this.#leaveStore = this.#store?.connect((port) => this.#thread.post({ type: 'store', port }, [port]))
+    for (const connector of this.#connectors) this.#connect(connector)
+  }
+
+  #onReply(reply: ChainReply): void {
+    if (reply.type === 'event') logSyncEvent(this.#log, reply.event)
+    else if (reply.type === 'state') this.#onState(reply.chainId, reply.state)
+    else this.#requests.receive(reply)
+  }
+
+  #onState(chainId: number, state: ChainState): void {
+    this.#states.set(chainId, state)
+    if (state.state === 'ok') this.#log.info('chain verified', { chainId })
+    else if (state.state === 'unverified') this.#log.warn('chain not verified', { chainId, reason: state.reason })
+    else this.#log.error('chain refused', { chainId, reason: state.reason })
+  }
+
+  /** Returns the pause before the thread is started again, in milliseconds. */
+  #onEnd({ wasReady, code, error, pauseMs }: ThreadEnd): number {
+    this.#requests.detach()
+    this.#leaveStore?.()
+    if (this.#thread.isClosing) return pauseMs
+    if (wasReady) this.#log.error('sync thread ended', { code })
+    else this.#log.error('sync thread cannot start', { reason: String(error) })
+    return pauseMs
+  }
+}
+
+function lookupReason(failure: RequestFailure): string {
+  if (failure.type === 'late') return 'the look-up took longer than its deadline'
+  return failure.type === 'full' ? 'too many look-ups are waiting' : failure.reason
+}
+
+function unreachable({ message }: Error): Extract<ChainResult<never>, { ok: false }> {
+  return { ok: false, reason: message, cause: 'unreachable' }
 }

@@ -29,7 +29,8 @@ export type Answer =
  * ended, or there is none. `failure`: the other side answered so.
  */
 export type RequestFailure =
-  | { readonly type: 'late' | 'full' }
+  | { readonly type: 'late' }
+  | { readonly type: 'full' }
   | { readonly type: 'lost'; readonly reason: string }
   | Extract<Answer, { type: 'failure' }>
 

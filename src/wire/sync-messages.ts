@@ -1,5 +1,6 @@
 /** Messages between threads about reading the chains. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Answer, Call } from './request-port.ts'
 import type { ChainAttestation, ChainResult, ChainState, Hex } from './values.ts'
 
 /** A block that was seen on the chain. */
@@ -155,26 +156,34 @@ export type SyncEvent =
       readonly head: number
     }
 
+/** What main asks the sync thread for, each with its argument and result. None is rejected by the thread. */
+export interface ChainOperations {
+  attestation: {
+    argument: { readonly chainId: number; readonly uid: Hex }
+    result: ChainResult<ChainAttestation>
+  }
+  /** The string that is registered under a schema UID. */
+  schema: { argument: { readonly chainId: number; readonly uid: Hex }; result: ChainResult<string> }
+  sync: { argument: SyncAction; result: SyncOutcome }
+}
+
 /** From main to the sync thread. */
 export type ChainRequest =
-  | { readonly type: 'attestation'; readonly id: number; readonly chainId: number; readonly uid: Hex }
-  | { readonly type: 'schema'; readonly id: number; readonly chainId: number; readonly uid: Hex }
+  | Call
   /** A port to the signer. */
   | { readonly type: 'nonces'; readonly port: MessagePort }
   /** A port to the store. It is sent at each start of the store. */
   | { readonly type: 'store'; readonly port: MessagePort }
   /** A port from the relay to main. The relay submits from the account `sender`. */
   | { readonly type: 'relay'; readonly sender: Hex; readonly port: MessagePort }
-  | { readonly type: 'sync'; readonly id: number; readonly action: SyncAction }
   /** The thread finishes the current write, then ends. */
   | { readonly type: 'close' }
 
 /** From the sync thread to main. */
 export type ChainReply =
+  | Answer
   | { readonly type: 'ready' }
   | { readonly type: 'state'; readonly chainId: number; readonly state: ChainState }
-  | { readonly type: 'found'; readonly id: number; readonly result: ChainResult<ChainAttestation | string> }
-  | { readonly type: 'synced'; readonly id: number; readonly outcome: SyncOutcome }
   | { readonly type: 'event'; readonly event: SyncEvent }
 
 /** A log whose effect is stored, in a record or in quarantine. */

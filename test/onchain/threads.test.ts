@@ -8,6 +8,7 @@ import { createLog } from '../../src/base/log.ts'
 import { type Environment, readConfig } from '../../src/config/config.ts'
 import { type ChainClient, startChainAccess } from '../../src/threads/chain-client.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
+import type { StoreClient } from '../../src/threads/store-client.ts'
 import type { AttestationPayload, SigningResult } from '../../src/wire/signing-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
@@ -55,11 +56,11 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  async function start(environment: Environment): Promise<void> {
+  async function start(environment: Environment, store?: Pick<StoreClient, 'connect'>): Promise<void> {
     const config = readConfig({ DATA_DIR: dataDir, ...environment }, 1)
     const log = createLog('json', (line) => lines.push(line))
     signer = await startSigner(config, log)
-    chains = await startChainAccess(config, log, signer)
+    chains = await startChainAccess(config, log, signer, store)
   }
 
   async function sign(): Promise<Extract<SigningResult, { ok: true }>> {
@@ -139,6 +140,23 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     expect(await sign()).toMatchObject({ nonce: 1, nonceSource: 'cache' })
     await eventually(async () => expect((await sign()).nonceSource).toBe('chain'), { interval: 100 })
     expect(await chains!.attestation(84532, UNKNOWN)).toEqual({ ok: true, value: undefined })
+  })
+
+  // Regression: each restart of the chain thread left a subscription behind.
+  it('holds one subscription of ports to the store, however often the chain thread restarts', async () => {
+    let subscriptions = 0
+    const connect = () => {
+      subscriptions++
+      return () => void subscriptions--
+    }
+    await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '200' }, { connect })
+    for (let round = 0; round < 3; round++) {
+      const threads = spawned.length
+      await spawned.at(-1)!.terminate()
+      expect(subscriptions).toBe(0)
+      await eventually(() => expect(spawned.length).toBeGreaterThan(threads))
+      await eventually(() => expect(subscriptions).toBe(1))
+    }
   })
 
   it('reconnects a restarted signer thread to the chain', async () => {

@@ -4,6 +4,7 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import type { NonceReading } from '../attest/nonces.ts'
+import { Requester, serve } from '../wire/request-port.ts'
 import type { Hex } from '../wire/values.ts'
 
 interface SchemaCacheOptions {
@@ -48,15 +49,8 @@ export function createSchemaCache({ fetchSchema: look, maxEntries, unregisteredM
   }
 }
 
-interface NonceRequest {
-  readonly id: number
-  readonly chainId: number
-  readonly attester: Hex
-}
-
-interface NonceReply {
-  readonly id: number
-  readonly reading: NonceReading
+interface NonceOperations {
+  nonce: { argument: { readonly chainId: number; readonly attester: Hex }; result: NonceReading }
 }
 
 const NO_READING: NonceReading = { ok: false, refusal: undefined }
@@ -70,41 +64,18 @@ export interface NonceConnection {
 
 /** Creates the signer's end. */
 export function createNonceConnection(attester: Hex): NonceConnection {
-  const pending = new Map<number, (reading: NonceReading) => void>()
-  let current: MessagePort | undefined
-  let nextId = 0
-
-  function settle(id: number, reading: NonceReading): void {
-    pending.get(id)?.(reading)
-    pending.delete(id)
-  }
-
+  const requests = new Requester<NonceOperations>({
+    notConnected: 'there is no sync thread',
+    ended: 'the sync thread ended',
+    toError: ({ type }) => new Error(type),
+  })
   return {
-    connect(port) {
-      current?.close()
-      current = port
-      port.on('message', ({ id, reading }: NonceReply) => settle(id, reading))
-      port.on('close', () => {
-        if (current !== port) return
-        current = undefined
-        for (const id of [...pending.keys()]) settle(id, NO_READING)
-      })
-    },
-    read(chainId) {
-      const port = current
-      if (port === undefined) return Promise.resolve(NO_READING)
-      return new Promise((resolve) => {
-        const id = nextId++
-        pending.set(id, resolve)
-        port.postMessage({ id, chainId, attester } satisfies NonceRequest)
-      })
-    },
+    connect: (port) => requests.connect(port),
+    read: (chainId) => requests.ask('nonce', { chainId, attester }).catch(() => NO_READING),
   }
 }
 
 /** Serves requests at the sync thread's end. */
 export function serveNonces(port: MessagePort, read: (chainId: number, attester: Hex) => Promise<NonceReading>): void {
-  port.on('message', ({ id, chainId, attester }: NonceRequest) => {
-    void read(chainId, attester).then((reading) => port.postMessage({ id, reading } satisfies NonceReply))
-  })
+  serve<NonceOperations>(port, { nonce: ({ chainId, attester }) => read(chainId, attester) })
 }

@@ -9,7 +9,8 @@ import { RecordLine } from '../store/record-line.ts'
 import type { ChainAccess } from '../sync/chain-access.ts'
 import { createRpc } from '../sync/rpc.ts'
 import { createRpcList } from '../sync/rpc-list.ts'
-import type { RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import type { RelayOperations, RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import { Requester } from '../wire/request-port.ts'
 import type { RelayPayload, RelaySigningResult } from '../wire/signing-messages.ts'
 import { StoreFault } from '../wire/store-messages.ts'
 import type { ChainRequest } from '../wire/sync-messages.ts'
@@ -33,7 +34,7 @@ export function serveRelay(
   keccak: Keccak,
 ): void {
   const post = (reply: RelayReply) => port.postMessage(reply)
-  const sign = createSign(port, post)
+  const sign = createSign(port)
   const line = new RecordLine()
   let isConnected = false
   port.on('message', (request: RelayRequest) => {
@@ -86,24 +87,16 @@ async function runTick(tick: () => Promise<RelayState>, access: Pick<ChainAccess
   }
 }
 
-/** Creates a function that requests a signature from the main thread, which passes it to the signer. */
-function createSign(port: MessagePort, post: (reply: RelayReply) => void) {
-  const pending = new Map<number, (result: RelaySigningResult) => void>()
-  let nextId = 0
-  const settle = (id: number, result: RelaySigningResult) => {
-    pending.get(id)?.(result)
-    pending.delete(id)
-  }
-  port.on('message', (request: RelayRequest) => {
-    if (request.type === 'signed') settle(request.id, request.result)
+/** Creates a function that requests a signature from the main thread, which passes it to the signer. Never rejects. */
+export function createSign(port: MessagePort): (payload: RelayPayload) => Promise<RelaySigningResult> {
+  const requests = new Requester<RelayOperations>({
+    notConnected: 'there is no main thread',
+    ended: 'the main thread ended',
+    toError: ({ type }) => new Error(type),
   })
-  return (payload: RelayPayload): Promise<RelaySigningResult> =>
-    new Promise((resolve) => {
-      const id = nextId++
-      pending.set(id, resolve)
-      setTimeout(() => settle(id, { ok: false, problem: NO_REPLY }), SIGN_TIMEOUT_MS)
-      post({ type: 'sign', id, payload })
-    })
+  requests.connect(port)
+  return (payload) =>
+    requests.ask('sign', payload, { timeoutMs: SIGN_TIMEOUT_MS }).catch(() => ({ ok: false, problem: NO_REPLY }))
 }
 
 const NO_REPLY = { type: 'overloaded', detail: 'the signer does not answer' } as const

@@ -1,6 +1,7 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
-import type { RelayFacts, RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import type { RelayFacts, RelayOperations, RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import { serve } from '../wire/request-port.ts'
 import type { Hex } from '../wire/values.ts'
 import type { ChainClient } from './chain-client.ts'
 import type { SignerClient } from './signer-client.ts'
@@ -47,7 +48,8 @@ export function startRelay({ chainClient, signer, store, log }: RelayClientParts
   chainClient.connect((post) => {
     const { port1, port2 } = new MessageChannel()
     states.clear()
-    port1.on('message', (reply: RelayReply) => void onReply(port1, reply))
+    serve<RelayOperations>(port1, { sign: (payload) => signer.sign(payload) })
+    port1.on('message', onReply)
     // An open port must not keep the process alive.
     port1.unref()
     post({ type: 'relay', sender: signer.address.toLowerCase() as Hex, port: port2 }, port2)
@@ -60,14 +62,11 @@ export function startRelay({ chainClient, signer, store, log }: RelayClientParts
     chainIds,
   }
 
-  async function onReply(port: MessagePort, reply: RelayReply): Promise<void> {
-    if (reply.type === 'sign') {
-      const result = await signer.sign(reply.payload)
-      port.postMessage({ type: 'signed', id: reply.id, result } satisfies RelayRequest)
-    } else if (reply.type === 'note') {
+  function onReply(reply: RelayReply): void {
+    if (reply.type === 'note') {
       log.info(reply.event, reply.facts)
       count(reply.event, reply.facts)
-    } else {
+    } else if (reply.type === 'state') {
       const { chainId, state } = reply
       states.set(chainId, state)
       if (state.state === 'ready') log.info('relay ready', { chainId })

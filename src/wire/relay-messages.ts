@@ -1,5 +1,6 @@
 /** Messages between threads about submissions. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Answer, Call } from './request-port.ts'
 import type { AttestationPayload, RelayPayload, RelaySigningResult } from './signing-messages.ts'
 import type { Hex } from './values.ts'
 
@@ -165,15 +166,20 @@ export type RelayState =
   | { readonly state: 'ready' }
   | { readonly state: 'unknown' | 'waiting' | 'unfunded'; readonly reason: string }
 
+/** What the relay asks main for. Main passes it to the signer. */
+export interface RelayOperations {
+  sign: { argument: RelayPayload; result: RelaySigningResult }
+}
+
 /** From main to the relay, over a separate port. */
 export type RelayRequest =
+  | Answer
   /** A port to the store. It replaces the previous one. */
   | { readonly type: 'store'; readonly port: MessagePort }
-  | { readonly type: 'signed'; readonly id: number; readonly result: RelaySigningResult }
 
 /** From the relay to main. */
 export type RelayReply =
-  | { readonly type: 'sign'; readonly id: number; readonly payload: RelayPayload }
+  | Call
   | { readonly type: 'state'; readonly chainId: number; readonly state: RelayState }
   /** For the log. */
   | { readonly type: 'note'; readonly event: string; readonly facts: RelayFacts }

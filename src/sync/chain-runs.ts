@@ -131,13 +131,13 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
     const { isReading } = chain
     chain.isReading = false
     errors.push(...chain.takeProblems())
-    for (const message of errors) onEvent({ kind: 'problem', chainId, message })
+    for (const message of errors) onEvent({ type: 'problem', chainId, message })
     if (result?.beganAt !== undefined) {
-      onEvent({ kind: 'began', chainId, from: result.beganAt, block: result.block, head: result.head })
+      onEvent({ type: 'began', chainId, from: result.beganAt, block: result.block, head: result.head })
     }
     if (result !== undefined && (result.inserted > 0 || result.revoked > 0 || result.rolledBack > 0)) {
       const { inserted, revoked, rolledBack, head } = result
-      onEvent({ kind: 'progress', chainId, inserted, revoked, rolledBack, block: result.block, head })
+      onEvent({ type: 'progress', chainId, inserted, revoked, rolledBack, block: result.block, head })
     }
     if (isReading || errors.length > 0 || now() - chain.lastStoredMs > IDLE_STORE_MS) {
       chain.lastStoredMs = now()
@@ -167,7 +167,7 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
       await store.endRun({ run, errors, ...(progress === undefined ? {} : { progress }) })
     } catch (error) {
       onEvent({
-        kind: 'problem',
+        type: 'problem',
         chainId,
         message: `the outcome of a run could not be stored: ${(error as Error).message}`,
       })
@@ -193,7 +193,7 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
       errors.push((error as Error).message)
     }
     errors.push(...chain.takeProblems())
-    for (const message of errors) onEvent({ kind: 'problem', chainId: chain.chainId, message })
+    for (const message of errors) onEvent({ type: 'problem', chainId: chain.chainId, message })
     await storeRun(chain, 'revocations', startedMs, done, errors)
   }
 }

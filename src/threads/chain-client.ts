@@ -21,7 +21,7 @@ const MANY_BLOCKS = 1_000_000
 
 /** Logs an event of the sync thread. */
 export function logSyncEvent(log: Log, event: SyncEvent): void {
-  switch (event.kind) {
+  switch (event.type) {
     case 'progress': {
       const { chainId, block, head, inserted, revoked, rolledBack } = event
       log.info('records synced', { chainId, block, head, inserted, revoked, rolledBack })

@@ -117,11 +117,11 @@ export interface SyncStatus {
 
 /** A request to the sync thread, in addition to its schedule. */
 export type SyncAction =
-  | { readonly kind: 'chain'; readonly chainId: number; readonly waitMs: number }
-  | { readonly kind: 'all' }
-  | { readonly kind: 'revocations' }
+  | { readonly type: 'chain'; readonly chainId: number; readonly waitMs: number }
+  | { readonly type: 'all' }
+  | { readonly type: 'revocations' }
   /** The store's setting whether the chains should be read has changed. */
-  | { readonly kind: 'refresh' }
+  | { readonly type: 'refresh' }
 
 /**
  * The outcome of an action. `continues`: it is still running after the wait. `busy`: the same action is running already, in this
@@ -135,7 +135,7 @@ export type SyncOutcome =
 /** A sync event for the log. */
 export type SyncEvent =
   | {
-      readonly kind: 'progress'
+      readonly type: 'progress'
       readonly chainId: number
       readonly inserted: number
       readonly revoked: number
@@ -143,13 +143,13 @@ export type SyncEvent =
       readonly block: number
       readonly head: number
     }
-  | { readonly kind: 'problem'; readonly chainId: number; readonly message: string }
-  | { readonly kind: 'lead'; readonly isHeld: boolean }
+  | { readonly type: 'problem'; readonly chainId: number; readonly message: string }
+  | { readonly type: 'lead'; readonly isHeld: boolean }
   /** The worker is stopped because a client requested it. The store keeps this setting across restarts. */
-  | { readonly kind: 'stopped' }
+  | { readonly type: 'stopped' }
   /** A chain was read for the first time, up to `block`. */
   | {
-      readonly kind: 'began'
+      readonly type: 'began'
       readonly chainId: number
       readonly from: number
       readonly block: number

@@ -11,7 +11,7 @@ it.each([
   (_title, blocks, isNamed) => {
     const lines: string[] = []
     const log = createLog('json', (line) => lines.push(line))
-    logSyncEvent(log, { kind: 'began', chainId: 42161, ...blocks })
+    logSyncEvent(log, { type: 'began', chainId: 42161, ...blocks })
     expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', chainId: 42161, ...blocks })
     expect(lines[0]!.includes('START_BLOCK_42161')).toBe(isNamed)
   },

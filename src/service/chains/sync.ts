@@ -102,7 +102,7 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
         throw invalidInput('Invalid chain parameter', `Supported chains: ${chainNames(chains.values())}`)
       const client = requireClient()
       if (chain === undefined) {
-        expectStart(await client.sync({ kind: 'all' }), 'Sync is already running')
+        expectStart(await client.sync({ type: 'all' }), 'Sync is already running')
         return success(202, { message: 'Full sync cycle started' })
       }
       if (!client.serves(chain.id)) {
@@ -111,7 +111,7 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
           `${chain.name} has no RPC here (RPC_URL_${chain.id}). Supported chains: ${chainNames(served)}`,
         )
       }
-      const outcome = await client.sync({ kind: 'chain', chainId: chain.id, waitMs: config.limits.syncWaitMs })
+      const outcome = await client.sync({ type: 'chain', chainId: chain.id, waitMs: config.limits.syncWaitMs })
       if (outcome.state === 'busy' || outcome.state === 'failed') throw syncProblem(outcome, 'Sync is already running')
       const count = 'count' in outcome ? outcome.count : 0
       return outcome.state === 'continues'
@@ -120,7 +120,7 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
     },
 
     async revocations() {
-      expectStart(await requireClient().sync({ kind: 'revocations' }), 'Revocation check is already running')
+      expectStart(await requireClient().sync({ type: 'revocations' }), 'Revocation check is already running')
       return success(202, { message: 'Revocation check started' })
     },
 
@@ -133,7 +133,7 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
       const client = isDesired ? requireClient() : chainClient
       const before = await ask('syncStatus', { recentErrors: 0 }, context)
       await ask('wantWorker', { isDesired }, context)
-      await client?.sync({ kind: 'refresh' })
+      await client?.sync({ type: 'refresh' })
       const state = isDesired ? 'running' : 'stopped'
       const message =
         before.worker.isDesired === isDesired

@@ -95,8 +95,19 @@ export class ThreadHost<Request, Reply> {
 
   /** Starts the thread without waiting. A start that fails is repeated. */
   open(): void {
-    const { title, create, startMs, onError } = this.#options
-    const thread = create()
+    let thread: HostedThread<Request, Reply>
+    try {
+      thread = this.#options.create()
+    } catch (error) {
+      // The system may be out of threads or memory for a while.
+      this.#end(1, error as Error)
+      return
+    }
+    this.#watch(thread)
+  }
+
+  #watch(thread: HostedThread<Request, Reply>): void {
+    const { title, startMs, onError } = this.#options
     let error: Error | undefined
     const fail = (reason: Error) => {
       error ??= reason

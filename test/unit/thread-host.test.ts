@@ -20,11 +20,13 @@ let threads: FakeThread[]
 let events: string[]
 let ends: ThreadEnd[]
 let isKept: boolean
+let isExhausted: boolean
 
 const makeHost = () =>
   new ThreadHost<string, string>({
     title: 'the thread',
     create() {
+      if (isExhausted) throw new Error('no more threads')
       threads.push(new FakeThread())
       return threads.at(-1)!
     },
@@ -50,6 +52,7 @@ beforeEach(() => {
   events = []
   ends = []
   isKept = true
+  isExhausted = false
 })
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0)
@@ -138,6 +141,21 @@ describe('the host of a thread', () => {
     threads[1]!.emit('message', 'ready')
     expect(host.isReady).toBe(true)
     await end(host)
+  })
+
+  it('repeats a start for which the system has no thread, but not the first', async () => {
+    const host = await startHost()
+    isExhausted = true
+    host.terminate()
+    vi.advanceTimersByTime(100)
+    expect(ends.at(-1)).toMatchObject({ wasReady: false, error: new Error('no more threads'), pauseMs: 200 })
+    isExhausted = false
+    vi.advanceTimersByTime(200)
+    expect(threads).toHaveLength(2)
+    await end(host)
+
+    isExhausted = true
+    await expect(makeHost().start()).rejects.toThrow('no more threads')
   })
 
   it('leaves the thread down when its owner wants so', async () => {

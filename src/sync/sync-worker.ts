@@ -56,49 +56,30 @@ class ChainLoops implements SyncWorker {
       // The first sweep comes soon after the start, because the process may have been down for long.
       lastSweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
       wake: () => {},
-    }),
-  )
-  const runs = createChainRuns({ store, now, limits, onEvent })
-  const { exclusively } = runs
-  const lease = createLease({
-    store,
-    owner,
-    holdMs: limits.leaseMs,
-    onChange,
-    onStopped: () => onEvent({ type: 'stopped' }),
-  })
-  const jobs = new Set<string>()
-  let isClosed = false
-  const loops = chains.map(loop)
-
-  return {
-    async act(action) {
-      switch (action.type) {
-        case 'chain':
-          return syncOne(action.chainId, action.waitMs)
-        case 'all':
-          return inBackground('all', async () => void (await Promise.all(chains.map((chain) => catchUp(chain)))))
-        case 'revocations':
-          return inBackground(
-            'revocations',
-            async () => void (await Promise.all(chains.map((chain) => runs.sweep(chain, () => isClosed)))),
-          )
-        case 'refresh':
-          await lease.renew()
-          return { state: 'started' }
-      }
-    },
-    async close() {
-      isClosed = true
-      for (const chain of chains) chain.wake()
-      await Promise.all(loops)
-      await lease.close()
-    },
+    }))
+    this.#runs = createChainRuns({ store, now, limits, onEvent })
+    this.#lease = createLease({
+      store,
+      owner,
+      holdMs: limits.leaseMs,
+      onChange: (isHeld) => this.#changeLead(isHeld),
+      onStopped: () => onEvent({ type: 'stopped' }),
+    })
+    this.#loops = this.#chains.map((chain) => this.#loop(chain))
   }
 
-  function onChange(isHeld: boolean): void {
-    onEvent({ type: 'lead', isHeld })
-    for (const chain of chains) chain.wake()
+  async act(action: SyncAction): Promise<SyncOutcome> {
+    switch (action.type) {
+      case 'chain':
+        return this.#syncOne(action.chainId, action.waitMs)
+      case 'all':
+        return this.#inBackground('all', (chain) => this.#catchUp(chain))
+      case 'revocations':
+        return this.#inBackground('revocations', (chain) => this.#sweep(chain))
+      case 'refresh':
+        await this.#lease.renew()
+        return { state: 'started' }
+    }
   }
 
   async close(): Promise<void> {
@@ -110,7 +91,7 @@ class ChainLoops implements SyncWorker {
 
   /** Reports whether this process now reads the chains, and lets the loops notice it at once. */
   #changeLead(isHeld: boolean): void {
-    this.#onEvent({ kind: 'lead', isHeld })
+    this.#onEvent({ type: 'lead', isHeld })
     for (const chain of this.#chains) chain.wake()
   }
 
@@ -144,12 +125,14 @@ class ChainLoops implements SyncWorker {
   }
 
   /** Runs what is due besides new blocks: an audit step with a second endpoint, and a sweep of all valid records. */
-  async function compare(chain: SyncedChainState): Promise<void> {
-    if (now() - chain.lastAuditMs >= limits.auditMs) {
-      const missed = await exclusively(chain, () => chain.audit.step()).catch((error: Error) => {
-        onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
-        return undefined
-      })
+  async #compare(chain: SyncedChainState): Promise<void> {
+    if (this.#now() - chain.lastAuditMs >= this.#limits.auditMs) {
+      const missed = await this.#runs
+        .exclusively(chain, () => chain.audit.step())
+        .catch((error: Error) => {
+          this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
+          return undefined
+        })
       // After an audited range the next follows immediately, until there is none left.
       if (missed === undefined) chain.lastAuditMs = this.#now()
     }

@@ -136,22 +136,18 @@ export class BatchRun {
       this.#isStarted = true
       return 'items' in chunkResult ? splitItems(chunkResult) : chunkResult
     } catch (error) {
+      const length = chunk.items.offsets.length - 1
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
-        return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) =>
-          this.#failedItem(error.data, chunk, index),
-        )
+        return Array.from({ length }, (_, index) => this.#failedItem(error.data, chunk, index))
       }
-      const singles = Array.from(
-        { length: chunk.items.offsets.length - 1 },
-        async (_, index): Promise<ReturnedItem> => {
-          try {
-            return await this.#runSingle(chunk, index, [])
-          } catch (cause) {
-            return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
-          }
-        },
-      )
+      const singles = Array.from({ length }, async (_, index) => {
+        try {
+          return await this.#runSingle(chunk, index, [])
+        } catch (cause) {
+          return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
+        }
+      })
       return Promise.all(singles)
     }
   }
@@ -208,12 +204,11 @@ export class BatchRun {
   }
 
   #settle(
-    item: OpenItem | ProblemData,
+    item: OpenItem,
     chunk: ComputeChunk,
     index: number,
     proofInputs: readonly string[] = [],
   ): BatchItem | Promise<BatchItem> {
-    if (!('result' in item)) return this.tally.fail('', item)
     const { id, result, leaf } = item
     if (result.ok === false) return this.tally.fail(id, result.problem)
     if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)

@@ -17,6 +17,7 @@ export function areTexts(items: BatchItems): items is TextsResult {
 /** JSON of results that each await a signature, and their index in the batch. */
 export type UnsignedItems = UnsignedResult & Pick<ComputeChunk, 'firstIndex'>
 
+/** One item as a thread returned it: an object if the main thread has to look at it. */
 export type ReturnedItem = ChunkItem | LeafItem
 
 /** A result under a Merkle root: JSON that awaits its Merkle proof. */
@@ -60,7 +61,7 @@ export function unpackTexts(texts: PackedBytes): string[] {
 }
 
 /** Returns true if the item needs no further work on the main thread: it is finished, or awaits only its Merkle proof. */
-export function isFinal(item: ReturnedItem | ProblemData): item is string | LeafItem {
+export function isFinal(item: ReturnedItem): item is string | LeafItem {
   return typeof item === 'string' || 'text' in item
 }
 

@@ -47,9 +47,9 @@ export function createAudit(parts: AuditParts): Audit {
       if (from > lastAuditable) return undefined
       const to = Math.min(from + size.blocks - 1, lastAuditable)
       const first = await rpcs.use((rpc) => read(rpc, from, to))
-      const second = await rpcs.use((rpc) => read(rpc, from, to), new Set([first.place]))
+      const second = await rpcs.use((rpc) => read(rpc, from, to), new Set([first.index]))
       const union = new Map([...first.logs, ...second.logs].map((log) => [logKey(log), log]))
-      for (const { place: index, logs } of [first, second]) {
+      for (const { index, logs } of [first, second]) {
         if (logs.length < union.size)
           rpcs.suspend(index, `it omitted ${union.size - logs.length} logs of blocks ${from} to ${to}`)
       }
@@ -98,7 +98,7 @@ export function createAudit(parts: AuditParts): Audit {
     const { finalized } = await reader.heads(rpc)
     if (finalized < to) throw new RpcError(`an endpoint's final block is only ${finalized}`)
     try {
-      return { place: rpc.index, logs: (await reader.range(rpc, from, to, [])).logs }
+      return { index: rpc.index, logs: (await reader.range(rpc, from, to, [])).logs }
     } catch (error) {
       if (error instanceof RpcError) size.shrink(from, to - from + 1, error)
       throw error

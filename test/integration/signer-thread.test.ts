@@ -10,6 +10,7 @@ import { schemaUids } from '../../src/attest/schemas.ts'
 import { createLog } from '../../src/base/log.ts'
 import { ConfigError, type Environment, readConfig } from '../../src/config/config.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
+import type { Answer, Call } from '../../src/wire/request-port.ts'
 import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
 
@@ -162,15 +163,14 @@ describe('the signer thread', () => {
     const client = await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '60000' })
     const { port1, port2 } = new MessageChannel()
     client.connectNonces(() => port1)
-    const nonceRequest = new Promise<{ id: number; chainId: number; attester: string }>((resolve) =>
-      port2.once('message', resolve),
-    )
+    const nonceRequest = new Promise<Call>((resolve) => port2.once('message', resolve))
     const waiting = client.sign(payload)
     // Another chain has no RPC: its payload is signed while the first one still waits.
     expect(await client.sign({ ...payload, chainId: 8453 })).toMatchObject({ ok: true, nonceSource: 'default' })
-    const { id, chainId, attester } = await nonceRequest
-    expect([chainId, attester]).toEqual([84532, client.address.toLowerCase()])
-    port2.postMessage({ id, reading: { ok: true, nonce: 7 } })
+    const { id, operation, argument } = await nonceRequest
+    expect(operation).toBe('nonce')
+    expect(argument).toEqual({ chainId: 84532, attester: client.address.toLowerCase() })
+    port2.postMessage({ type: 'result', id, value: { ok: true, nonce: 7 } } satisfies Answer)
     const signed = await waiting
     if (!signed.ok) throw new Error(signed.problem.detail)
     expect(signed).toMatchObject({ nonce: 7, nonceSource: 'chain' })

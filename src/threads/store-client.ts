@@ -117,7 +117,8 @@ class StoreThreadClient implements StoreClient {
     })
     this.#timers = [setInterval(() => this.#maintain(), limits.storeMaintenanceMs).unref()]
     // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
-    if (this.#engine === 'postgres') this.#timers.push(setInterval(() => this.#ping(), limits.storeHealthCheckMs).unref())
+    if (this.#engine === 'postgres')
+      this.#timers.push(setInterval(() => this.#ping(), limits.storeHealthCheckMs).unref())
   }
 
   get state(): StoreState {

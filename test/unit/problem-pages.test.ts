@@ -17,7 +17,9 @@ function messages(): string[] {
       return [
         ...text.matchAll(/recordProblem\(\s*['`]([^'`]+)['`]/g),
         ...(file === 'service/chains/sync.ts' ? text.matchAll(/invalidInput\(\s*'([^']+)'/g) : []),
-        ...(file === 'service/chains/sync.ts' ? text.matchAll(/'((?:Sync|Revocation check) is already running)'/g) : []),
+        ...(file === 'service/chains/sync.ts'
+          ? text.matchAll(/'((?:Sync|Revocation check) is already running)'/g)
+          : []),
         ...text.matchAll(/\bmessage: '([A-Z][^']+)',?\s+(?:detail|error)/g),
       ].map(([, message]) => message!)
     })

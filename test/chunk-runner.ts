@@ -21,6 +21,7 @@ export const SCHEMAS = { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repea
 /** @param items JSON as bytes, or objects to serialize */
 export function runChunk(items: readonly (Uint8Array | object)[], changes: Partial<ComputeChunk> = {}): ChunkResult {
   const chunk: ComputeChunk = {
+    type: 'chunk',
     items: pack(items.map((item) => (item instanceof Uint8Array ? item : Buffer.from(JSON.stringify(item))))),
     attest: 'each',
     attester: undefined,
@@ -28,7 +29,7 @@ export function runChunk(items: readonly (Uint8Array | object)[], changes: Parti
     chainId: 84532,
     recipient: undefined,
     timestampSeconds: 1_700_000_000,
-    granted: items.length,
+    itemsInQuota: items.length,
     quotaProblem: { type: 'rate-limited', detail: '' },
     firstIndex: 0,
     maxItemBytes: 100_000,

@@ -53,9 +53,9 @@ export async function createComputeRunner({
       heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),
     runChunk: (chunk) => runComputeChunk(chunk, engine, limits),
     runTree: (task) => runMerkleTask(task, engine.keccak),
-    runVerify: ({ bytes, questions }) =>
+    runVerify: ({ bytes, heads }) =>
       Promise.all(
-        questions.map((head, index) => runVerifyTask({ ...head, body: unpack(bytes, index) }, verifyEngine, limits)),
+        heads.map((head, index) => runVerifyTask({ ...head, body: unpack(bytes, index) }, verifyEngine, limits)),
       ),
   }
 }
@@ -69,7 +69,7 @@ export default async function run(
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
     const result = await runWork(await runner, work)
-    if ('heads' in work && isLarge(new Uint8Array(work.bytes.buffer))) freeBuffer(work.bytes.buffer)
+    if (work.type === 'compute' && isLarge(new Uint8Array(work.bytes.buffer))) freeBuffer(work.bytes.buffer)
     return withTransfer(result)
   } catch (error) {
     runner = undefined // the kernel may be broken: the next task loads a new one
@@ -86,14 +86,29 @@ function withTransfer<T extends ComputeResult[] | ChunkResult | MerkleResult | V
 }
 
 function transferables(result: ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]) {
-  if ('root' in result) return result.items.map(({ buffer }) => buffer)
-  if ('unsigned' in result) return [result.unsigned.buffer, result.payloads.buffer]
-  return 'texts' in result ? [result.texts.buffer] : []
+  if (Array.isArray(result)) return []
+  switch (result.type) {
+    case 'merkle':
+      return result.items.map(({ buffer }) => buffer)
+    case 'unsigned':
+      return [result.unsigned.buffer, result.payloads.buffer]
+    case 'texts':
+      return [result.texts.buffer]
+    case 'items':
+      return []
+  }
 }
 
 /** Runs a piece of work according to its kind. */
 export function runWork(runner: ComputeRunner, work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch) {
-  if ('questions' in work) return runner.runVerify(work)
-  if ('heads' in work) return runner.runBatch(work)
-  return 'pieces' in work ? runner.runTree(work) : runner.runChunk(work)
+  switch (work.type) {
+    case 'verify':
+      return runner.runVerify(work)
+    case 'compute':
+      return runner.runBatch(work)
+    case 'merkle':
+      return runner.runTree(work)
+    case 'chunk':
+      return runner.runChunk(work)
+  }
 }

@@ -35,7 +35,7 @@ export function runComputeChunk(chunk: ComputeChunk, engine: ComputeContext, lim
   const written = writer.items()
   let next = 0
   const items = Array.from({ length: count }, (_, index) => open.get(index) ?? written[next++]!)
-  return { items, leaves: writer.leaves }
+  return { type: 'items', items, leaves: writer.leaves }
 }
 
 /**
@@ -75,7 +75,7 @@ function runItem(
   limits: Limits,
   memo: SkeletonMemo<ItemFacts>,
 ): ComputedItem | OpenItem {
-  if (index >= chunk.granted)
+  if (index >= chunk.itemsInQuota)
     return rejected(readBatchItemId(unpack(chunk.items, index), limits.maxJsonDepth), chunk.quotaProblem)
   let id = ''
   let row: OperationRow = OPERATIONS.distance

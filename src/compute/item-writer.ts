@@ -114,8 +114,8 @@ export class ItemWriter {
   finish(): UnsignedResult | TextsResult {
     this.#saveBuffers()
     const texts = this.#texts.finish()
-    if (this.#chunk.attester === undefined) return { texts, leaves: this.leaves }
-    return { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish() }
+    if (this.#chunk.attester === undefined) return { type: 'texts', texts, leaves: this.leaves }
+    return { type: 'unsigned', unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish() }
   }
 
   /** Returns the added items one by one, in order. Used when other items of the chunk go to the main thread. */

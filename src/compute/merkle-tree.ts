@@ -25,7 +25,7 @@ export function runMerkleTask({ pieces }: MerkleTask, keccak: Keccak): MerkleRes
   const bytes = bufferFor(itemsBytes + textBytes + proofs.scratchBytes)
   proofs.prepare(bytes, itemsBytes + textBytes)
   const end = writeItems(pieces, proofs, bytes, itemsBytes)
-  return { root: tree.root, items: splitIntoPieces(bytes.subarray(0, end - 1)) }
+  return { type: 'merkle', root: tree.root, items: splitIntoPieces(bytes.subarray(0, end - 1)) }
 }
 
 /** Splits the bytes into pieces. Copies them, because the next tree reuses the buffer. */

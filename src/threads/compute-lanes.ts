@@ -148,7 +148,7 @@ export async function createLane(config: Config, settings: ThreadSettings, isLar
     maxWaitMs: maxWaitMs(config, isLarge),
     run(work, leftMs) {
       const start = (signal: EventEmitter) => pool.run(work, { transferList: transferables(work), signal })
-      if (!('questions' in work)) return limits.run(leftMs, start)
+      if (work.type !== 'verify') return limits.run(leftMs, start)
       // Terminating a thread inside the native addon would crash the process. Its signatures finish long before the
       // grace ends.
       const done = limits.run(leftMs, start, graceMs)
@@ -217,11 +217,15 @@ function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge:
 
 /** Packs tasks into one message; the bodies share a buffer that is transferred. */
 export function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
-  return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
+  return {
+    type: 'compute',
+    bytes: pack(tasks.map(({ body }) => body)),
+    heads: tasks.map(({ body: _, ...head }) => head),
+  }
 }
 
 /** Returns the buffers to transfer with a message. */
 function transferables(work: Work): ArrayBuffer[] {
-  if ('pieces' in work) return work.pieces.map(({ texts }) => texts.buffer)
-  return ['items' in work ? work.items.buffer : work.bytes.buffer]
+  if (work.type === 'merkle') return work.pieces.map(({ texts }) => texts.buffer)
+  return [work.type === 'chunk' ? work.items.buffer : work.bytes.buffer]
 }

@@ -127,7 +127,11 @@ function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
     maxBatchSize,
     run: async (jobs) => {
       const tasks = jobs.map(({ task }) => task)
-      const work = { bytes: pack(tasks.map(({ body }) => body)), questions: tasks.map(({ body: _, ...head }) => head) }
+      const work = {
+        type: 'verify' as const,
+        bytes: pack(tasks.map(({ body }) => body)),
+        heads: tasks.map(({ body: _, ...head }) => head),
+      }
       return (await lane.run(work, leftMs(jobs))) as VerifyResult[]
     },
     isRetryable: (error) => !isTimeout(error),

@@ -10,6 +10,7 @@ export type BatchAttest = 'each' | 'merkle' | 'none'
 
 /** Items of a batch that go to one thread. Each is parsed, computed and rejected independently. */
 export interface ComputeChunk {
+  readonly type: 'chunk'
   readonly items: PackedBytes
   /** Index of the first item in the batch. Undefined in a stream of lines, where pointers are relative to the line. */
   readonly firstIndex: number | undefined
@@ -19,7 +20,7 @@ export interface ComputeChunk {
   readonly recipient: string | undefined
   readonly attest: BatchAttest
   /** The number of items, from the first, that the client's quota still covers. Of the other items only the `id` is read. */
-  readonly granted: number
+  readonly itemsInQuota: number
   /** The problem that the other items get. */
   readonly quotaProblem: ProblemData
   readonly maxItemBytes: number
@@ -51,6 +52,7 @@ export interface OpenItem {
 }
 
 export interface ItemsResult {
+  readonly type: 'items'
   readonly items: readonly ChunkItem[]
   /** 32 bytes for each string in `items`, in order, if they go under a Merkle root; otherwise empty. */
   readonly leaves: Uint8Array
@@ -61,6 +63,7 @@ export interface ItemsResult {
  * item: a comma or, in a stream, a line feed.
  */
 export interface TextsResult {
+  readonly type: 'texts'
   readonly texts: PackedBytes
   /** As in `ItemsResult`. */
   readonly leaves: Uint8Array
@@ -68,6 +71,7 @@ export interface TextsResult {
 
 /** Items that will be signed one by one, none of which main has to look at. */
 export interface UnsignedResult {
+  readonly type: 'unsigned'
   /** The responses up to their signatures, as UTF-8. */
   readonly unsigned: PackedBytes
   /** For each item, the length in bytes of `"id":…,` after the first brace; 0 if the item had no `id`. */
@@ -80,11 +84,13 @@ export type ChunkResult = ItemsResult | TextsResult | UnsignedResult
 
 /** All items of a batch, in order, for the thread that builds the Merkle tree over those with leaves. */
 export interface MerkleTask {
+  readonly type: 'merkle'
   /** Each piece has a leaf for every text, or no leaves. */
   readonly pieces: readonly TextsResult[]
 }
 
 export interface MerkleResult {
+  readonly type: 'merkle'
   readonly root: Hex
   /** The items with their proofs, joined with commas: one JSON text in pieces, to be written in order. */
   readonly items: readonly Uint8Array[]

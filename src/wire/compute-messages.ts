@@ -31,6 +31,7 @@ export interface ComputeTask {
 
 /** Several tasks in one message. Their bodies are packed and transferred; the other members are cloned. */
 export interface ComputeBatch {
+  readonly type: 'compute'
   readonly bytes: PackedBytes
   readonly heads: readonly Omit<ComputeTask, 'body'>[]
 }

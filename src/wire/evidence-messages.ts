@@ -21,8 +21,9 @@ export interface VerifyTask {
 
 /** Several verify tasks in one message. */
 export interface VerifyBatch {
+  readonly type: 'verify'
   readonly bytes: PackedBytes
-  readonly questions: readonly Omit<VerifyTask, 'body'>[]
+  readonly heads: readonly Omit<VerifyTask, 'body'>[]
 }
 
 /** How the response to a proof is to be attested. */

@@ -20,7 +20,7 @@ function computeItems(count: number): UnsignedResult {
     to: { type: 'Point', coordinates: [id / 1000, 0] },
   }))
   const result = runChunk(items, { attester: ATTESTER })
-  if (!('unsigned' in result)) throw new Error('not written as bytes')
+  if (result.type !== 'unsigned') throw new Error('not written as bytes')
   return result
 }
 

@@ -25,7 +25,7 @@ const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
 /** Returns the same results as objects, from which the main thread makes its text. */
 function computeObjects(items: readonly object[]) {
   const result = runChunk(items, {})
-  if (!('items' in result)) throw new Error('texts although there is no attester')
+  if (result.type !== 'items') throw new Error('texts although there is no attester')
   return result.items.map((item) => {
     if (typeof item === 'string' || item.result.ok !== true) throw new Error(JSON.stringify(item))
     return { id: item.id, ...item.result }
@@ -35,7 +35,7 @@ function computeObjects(items: readonly object[]) {
 describe('results written as bytes', () => {
   it('equal the text made from strings, up to the signature, and come with the payload to sign', () => {
     const written = runChunk(ITEMS, { attester: ATTESTER })
-    if (!('unsigned' in written)) throw new Error('not written')
+    if (written.type !== 'unsigned') throw new Error('not written')
     const { unsigned, payloads, idLengths } = written
     for (const [index, { id, members, kind, recipient, data, chainId }] of computeObjects(ITEMS).entries()) {
       const schema = SCHEMAS[kind]
@@ -60,7 +60,7 @@ describe('results written as bytes', () => {
 
   it('do not change when the next chunk is written', () => {
     const first = runChunk(ITEMS.slice(0, 50), { attester: ATTESTER })
-    if (!('unsigned' in first)) throw new Error('not written')
+    if (first.type !== 'unsigned') throw new Error('not written')
     const before = [
       Buffer.from(first.unsigned.buffer).toString('hex'),
       Buffer.from(first.payloads.buffer).toString('hex'),
@@ -76,7 +76,7 @@ describe('results written as bytes', () => {
   it('have leaves when a root is signed', () => {
     const items = ITEMS.filter((item) => !('chainId' in item))
     const written = runChunk(items, { attest: 'merkle' })
-    if (!('texts' in written)) throw new Error('not written')
+    if (written.type !== 'texts') throw new Error('not written')
     const texts = unpackTexts(written.texts)
     const hashLeaf = createLeafHasher(engine.keccak)
     for (const [index, { members, id, kind, recipient, data }] of computeObjects(items).entries()) {
@@ -110,11 +110,11 @@ describe('results written as bytes', () => {
       const bad = { op: 'distance', id: 'bad', from: point(2, 48), to: point(2, 99) }
       const mixedItems = [bad, ...items.flatMap((item, index) => (index % 7 === 0 ? [item, bad] : [item])), bad]
       const result = runChunk(mixedItems, { attest, attester })
-      if (!('items' in result)) throw new Error('no items for the main thread')
+      if (result.type !== 'items') throw new Error('no items for the main thread')
       const withoutBad = attest === 'each' ? computeObjects(items) : runChunk(items, { attest, attester })
       const expected = Array.isArray(withoutBad)
         ? withoutBad
-        : 'texts' in withoutBad
+        : withoutBad.type === 'texts'
           ? unpackTexts(withoutBad.texts)
           : []
       const goodItems = result.items.filter((_, index) => mixedItems[index] !== bad)

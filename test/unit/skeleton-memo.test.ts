@@ -12,8 +12,8 @@ const point = (lon: number, lat: number) => `{"type":"Point","coordinates":[${lo
 const createItem = (id: string, lon: number) => `{"op":"distance",${id}"from":${point(lon, 1)},"to":${point(2, lon)}}`
 
 function readItems(chunk: ChunkResult) {
-  if ('unsigned' in chunk) throw new Error('these items need no signature')
-  return 'texts' in chunk ? unpackTexts(chunk.texts) : chunk.items
+  if (chunk.type === 'unsigned') throw new Error('these items need no signature')
+  return chunk.type === 'texts' ? unpackTexts(chunk.texts) : chunk.items
 }
 
 describe('items of a chunk that differ only in coordinates and ids', () => {

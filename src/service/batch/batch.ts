@@ -52,7 +52,7 @@ export class BatchRun {
   readonly timestampSeconds: number
   readonly tally: BatchTally
   /** Members that all chunks of this batch share. */
-  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'granted' | 'attester' | 'resolved'>
+  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'itemsInQuota' | 'attester' | 'resolved'>
   /** Address that signs each result by itself; undefined if the results are not signed, or are signed together. */
   readonly #attester: string | undefined
   /**
@@ -72,6 +72,7 @@ export class BatchRun {
     this.timestampSeconds = Math.floor(now() / 1000)
     this.tally = new BatchTally(context)
     this.#common = {
+      type: 'chunk',
       chainId,
       recipient,
       attest,
@@ -97,8 +98,8 @@ export class BatchRun {
    */
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems | UnsignedItems> {
     const count = items.offsets.length - 1
-    const granted = this.#grant(count)
-    const chunk = { ...this.#common, items, firstIndex, granted, attester: this.#attester, resolved: [] }
+    const itemsInQuota = this.#grant(count)
+    const chunk = { ...this.#common, items, firstIndex, itemsInQuota, attester: this.#attester, resolved: [] }
     const chunkResult = await this.#runChunk(chunk)
     if ('unsigned' in chunkResult) {
       freeBuffer(items.buffer)
@@ -134,7 +135,7 @@ export class BatchRun {
     try {
       const chunkResult = await this.#submit(chunk)
       this.#isStarted = true
-      return 'items' in chunkResult ? splitItems(chunkResult) : chunkResult
+      return chunkResult.type === 'items' ? splitItems(chunkResult) : chunkResult
     } catch (error) {
       const length = chunk.items.offsets.length - 1
       if (error instanceof ProblemError) {
@@ -167,11 +168,11 @@ export class BatchRun {
       ...this.#common,
       items: pack([unpack(chunk.items, index)]),
       firstIndex: chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index,
-      granted: index < chunk.granted ? 1 : 0,
+      itemsInQuota: index < chunk.itemsInQuota ? 1 : 0,
       attester: undefined,
       resolved: [resolved],
     })
-    if ('unsigned' in chunkResult) throw new RangeError('a single item must come back as an object, not as bytes')
+    if (chunkResult.type === 'unsigned') throw new RangeError('a single item must come back as an object, not as bytes')
     return splitItems(chunkResult)[0]!
   }
 
@@ -185,7 +186,11 @@ export class BatchRun {
    * @throws {ProblemError} `overloaded` if it cannot be built now
    */
   async merkleTree(pieces: readonly TextsResult[]): Promise<MerkleResult> {
-    const job = () => this.#job({ pieces: pieces.map((piece) => ({ ...piece, texts: copyPacked(piece.texts) })) })
+    const job = () =>
+      this.#job({
+        type: 'merkle' as const,
+        pieces: pieces.map((piece) => ({ ...piece, texts: copyPacked(piece.texts) })),
+      })
     try {
       const result = await this.#parts.pool.runTree(job())
       for (const { texts } of pieces) freeBuffer(texts.buffer)

@@ -43,7 +43,7 @@ export interface ComputedItem {
 /** Splits a thread's result into single items. */
 export function splitItems(threadResult: ItemsResult | TextsResult): ReturnedItem[] {
   const { leaves } = threadResult
-  const items = 'texts' in threadResult ? unpackTexts(threadResult.texts) : threadResult.items
+  const items = threadResult.type === 'texts' ? unpackTexts(threadResult.texts) : threadResult.items
   if (leaves.length === 0) return items as ReturnedItem[]
   let next = 0
   return items.map((item) => {

@@ -112,7 +112,11 @@ function treePieces(items: Items, chains: ChainPolicy): TextsResult[] {
     piece.texts.push(utf8(`${text},`))
     if (isLeaf) piece.leaves.push(item.leaf!)
   }
-  return treeParts.map(({ texts, leaves }) => ({ texts: pack(texts), leaves: new Uint8Array(Buffer.concat(leaves)) }))
+  return treeParts.map(({ texts, leaves }) => ({
+    type: 'texts',
+    texts: pack(texts),
+    leaves: new Uint8Array(Buffer.concat(leaves)),
+  }))
 }
 
 /** Writes the JSON of a result under a root, in the same form as the compute threads write it for items that name no schema. */

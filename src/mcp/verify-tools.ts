@@ -107,9 +107,9 @@ export function createVerifyResultTool(client: Client | undefined): Tool {
       const recompute = inputs === undefined ? undefined : createRecompute()
       const verdict = await verifyResult(answer, { attester, chainId, inputs, issuer, recompute })
       const lines = verdict.checks.map(({ id, status, detail }) => `${status} ${id}: ${detail}`)
-      const head = verdict.ok ? 'holds' : 'does not hold'
+      const head = verdict.ok ? 'verifies' : 'does not verify'
       return {
-        text: [`The answer ${head}. ${verdict.statement ?? ''}`.trim(), ...lines].join('\n'),
+        text: [`The result ${head}. ${verdict.statement ?? ''}`.trim(), ...lines].join('\n'),
         structured: verdict,
       }
     },

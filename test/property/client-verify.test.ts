@@ -157,7 +157,7 @@ describe('verifyResult on a compute answer', () => {
 
   it('rejects invalid options', async () => {
     await expect(verify(answers.numeric, { chainId: 1 })).rejects.toThrow(/chain 1 is not known/)
-    await expect(verify(answers.numeric, { attester: '0x12' })).rejects.toThrow(/no address/)
+    await expect(verify(answers.numeric, { attester: '0x12' })).rejects.toThrow(/not an address/)
   })
 })
 

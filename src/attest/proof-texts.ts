@@ -1,6 +1,7 @@
 import { checksumAddress } from '../crypto/address.ts'
 import type { Hex } from '../wire/values.ts'
 import { type MerkleTree, parentIndex, siblingIndex } from './merkle.ts'
+import { ZERO_UID } from './uid.ts'
 
 /** The fields of an attestation that vary, before it is signed. */
 interface UnsignedAttestation {
@@ -20,8 +21,6 @@ interface AttestationSignature {
   readonly deadlineSeconds: number
   readonly nonce: number
 }
-
-const ZERO_UID = `0x${'0'.repeat(64)}`
 
 /**
  * Writes the members `attestation` and `delegatedAttestation` of a response as JSON without outer braces, up to the first

@@ -113,14 +113,3 @@ function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {
   kernel.release()
   return kernel.ringArea(kernel.write(ring), count)
 }
-
-/**
- * Returns the pole that a ring encloses: 1 north, −1 south, 0 neither. The area of the ring rests on the same decision.
- *
- * @param ring interleaved lon, lat, closed, with geodesic edges only
- */
-export function enclosedPole(kernel: Kernel, ring: Float64Array): -1 | 0 | 1 {
-  kernel.release()
-  kernel.ringArea(kernel.write(ring), ring.length / 2)
-  return kernel.enclosedPole() as -1 | 0 | 1
-}

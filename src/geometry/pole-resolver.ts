@@ -9,6 +9,17 @@ import { type Kernel, loadKernel } from '../wasm/loader.ts'
 export type PoleResolver = (ring: Float64Array) => 1 | -1
 
 /**
+ * Returns the pole that a ring encloses: 1 north, −1 south, 0 neither. The area of the ring rests on the same decision.
+ *
+ * @param ring interleaved lon, lat, closed, with geodesic edges only
+ */
+export function enclosedPole(kernel: Kernel, ring: Float64Array): -1 | 0 | 1 {
+  kernel.release()
+  kernel.ringArea(kernel.write(ring), ring.length / 2)
+  return kernel.enclosedPole() as -1 | 0 | 1
+}
+
+/**
  * Returns a resolver for threads that compute nothing else. It loads the kernel for the first ring, because few records have a
  * ring around the axis.
  */
@@ -16,8 +27,6 @@ export function createPoleResolver(): PoleResolver {
   let kernel: Kernel | undefined
   return (ring) => {
     kernel ??= loadKernel()
-    kernel.release()
-    kernel.ringArea(kernel.write(ring), ring.length / 2)
-    return kernel.enclosedPole() < 0 ? -1 : 1
+    return enclosedPole(kernel, ring) < 0 ? -1 : 1
   }
 }

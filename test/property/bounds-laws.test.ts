@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { enclosedPole } from '../../src/geodesy/area.ts'
 import { computeBounds } from '../../src/geometry/bounds.ts'
-import { createPoleResolver } from '../../src/geometry/pole-resolver.ts'
+import { createPoleResolver, enclosedPole } from '../../src/geometry/pole-resolver.ts'
 import type { Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import { scaled } from '../scale.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { poleOf as poleOfKernel } from '../../src/compute/validity.ts'
-import { enclosedPole } from '../../src/geodesy/area.ts'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
+import { enclosedPole } from '../../src/geometry/pole-resolver.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'

@@ -1,6 +1,7 @@
 import { encodeMerkleRoot } from '../../attest/encode.ts'
 import type { MerkleTree } from '../../attest/merkle.ts'
 import { leafJson } from '../../attest/proof-texts.ts'
+import { ZERO_UID } from '../../attest/uid.ts'
 import { pack } from '../../base/bytes.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import { utf8 } from '../../crypto/hex.ts'
@@ -69,7 +70,6 @@ export interface BatchTexts {
 }
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
-const ZERO_UID = `0x${'0'.repeat(64)}`
 
 /** Attests the Merkle root over all results, and gives each result its Merkle proof (decision 103). */
 export async function attestUnderRoot(

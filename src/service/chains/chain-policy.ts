@@ -1,5 +1,6 @@
 import type { Chain } from '../../attest/chains.ts'
 import { SCHEMA_STRINGS, type SchemaKind } from '../../attest/schemas.ts'
+import { ZERO_UID } from '../../attest/uid.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { ChainResult, Hex } from '../../wire/values.ts'
@@ -29,8 +30,6 @@ export interface ChainPolicy {
   defaultSchema(kind: SchemaKind): Hex
 }
 
-const NO_SCHEMA = `0x${'0'.repeat(64)}`
-
 export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
   const { chains, schemas, builtInKinds, allowAnySchema, chainClient } = parts
   return {
@@ -51,7 +50,7 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
       if (schema === undefined) return
       const builtInKind = builtInKinds.get(schema)
       if (builtInKind === kind) return
-      if (schema === NO_SCHEMA) throw schemaProblem('is zero: no schema can have this UID')
+      if (schema === ZERO_UID) throw schemaProblem('is zero: no schema can have this UID')
       if (builtInKind !== undefined) {
         throw schemaProblem(`is the schema of ${builtInKind} data, the result is ${kind}`)
       }

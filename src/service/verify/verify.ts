@@ -1,4 +1,4 @@
-import { attestationUid } from '../../attest/uid.ts'
+import { attestationUid, ZERO_UID } from '../../attest/uid.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
@@ -29,7 +29,6 @@ export interface VerifyServiceParts {
 type Verified = Extract<VerifyResult, { ok: true }>
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
-const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 
 /**
  * Makes the service for stamps and proofs. Compute threads verify them; the service has the result signed if the request names a

@@ -182,7 +182,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
   })
 
   it('disconnects a client that stops sending, within the limits', async () => {
-    const shortTimeoutService = await startTestService({ HTTP_ADAPTER: adapter, STREAM_IDLE_MS: '1000' })
+    const shortTimeoutService = await startTestService({ HTTP_ADAPTER: adapter, STREAM_IDLE_MS: '5000' })
     const socket = connect(Number(new URL(shortTimeoutService.url).port), '127.0.0.1')
     let text = ''
     socket.on('data', (data) => {

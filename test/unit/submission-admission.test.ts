@@ -71,23 +71,27 @@ describe('the admission of submissions', () => {
 
   it('takes submissions from each account in turn', async () => {
     const { batches, admit } = createAdmission({ maxTogether: 4 })
-    for (let index = 0; index < 100; index++) void admit(createSubmission(index))
-    void admit(createSubmission(0, 'two'))
+    const admitted = Array.from({ length: 100 }, (_, index) => admit(createSubmission(index)))
+    admitted.push(admit(createSubmission(0, 'two')))
     await settle()
     expect(batches[0]!.ids).toEqual(['one 0', 'two 0', 'one 1', 'one 2'])
+    for (let index = 0; index < batches.length; index++) await batches[index]!.end()
+    await Promise.all(admitted)
   })
 
   it('does not store a submission whose client has left', async () => {
     const { batches, admit } = createAdmission({ maxTogether: 1 })
-    void admit(createSubmission(0))
+    const first = admit(createSubmission(0))
     await settle()
     const abandoned = expect(admit(createSubmission(1), { aborted: true })).rejects.toMatchObject({
       data: { type: 'overloaded' },
     })
-    void admit(createSubmission(2))
+    const last = admit(createSubmission(2))
     await batches[0]!.end()
     await abandoned
     expect(batches.map(({ ids }) => ids)).toEqual([['one 0'], ['one 2']])
+    await batches[1]!.end()
+    await Promise.all([first, last])
   })
 
   it('ends the wait of a request when its time is over', async () => {

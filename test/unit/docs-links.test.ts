@@ -55,10 +55,10 @@ describe('links between the pages', () => {
 })
 
 describe('the operations', () => {
-  it.each(Object.keys(OPERATIONS))('%s has a page, a link in the guide and a row in README.md', (name) => {
+  it.each(Object.keys(OPERATIONS))('%s has a page, a link in the guide and a row in the page of operations', (name) => {
     expect(existsSync(join(root, `docs/compute/${name}.md`))).toBe(true)
     expect(readPage('docs/README.md')).toContain(`[${name}](compute/${name}.md)`)
-    expect(readPage('README.md')).toContain(`| \`${name}\` |`)
+    expect(readPage('docs/compute/README.md')).toContain(`| [\`${name}\`](${name}.md) |`)
   })
 })
 

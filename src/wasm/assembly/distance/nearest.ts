@@ -13,7 +13,7 @@ import { edgesCross, setCrossing } from '../edges/edge-crossing'
 import { fastInverse } from '../edges/general-edge'
 import { interiorsContain } from './interior-tree'
 import { square } from '../math/math'
-import { boundByAnchor, isAnchored, isFar, isFarFromEdge, middleVertex } from './node-bounds'
+import { boundByAnchor, isFar, isFarFromEdge, middleVertex } from './node-bounds'
 import {
   compareOperands, edgeFlags, edgeLength, firstVertex, latAt, levelSize, lonAt, nodeBox, Operand, OWNS_END, positionAt,
   startAt,
@@ -184,10 +184,8 @@ function split(
   for (let child = first; child < first + count; child++) {
     const box = nodeBox(operand, level - 1, child, boxChild)
     let distance = boxDistanceSquare(box, otherBox)
-    if (isAnchored) {
-      const bound = boundByAnchor(box, offset == 0)
-      if (bound > 0) distance = Math.max(distance, square(chordUpperBound(bound)))
-    }
+    const bound = boundByAnchor(box, offset == 0)
+    if (bound > 0) distance = Math.max(distance, square(chordUpperBound(bound)))
     if (distance >= bestChordSquare) continue
     let entry = pairs + <usize>open * PAIR_BYTES
     // Insertion sort: the new pairs stay in order of falling distance towards the top.
@@ -243,7 +241,6 @@ function compareEdges(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): vo
   setCrossingEdge(0, p, i)
   setCrossingEdge(1, q, j)
   if (edgesCross()) lowerBest(0)
-  forgetEdge()
 }
 
 /** Whether the chords of two edges prove that the edges are farther apart than `best`. */
@@ -264,7 +261,7 @@ function measureVertex(from: Operand, v: i32, operand: Operand, edge: i32): void
   countChecks(1)
   const chord = chordToEdge(positionAt(from, v), operand, edge)
   if (chord > 0 && square(chord) >= bestChordSquare) return
-  if (isBeyondBest(operand, edge)) return
+  if (isBeyondBest(operand, edge, best)) return
   lowerBest(toEdge(from, v, operand, edge, best))
 }
 

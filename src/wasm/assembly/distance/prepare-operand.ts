@@ -1,6 +1,6 @@
 /** Prepares a geometry as an operand: its positions in space, its edges, and the trees over its edges and interiors. */
 import { chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, sagitta, toEcef } from '../edges/ecef'
-import { inverse } from '../geodesic/inverse'
+import { geodesicLength } from '../geodesic/inverse'
 import { areDegrees, isClosed } from '../math/contracts'
 import { aligned } from '../math/memory'
 import { BOX_BYTES, buildBoxes, emptyBox, extend, FANOUT, mortonOrder, parentCount, treeSize, widen } from './box-tree'
@@ -132,7 +132,7 @@ function boundLength(operand: Operand, v: i32): f64 {
   const from = positionAt(operand, v)
   const length = geodesicUpperBound(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
   if (length < LONGEST_GEODESIC) return length
-  return inverse(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
+  return geodesicLength(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
 }
 
 /** Writes the boxes of level 1. They contain the geodesics of their edges, not only the chords. */

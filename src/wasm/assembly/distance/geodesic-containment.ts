@@ -71,7 +71,7 @@ export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {
 
 /** Builds the ring tables of an operand. */
 export function prepareRings(operand: Operand): void {
-  const rings = allocate(<usize>operand.sequenceCount * RING_BYTES)
+  const rings = allocate(operand, <usize>operand.sequenceCount * RING_BYTES)
   operand.rings = rings
   for (let part = 0; part < operand.partCount; part++) {
     if (partDimension(operand, part) != 2) continue
@@ -79,7 +79,7 @@ export function prepareRings(operand: Operand): void {
       const first = startAt(operand.sequenceStarts, s)
       const edges = startAt(operand.sequenceStarts, s + 1) - first - 1
       const leaves = (edges + SPAN_EDGES - 1) / SPAN_EDGES
-      const spans = allocate(<usize>treeSize(leaves) * offsetof<Span>())
+      const spans = allocate(operand, <usize>treeSize(leaves) * offsetof<Span>())
       const root = fillSpans(operand, first, edges, spans, leaves)
       store<u32>(rings + <usize>s * RING_BYTES, <u32>spans)
       // Without an edge over the antimeridian the differences of longitude along the ring add up to 0, so it does not wind.
@@ -291,6 +291,6 @@ function sideOfEdge(from: usize, position: usize): i32 {
   const distance = geodesicUpperBound(Math.sqrt(chordSquare(from, position)))
   if (length == 0 || length + distance > LONGEST_PLANAR) return 0
   const offset = planeOffset(position, from, from + ECEF_BYTES)
-  const margin = planeDeviation(length, distance) + offsetRounding
+  const margin = planeDeviation(length, distance) + offsetRounding(position, from, from + ECEF_BYTES)
   return offset > margin ? 1 : offset < -margin ? -1 : 0
 }

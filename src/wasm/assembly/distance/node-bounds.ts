@@ -2,15 +2,41 @@
  * Lower bounds of the distance between two nodes of the trees, for when the distance of their boxes is too rough. They
  * prove that a pair of nodes holds nothing nearer than `best`.
  */
-import { best, bestChordSquare, lowerBest } from './best'
 import { boxReach, boxSupport } from './box-tree'
-import { geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
+import { chordUpperBound, geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
 import { Geodesic, inverse } from '../geodesic/inverse'
 import { SineCosine, sincosDegrees, square } from '../math/math'
 import { edgeFlags, edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
 import { chordToEdge, toEdge } from './operand-edge'
 import { b } from '../geodesic/series'
 import { countSolutions } from '../math/work'
+
+/** What a search for the least distance has found so far, and when it may stop. Distances in metres. */
+@unmanaged
+export class Best {
+  distance: f64
+  /** Square of an upper bound of the chord under `distance`: a lesser distance has a shorter chord. */
+  chordSquare: f64
+  /** The search may stop as soon as `distance` is at most this. */
+  goodEnough: f64
+}
+
+/**
+ * Starts a search. It ends at the first distance of at most `inner` and ignores distances of at least `outer`. 0 and
+ * Infinity search for the least distance.
+ */
+export function resetBest(best: Best, inner: f64, outer: f64): void {
+  best.distance = outer
+  best.chordSquare = outer < Infinity ? square(chordUpperBound(outer)) : Infinity
+  best.goodEnough = inner
+}
+
+/** Lowers the best distance to one between two points of the geometries, if that is less. */
+export function lowerBest(best: Best, distance: f64): void {
+  if (distance >= best.distance) return
+  best.distance = distance
+  best.chordSquare = distance == 0 ? 0 : square(chordUpperBound(distance))
+}
 
 /** Nodes larger than this, metres, are not bounded by `isFar`. */
 const FAR_REACH: f64 = 5e5
@@ -33,11 +59,12 @@ const METHOD_DIFFERENCE: f64 = 1e-7
  * bounded here.
  */
 export function isFar(
-  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize,
+  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize, best: Best,
 ): bool {
   anchor.isSet = false
   // The uncertainty of a distance bounded by a chord: c ≈ s − s³/24R², and 1/R² varies by 1.35 % over the ellipsoid.
-  const uncertainty = best < Infinity ? (0.0135 * best * best * best) / (24 * RLO * RLO) : FAR_REACH
+  const d = best.distance
+  const uncertainty = d < Infinity ? (0.0135 * d * d * d) / (24 * RLO * RLO) : FAR_REACH
   if (uncertainty < ACCURATE_CHORD) return false
   const v = middleVertex(p, levelP, indexP)
   const w = middleVertex(q, levelQ, indexQ)
@@ -53,9 +80,9 @@ export function isFar(
   const lon2 = lonAt(q, w)
   const distance = inverse(lat1, lon1, lat2, lon2, geodesic)
   countSolutions(1)
-  lowerBest(distance + METHOD_DIFFERENCE)
+  lowerBest(best, distance + METHOD_DIFFERENCE)
   const farthest = distance + reachP + reachQ
-  if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best
+  if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best.distance
   const flagsP = edgeFlags(p, indexP)
   const flagsQ = edgeFlags(q, indexQ)
   const salp1 = geodesic.salp1
@@ -65,7 +92,7 @@ export function isFar(
   const second = secondVariation(distance, reachP, reachQ)
   const third = (reachP * square(reachP) + reachQ * square(reachQ)) / (6 * RLO * RLO)
   const least = distance - second - third - 1e-7
-  if (least + changeP + changeQ >= best) return true
+  if (least + changeP + changeQ >= best.distance) return true
   anchor.isSet = true
   anchor.least = least
   anchor.changeP = changeP
@@ -137,19 +164,21 @@ function secondVariation(r: f64, u: f64, v: f64): f64 {
  * middle of the node is measured against the edge itself: by chords in space, and if the sagitta makes them too rough,
  * by the geodesic distance.
  */
-export function isFarFromEdge(operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize): bool {
+export function isFarFromEdge(
+  operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize, best: Best,
+): bool {
   const v = middleVertex(other, level, index)
   const position = positionAt(other, v)
   const reach = boxReach(box, position)
   const chord = chordToEdge(position, operand, edge) - reach
-  if (chord > 0 && square(chord) >= bestChordSquare) return true
+  if (chord > 0 && square(chord) >= best.chordSquare) return true
   if (edgeFlags(operand, edge) == 0 || sagitta(edgeLength(operand, edge)) < reach) return false
   const ground = geodesicUpperBound(reach)
   // `toEdge` may stop early with any value not below its cutoff. The cutoff is a little higher than needed, so such a
   // value still makes the comparison below true.
-  const distance = toEdge(other, v, operand, edge, best + ground + 1e-4)
-  lowerBest(distance)
-  return distance - ground - 1e-5 >= best
+  const distance = toEdge(other, v, operand, edge, best.distance + ground + 1e-4)
+  lowerBest(best, distance)
+  return distance - ground - 1e-5 >= best.distance
 }
 
 /** The first vertex of the middle edge of a node. */

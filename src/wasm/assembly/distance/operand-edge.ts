@@ -78,22 +78,24 @@ export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
   if (length > LONGEST_PLANAR) return chord
   // The sagitta is vertical. Sideways the edge leaves its plane by far less, so the distance from the plane may give a
   // better bound.
-  return Math.max(chord, Math.abs(planeOffset(position, start, start + ECEF_BYTES)) - planeDeviation(length, 0) - offsetRounding)
+  const end = start + ECEF_BYTES
+  const offset = Math.abs(planeOffset(position, start, end))
+  return Math.max(chord, offset - planeDeviation(length, 0) - offsetRounding(position, start, end))
 }
 
 /** Greatest distance at which the series of `nearDistance` is more accurate than a chord, metres. */
 const SERIES_DISTANCE: f64 = 4e5
 
 /**
- * Whether the position and the edge of the last `chordToEdge` are farther apart than `best`, by the series of
+ * Whether the position and the edge of the last `chordToEdge` are farther apart than `limit`, by the series of
  * `nearDistance`. Call it when the chord did not decide. The error of the series is below 10⁻⁸ m up to 10 km and then
  * grows with the fifth power of the distance.
  */
-export function isBeyondBest(operand: Operand, edge: i32, best: f64): bool {
-  if (best > SERIES_DISTANCE || !isNearEdge(operand, edge)) return false
+export function isBeyond(operand: Operand, edge: i32, limit: f64): bool {
+  if (limit > SERIES_DISTANCE || !isNearEdge(operand, edge)) return false
   const distance = nearDistance(near, foot)
   const ratio = distance / NEAR_DISTANCE
-  return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > best
+  return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > limit
 }
 
 /** The distance from a vertex to an edge of an operand, metres. For `cutoff` see `best` of `distanceToEdge`. */

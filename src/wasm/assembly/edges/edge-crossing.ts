@@ -152,7 +152,7 @@ function crossShort(s: Piece, t: Piece): bool {
  */
 function planeSide(piece: Piece, p: usize): i32 {
   const offset = planeOffset(p, start(piece), end(piece))
-  const margin = planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding
+  const margin = planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding(p, start(piece), end(piece))
   return offset > margin ? 1 : offset < -margin ? -1 : 0
 }
 

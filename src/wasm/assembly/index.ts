@@ -3,27 +3,50 @@
  * lon, as in the literature. A function returns at most one number, so further results are read with the getters below
  * after the call.
  */
-export { mark, release, releaseTo, reserve, setAside } from './math/memory'
-export { inverse, inverseWithArea } from './geodesic/inverse'
-export { generalAreas } from './edges/general-areas'
-export { fastInverse, generalLengths, guardedInverse, pairLengths } from './edges/general-edge'
-export { direct } from './geodesic/direct'
-export { lineLength } from './edges/area'
-export { ringArea } from './edges/area'
+import * as area from './edges/area'
+import { Ring } from './edges/area'
+import * as general from './edges/general-edge'
+import * as arrivals from './geodesic/direct'
+import { Waypoint } from './geodesic/direct'
+import { Guards } from './geodesic/general-length'
+import * as solver from './geodesic/inverse'
+import { Geodesic } from './geodesic/inverse'
+import * as canonical from './text/canonical-text'
+
+export { isWithin, minimumDistance } from './distance/nearest'
 export { sideOfRing } from './distance/point-in-ring'
 export { operandBytes, operandInputs, prepareOperand } from './distance/prepare-operand'
-export { isWithin, minimumDistance } from './distance/nearest'
+export { lineLength } from './edges/area'
+export { generalAreas } from './edges/general-areas'
+export { fastInverse, generalLengths, pairLengths } from './edges/general-edge'
+export { mark, release, releaseTo, reserve, setAside } from './math/memory'
 export { workDone } from './math/work'
-export { scanJson, scanResult } from './text/scan'
 export { canonicalText } from './text/canonical-text'
 export { keccakAdd, keccakEnd, keccakStart } from './text/keccak'
+export { scanJson, scanResult } from './text/scan'
 
-import * as solution from './geodesic/inverse'
-import * as arrival from './geodesic/direct'
-import * as ring from './edges/area'
-import * as canonical from './text/canonical-text'
-import * as general from './geodesic/general-length'
+const solution = changetype<Geodesic>(memory.data(80, 8))
+const arrival = changetype<Waypoint>(memory.data(32, 8))
+const ring = changetype<Ring>(memory.data(16, 8))
+const guards = changetype<Guards>(memory.data(24, 8))
 
+export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+  return solver.inverse(lat1, lon1, lat2, lon2, solution)
+}
+export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+  return solver.inverseWithArea(lat1, lon1, lat2, lon2, solution)
+}
+/** Returns the latitude of the end point. */
+export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): f64 {
+  arrivals.direct(lat1, lon1, salp1, calp1, s12, arrival)
+  return arrival.lat
+}
+export function ringArea(vertices: usize, count: i32): f64 {
+  return area.ringArea(vertices, count, ring)
+}
+export function guardedInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+  return general.guardedInverse(lat1, lon1, lat2, lon2, guards)
+}
 export function s12(): f64 {
   return solution.s12
 }
@@ -55,25 +78,25 @@ export function calp2(): f64 {
   return solution.calp2
 }
 export function arrivalLon(): f64 {
-  return arrival.lon2
+  return arrival.lon
 }
 export function arrivalSalp2(): f64 {
-  return arrival.salp2
+  return arrival.salp
 }
 export function arrivalCalp2(): f64 {
-  return arrival.calp2
+  return arrival.calp
 }
 export function enclosedPole(): i32 {
   return ring.enclosedPole
 }
 export function residualSeen(): f64 {
-  return general.residualSeen
+  return guards.residual
 }
 export function correctionSeen(): f64 {
-  return general.correctionSeen
+  return guards.correction
 }
 export function lengthSeen(): f64 {
-  return general.lengthSeen
+  return guards.length
 }
 export function canonicalLength(): i32 {
   return canonical.canonicalLength

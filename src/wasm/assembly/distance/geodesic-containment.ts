@@ -17,9 +17,8 @@ import {
   chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, LONGEST_PLANAR, offsetRounding, planeDeviation,
   planeOffset, RLO,
 } from '../edges/ecef'
-import * as solution from '../geodesic/inverse'
-import { inverse } from '../geodesic/inverse'
-import { DEGREE, high, longitudeDifference } from '../math/math'
+import { Geodesic, inverse } from '../geodesic/inverse'
+import { DEGREE, longitudeDifference } from '../math/math'
 import { aligned } from '../math/memory'
 import { allocate, latAt, lonAt, Operand, partDimension, positionAt, startAt } from './operand'
 import { countChecks, countSolutions } from '../math/work'
@@ -49,13 +48,19 @@ const RING_BYTES: usize = 8
 /** Pointers to the levels of spans of the current ring. */
 const levelStarts: usize = memory.data(4 * 16)
 
-// The current query: operand, ring, and point.
-let subject: Operand = changetype<Operand>(0)
-let firstEdge: i32 = 0
-let edgeCount: i32 = 0
-let latP: f64 = 0
-let lonP: f64 = 0
-let positionP: usize = 0
+/** A point and a ring of an operand. */
+@unmanaged
+class Query {
+  lat: f64
+  lon: f64
+  position: usize
+  operand: Operand
+  firstEdge: i32
+  edgeCount: i32
+}
+
+const query = changetype<Query>(memory.data(32, 8))
+const geodesic = changetype<Geodesic>(memory.data(80, 8))
 
 /** Upper bound of the bytes for the ring tables of an operand. */
 export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {
@@ -66,7 +71,7 @@ export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {
 
 /** Builds the ring tables of an operand. */
 export function prepareRings(operand: Operand): void {
-  const rings = allocate(<usize>operand.sequenceCount * RING_BYTES)
+  const rings = allocate(operand, <usize>operand.sequenceCount * RING_BYTES)
   operand.rings = rings
   for (let part = 0; part < operand.partCount; part++) {
     if (partDimension(operand, part) != 2) continue
@@ -74,7 +79,7 @@ export function prepareRings(operand: Operand): void {
       const first = startAt(operand.sequenceStarts, s)
       const edges = startAt(operand.sequenceStarts, s + 1) - first - 1
       const leaves = (edges + SPAN_EDGES - 1) / SPAN_EDGES
-      const spans = allocate(<usize>treeSize(leaves) * offsetof<Span>())
+      const spans = allocate(operand, <usize>treeSize(leaves) * offsetof<Span>())
       const root = fillSpans(operand, first, edges, spans, leaves)
       store<u32>(rings + <usize>s * RING_BYTES, <u32>spans)
       // Without an edge over the antimeridian the differences of longitude along the ring add up to 0, so it does not wind.
@@ -155,23 +160,26 @@ function fillLeaf(operand: Operand, first: i32, edges: i32, span: Span): void {
 
 /** Whether a polygon part contains a point in degrees; `position` points to its x, y, z. */
 export function polygonContains(operand: Operand, part: i32, lat: f64, lon: f64, position: usize): bool {
-  subject = operand
-  latP = lat
+  query.operand = operand
+  query.lat = lat
   // The antimeridian gets one longitude, −180. Every vertex at another longitude, 180 included, is then east of it.
-  lonP = lon == 180 ? -180 : lon
-  positionP = position
+  query.lon = lon == 180 ? -180 : lon
+  query.position = position
   const first = startAt(operand.partStarts, part)
-  if (!ringContains(first)) return false
+  if (!ringContains(query, first)) return false
   for (let s = first + 1; s < startAt(operand.partStarts, part + 1); s++) {
-    if (ringContains(s)) return false
+    if (ringContains(query, s)) return false
   }
   return true
 }
 
-function ringContains(sequence: i32): bool {
-  firstEdge = startAt(subject.sequenceStarts, sequence)
-  edgeCount = startAt(subject.sequenceStarts, sequence + 1) - firstEdge - 1
-  let start = <usize>load<u32>(subject.rings + <usize>sequence * RING_BYTES)
+function ringContains(query: Query, sequence: i32): bool {
+  const operand = query.operand
+  const firstEdge = startAt(operand.sequenceStarts, sequence)
+  const edgeCount = startAt(operand.sequenceStarts, sequence + 1) - firstEdge - 1
+  query.firstEdge = firstEdge
+  query.edgeCount = edgeCount
+  let start = <usize>load<u32>(operand.rings + <usize>sequence * RING_BYTES)
   let level = 0
   for (let size = (edgeCount + SPAN_EDGES - 1) / SPAN_EDGES; ; size = parentCount(size)) {
     store<u32>(levelStarts + ((<usize>level) << 2), <u32>start)
@@ -179,39 +187,41 @@ function ringContains(sequence: i32): bool {
     start += <usize>size * offsetof<Span>()
     level++
   }
-  const isOdd = hasOddCrossings(level, 0)
-  const pole = ringPole(subject, sequence)
+  const isOdd = hasOddCrossings(query, level, 0)
+  const pole = ringPole(operand, sequence)
   return pole == NO_POLE ? isOdd : isOdd != (pole == NORTH)
 }
 
 /** Whether the meridian north of the point crosses the edges of a span an odd number of times. */
-function hasOddCrossings(level: i32, index: i32): bool {
+function hasOddCrossings(query: Query, level: i32, index: i32): bool {
+  const operand = query.operand
+  const lonP = query.lon
   const span = spanAt(<usize>load<u32>(levelStarts + ((<usize>level) << 2)), index)
   countChecks(1)
-  if (latP > span.north) return false
+  if (query.lat > span.north) return false
   if (span.wraps == 0 && (lonP < span.west || lonP >= span.east)) return false
   const width = SPAN_EDGES << (2 * level) // 4 to the level
-  const first = firstEdge + index * width
-  const last = min(first + width, firstEdge + edgeCount)
-  if (latP < span.south) {
-    return lonAt(subject, first) > lonP != lonAt(subject, last) > lonP != ((span.wraps & 1) == 1)
+  const first = query.firstEdge + index * width
+  const last = min(first + width, query.firstEdge + query.edgeCount)
+  if (query.lat < span.south) {
+    return lonAt(operand, first) > lonP != lonAt(operand, last) > lonP != ((span.wraps & 1) == 1)
   }
   let isOdd = false
   if (level > 0) {
-    const end = min(FANOUT * (index + 1), (edgeCount + (width >> 2) - 1) / (width >> 2))
+    const end = min(FANOUT * (index + 1), (query.edgeCount + (width >> 2) - 1) / (width >> 2))
     for (let child = FANOUT * index; child < end; child++) {
-      if (hasOddCrossings(level - 1, child)) isOdd = !isOdd
+      if (hasOddCrossings(query, level - 1, child)) isOdd = !isOdd
     }
     return isOdd
   }
   for (let v = first; v < last; v++) {
-    const lon1 = lonAt(subject, v)
-    const lon2 = lonAt(subject, v + 1)
+    const lon1 = lonAt(operand, v)
+    const lon2 = lonAt(operand, v + 1)
     // The edge crosses the meridian if exactly one end is east of it; an edge over the antimeridian does if both or
     // none are.
     const changes = lon1 > lonP != lon2 > lonP
     const wraps = isWrapped(lon1, lon2)
-    if (changes != wraps && isNorth(v, lon2 > lon1 != wraps)) isOdd = !isOdd
+    if (changes != wraps && isNorth(query, v, lon2 > lon1 != wraps)) isOdd = !isOdd
   }
   return isOdd
 }
@@ -223,26 +233,26 @@ function isWrapped(lon1: f64, lon2: f64): bool {
 }
 
 function isWideWrapped(lon1: f64, lon2: f64): bool {
-  longitudeDifference(lon1, lon2)
-  return high == 0 ? true : lon2 < lon1 != high < 0
+  const lon12 = longitudeDifference(lon1, lon2)
+  return lon12 == 0 ? true : lon2 < lon1 != lon12 < 0
 }
 
 /**
  * Whether the edge that starts at vertex v crosses the meridian of the point north of the point. It must cross the
  * meridian.
  */
-function isNorth(v: i32, leadsEast: bool): bool {
-  let lat1 = latAt(subject, v)
-  let lon1 = lonAt(subject, v)
-  let lat2 = latAt(subject, v + 1)
-  let lon2 = lonAt(subject, v + 1)
+function isNorth(query: Query, v: i32, leadsEast: bool): bool {
+  const operand = query.operand
+  let lat1 = latAt(operand, v)
+  let lon1 = lonAt(operand, v)
+  let lat2 = latAt(operand, v + 1)
+  let lon2 = lonAt(operand, v + 1)
   // An edge that ends at a pole runs along a meridian; it passes all longitudes at the pole.
   if (lat1 == 90 || lat2 == 90) return true
   if (lat1 == -90 || lat2 == -90) return false
-  longitudeDifference(lon1, lon2)
-  if (Math.abs(high) != 180) {
+  if (Math.abs(longitudeDifference(lon1, lon2)) != 180) {
     // Going east, north is to the left. In almost all cases the plane of the edge decides.
-    const side = sideOfEdge(positionAt(subject, v), positionP)
+    const side = sideOfEdge(positionAt(operand, v), query.position)
     if (side != 0) return side > 0 != leadsEast
   }
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
@@ -255,21 +265,21 @@ function isNorth(v: i32, leadsEast: bool): bool {
     lon2 = u
   }
   countSolutions(2)
-  inverse(lat1, lon1, lat2, lon2)
-  longitudeDifference(lon1, lon2)
+  inverse(lat1, lon1, lat2, lon2, geodesic)
+  const lon12 = longitudeDifference(lon1, lon2)
   // The edge goes over a pole; its azimuth at the first end shows which.
-  if (Math.abs(high) == 180) return solution.calp1 > 0
+  if (Math.abs(lon12) == 180) return geodesic.calp1 > 0
   // From the western end all geodesics lead east, and those that pass farther north start with smaller azimuths.
-  let salp = solution.salp1
-  let calp = solution.calp1
-  if (high < 0) {
+  let salp = geodesic.salp1
+  let calp = geodesic.calp1
+  if (lon12 < 0) {
     lat1 = lat2
     lon1 = lon2
-    salp = -solution.salp2
-    calp = -solution.calp2
+    salp = -geodesic.salp2
+    calp = -geodesic.calp2
   }
-  inverse(lat1, lon1, latP, lonP)
-  return salp * solution.calp1 - calp * solution.salp1 < 0
+  inverse(lat1, lon1, query.lat, query.lon, geodesic)
+  return salp * geodesic.calp1 - calp * geodesic.salp1 < 0
 }
 
 /**
@@ -281,6 +291,6 @@ function sideOfEdge(from: usize, position: usize): i32 {
   const distance = geodesicUpperBound(Math.sqrt(chordSquare(from, position)))
   if (length == 0 || length + distance > LONGEST_PLANAR) return 0
   const offset = planeOffset(position, from, from + ECEF_BYTES)
-  const margin = planeDeviation(length, distance) + offsetRounding
+  const margin = planeDeviation(length, distance) + offsetRounding(position, from, from + ECEF_BYTES)
   return offset > margin ? 1 : offset < -margin ? -1 : 0
 }

@@ -25,9 +25,9 @@ export function interiorBytes(sequenceCount: i32, partCount: i32): usize {
 /** Builds the ring tables and the polygon tables of an operand. */
 export function prepareInteriors(operand: Operand): void {
   prepareRings(operand)
-  const parts = allocate((<usize>operand.partCount) << 2)
-  const owners = allocate((<usize>operand.sequenceCount) << 2)
-  const boxes = allocate(<usize>treeSize(operand.partCount) * BOX_BYTES)
+  const parts = allocate(operand, (<usize>operand.partCount) << 2)
+  const owners = allocate(operand, (<usize>operand.sequenceCount) << 2)
+  const boxes = allocate(operand, <usize>treeSize(operand.partCount) * BOX_BYTES)
   // The sequence of an exterior ring stores the part of its polygon; all others store −1.
   memory.fill(owners, 0xff, (<usize>operand.sequenceCount) << 2)
   for (let part = 0; part < operand.partCount; part++) {
@@ -63,20 +63,19 @@ function boundInterior(operand: Operand, sequence: i32, box: usize): void {
   widen(box, ringPole(operand, sequence) != NO_POLE || size > LARGE * LARGE ? 1e8 : size / RLO)
 }
 
-/** The box of a node of the tree. Also sets `levelNodes`. */
+/** The box of a node of the tree. */
 function interiorBox(operand: Operand, level: i32, index: i32): usize {
   let boxes = operand.interiors
-  let size = operand.interiorCount
-  for (let i = 0; i < level; i++) {
-    boxes += <usize>size * BOX_BYTES
-    size = parentCount(size)
-  }
-  levelNodes = size
+  for (let below = 0; below < level; below++) boxes += <usize>nodeCount(operand, below) * BOX_BYTES
   return boxes + <usize>index * BOX_BYTES
 }
 
-/** Set by `interiorBox`: number of nodes of that level. */
-let levelNodes: i32 = 0
+/** Number of nodes of a level. */
+function nodeCount(operand: Operand, level: i32): i32 {
+  let size = operand.interiorCount
+  for (; level > 0; level--) size = parentCount(size)
+  return size
+}
 
 /** Whether any polygon of an operand contains a point in degrees; `position` points to its x, y, z. */
 export function interiorsContain(operand: Operand, lat: f64, lon: f64, position: usize): bool {
@@ -88,8 +87,7 @@ function nodeContains(operand: Operand, level: i32, index: i32, lat: f64, lon: f
   countChecks(1)
   if (!containsPosition(interiorBox(operand, level, index), position)) return false
   if (level == 0) return polygonContains(operand, startAt(operand.interiorParts, index), lat, lon, position)
-  interiorBox(operand, level - 1, 0)
-  const last = min(FANOUT * (index + 1), levelNodes)
+  const last = min(FANOUT * (index + 1), nodeCount(operand, level - 1))
   for (let child = FANOUT * index; child < last; child++) {
     if (nodeContains(operand, level - 1, child, lat, lon, position)) return true
   }

@@ -6,19 +6,18 @@
  * positive. So a pair of edges needs a crossing test and the distances from the ends to the other edge. Geometries are
  * compared by their edges and, for polygons, by containment.
  */
-import { best, bestChordSquare, goodEnough, lowerBest, resetBest } from './best'
 import { boxDistanceSquare, boxSizeSquare, FANOUT } from './box-tree'
 import { chordSquare, chordUpperBound, ECEF_BYTES, geodesicUpperBound, sagitta, segmentsDistanceSquare } from '../edges/ecef'
 import { edgesCross, setCrossing } from '../edges/edge-crossing'
 import { fastInverse } from '../edges/general-edge'
 import { interiorsContain } from './interior-tree'
 import { square } from '../math/math'
-import { boundByAnchor, isAnchored, isFar, isFarFromEdge, middleVertex } from './node-bounds'
+import { Best, boundByAnchor, isFar, isFarFromEdge, lowerBest, middleVertex, resetBest } from './node-bounds'
 import {
   compareOperands, edgeFlags, edgeLength, firstVertex, latAt, levelSize, lonAt, nodeBox, Operand, OWNS_END, positionAt,
   startAt,
 } from './operand'
-import { chordToEdge, forgetEdge, isBeyondBest, toEdge } from './operand-edge'
+import { chordToEdge, forgetEdge, isBeyond, toEdge } from './operand-edge'
 import { countChecks, countSolutions, isOverLimit, startWork } from '../math/work'
 
 /** Result of `minimumDistance` and `isWithin` when the work limit is reached. */
@@ -56,11 +55,13 @@ const boxChild: usize = memory.data(48, 16)
 export function minimumDistance(first: usize, second: usize, units: f64): f64 {
   assert(first != 0 && second != 0, 'minimumDistance: an operand must be prepared')
   assert(units >= 0, 'minimumDistance: units must not be negative')
-  orderOperands(first, second)
+  const isOrdered = areOrdered(first, second)
+  const p = changetype<Operand>(isOrdered ? first : second)
+  const q = changetype<Operand>(isOrdered ? second : first)
   start(0, Infinity, units)
-  if (isOneInside()) return 0
-  search(p, q)
-  return isOverLimit() ? OVER_LIMIT : best
+  if (isOneInside(p, q)) return 0
+  search(p, q, best)
+  return isOverLimit() ? OVER_LIMIT : best.distance
 }
 
 /**
@@ -76,31 +77,30 @@ export function isWithin(first: usize, second: usize, inner: f64, outer: f64, un
   assert(first != 0 && second != 0, 'isWithin: an operand must be prepared')
   assert(inner < outer && outer > 0, 'isWithin: inner must be less than outer')
   assert(units >= 0, 'isWithin: units must not be negative')
-  orderOperands(first, second)
+  const isOrdered = areOrdered(first, second)
+  const p = changetype<Operand>(isOrdered ? first : second)
+  const q = changetype<Operand>(isOrdered ? second : first)
   start(Math.max(0, inner), outer, units)
-  search(p, q)
-  if (best <= goodEnough) return WITHIN
-  if (isOneInside()) return WITHIN
-  return isOverLimit() ? OVER_LIMIT : best < outer ? UNDECIDED : BEYOND
+  search(p, q, best)
+  if (best.distance <= best.goodEnough) return WITHIN
+  if (isOneInside(p, q)) return WITHIN
+  return isOverLimit() ? OVER_LIMIT : best.distance < outer ? UNDECIDED : BEYOND
 }
 
-// The operands, in an order that does not depend on the order of the arguments.
-let p: Operand = changetype<Operand>(0)
-let q: Operand = changetype<Operand>(0)
-
-function orderOperands(first: usize, second: usize): void {
-  const isOrdered = compareOperands(changetype<Operand>(first), changetype<Operand>(second)) <= 0
-  p = changetype<Operand>(isOrdered ? first : second)
-  q = changetype<Operand>(isOrdered ? second : first)
+/** Operands are searched in an order that does not depend on the order of the arguments. */
+function areOrdered(first: usize, second: usize): bool {
+  return compareOperands(changetype<Operand>(first), changetype<Operand>(second)) <= 0
 }
+
+const best = changetype<Best>(memory.data(24, 8))
 
 function start(inner: f64, outer: f64, units: f64): void {
   startWork(units)
-  resetBest(inner, outer)
+  resetBest(best, inner, outer)
   forgetEdge()
 }
 
-function isOneInside(): bool {
+function isOneInside(p: Operand, q: Operand): bool {
   return containsPartOf(p, q) || containsPartOf(q, p)
 }
 
@@ -118,53 +118,54 @@ function containsPartOf(p: Operand, q: Operand): bool {
  * Lowers `best` to the least distance. The search goes depth first with the nearer boxes first, so that `best` falls
  * early.
  */
-function search(p: Operand, q: Operand): void {
+function search(p: Operand, q: Operand, best: Best): void {
   store<i32>(pairs, p.levelCount - 1)
   store<i32>(pairs, 0, 4)
   store<i32>(pairs, q.levelCount - 1, 8)
   store<i32>(pairs, 0, 12)
   store<f64>(pairs, 0, 16)
-  for (let open = 1; open > 0 && best > goodEnough && !isOverLimit(); ) {
+  for (let open = 1; open > 0 && best.distance > best.goodEnough && !isOverLimit(); ) {
     open--
     const entry = pairs + <usize>open * PAIR_BYTES
-    if (load<f64>(entry, 16) >= bestChordSquare) continue
+    if (load<f64>(entry, 16) >= best.chordSquare) continue
     const levelP = load<i32>(entry)
     const indexP = load<i32>(entry, 4)
     const levelQ = load<i32>(entry, 8)
     const indexQ = load<i32>(entry, 12)
-    if (goodEnough > 0 && areWithin(p, levelP, indexP, q, levelQ, indexQ)) return
-    if (levelP == 0 && levelQ == 0 && (edgeFlags(p, indexP) == 0 || edgeFlags(q, indexQ) == 0) && best < SHORT_DISTANCE) {
-      compareEdges(p, indexP, q, indexQ, false)
+    if (best.goodEnough > 0 && areWithin(p, levelP, indexP, q, levelQ, indexQ, best)) return
+    if (levelP == 0 && levelQ == 0 && (edgeFlags(p, indexP) == 0 || edgeFlags(q, indexQ) == 0) && best.distance < SHORT_DISTANCE) {
+      compareEdges(p, indexP, q, indexQ, false, best)
       continue
     }
     const boxP = nodeBox(p, levelP, indexP, boxFirst)
     const boxQ = nodeBox(q, levelQ, indexQ, boxSecond)
-    if (isFar(p, levelP, indexP, boxP, q, levelQ, indexQ, boxQ)) continue
+    if (isFar(p, levelP, indexP, boxP, q, levelQ, indexQ, boxQ, best)) continue
     if (levelP == 0 && levelQ == 0) {
-      compareEdges(p, indexP, q, indexQ, load<f64>(entry, 16) == 0)
+      compareEdges(p, indexP, q, indexQ, load<f64>(entry, 16) == 0, best)
     } else if (
-      (levelP == 0 && isFarFromEdge(p, indexP, q, levelQ, indexQ, boxQ)) ||
-      (levelQ == 0 && isFarFromEdge(q, indexQ, p, levelP, indexP, boxP))
+      (levelP == 0 && isFarFromEdge(p, indexP, q, levelQ, indexQ, boxQ, best)) ||
+      (levelQ == 0 && isFarFromEdge(q, indexQ, p, levelP, indexP, boxP, best))
     ) {
       continue
-    } else if (levelP + levelQ == 1 && best < SHORT_DISTANCE) {
-      if (levelP == 0) compareEdgeAndLeaf(p, indexP, boxP, q, indexQ, true)
-      else compareEdgeAndLeaf(q, indexQ, boxQ, p, indexP, false)
+    } else if (levelP + levelQ == 1 && best.distance < SHORT_DISTANCE) {
+      if (levelP == 0) compareEdgeAndLeaf(p, indexP, boxP, q, indexQ, true, best)
+      else compareEdgeAndLeaf(q, indexQ, boxQ, p, indexP, false, best)
     } else if (levelQ == 0 || (levelP > 0 && boxSizeSquare(boxP) >= boxSizeSquare(boxQ))) {
-      open = split(open, p, levelP, indexP, levelQ, indexQ, boxQ, 0)
+      open = split(open, p, levelP, indexP, levelQ, indexQ, boxQ, 0, best)
     } else {
-      open = split(open, q, levelQ, indexQ, levelP, indexP, boxP, 8)
+      open = split(open, q, levelQ, indexQ, levelP, indexP, boxP, 8, best)
     }
   }
 }
 
 /** Whether the chord between one vertex of each node proves that they are near enough. If so, lowers `best` too. */
-function areWithin(p: Operand, levelP: i32, indexP: i32, q: Operand, levelQ: i32, indexQ: i32): bool {
+function areWithin(p: Operand, levelP: i32, indexP: i32, q: Operand, levelQ: i32, indexQ: i32, best: Best): bool {
   const chord = chordSquare(positionAt(p, middleVertex(p, levelP, indexP)), positionAt(q, middleVertex(q, levelQ, indexQ)))
+  const goodEnough = best.goodEnough
   if (chord > goodEnough * goodEnough) return false
   const longest = geodesicUpperBound(Math.sqrt(chord) + CHORD_ROUNDING)
   if (longest > goodEnough) return false
-  lowerBest(longest)
+  lowerBest(best, longest)
   return true
 }
 
@@ -176,6 +177,7 @@ function areWithin(p: Operand, levelP: i32, indexP: i32, q: Operand, levelQ: i32
  */
 function split(
   open: i32, operand: Operand, level: i32, index: i32, otherLevel: i32, otherIndex: i32, otherBox: usize, offset: usize,
+  best: Best,
 ): i32 {
   const first = index * FANOUT
   const count = min(FANOUT, levelSize(operand, level - 1) - first)
@@ -184,11 +186,9 @@ function split(
   for (let child = first; child < first + count; child++) {
     const box = nodeBox(operand, level - 1, child, boxChild)
     let distance = boxDistanceSquare(box, otherBox)
-    if (isAnchored) {
-      const bound = boundByAnchor(box, offset == 0)
-      if (bound > 0) distance = Math.max(distance, square(chordUpperBound(bound)))
-    }
-    if (distance >= bestChordSquare) continue
+    const bound = boundByAnchor(box, offset == 0)
+    if (bound > 0) distance = Math.max(distance, square(chordUpperBound(bound)))
+    if (distance >= best.chordSquare) continue
     let entry = pairs + <usize>open * PAIR_BYTES
     // Insertion sort: the new pairs stay in order of falling distance towards the top.
     for (let i = open; i > bottom && load<f64>(entry - PAIR_BYTES, 16) < distance; i--) {
@@ -206,15 +206,17 @@ function split(
 }
 
 /** Compares an edge of one operand with the edges under a level 1 node of the other, without pushing pairs for them. */
-function compareEdgeAndLeaf(operand: Operand, edge: i32, box: usize, other: Operand, index: i32, isFirst: bool): void {
+function compareEdgeAndLeaf(
+  operand: Operand, edge: i32, box: usize, other: Operand, index: i32, isFirst: bool, best: Best,
+): void {
   const first = index * FANOUT
   const last = min(first + FANOUT, other.edgeCount)
   countChecks(last - first)
-  for (let child = first; child < last && best > goodEnough; child++) {
+  for (let child = first; child < last && best.distance > best.goodEnough; child++) {
     const distance = boxDistanceSquare(nodeBox(other, 0, child, boxChild), box)
-    if (distance >= bestChordSquare) continue
-    if (isFirst) compareEdges(operand, edge, other, child, distance == 0)
-    else compareEdges(other, child, operand, edge, distance == 0)
+    if (distance >= best.chordSquare) continue
+    if (isFirst) compareEdges(operand, edge, other, child, distance == 0, best)
+    else compareEdges(other, child, operand, edge, distance == 0, best)
   }
 }
 
@@ -224,7 +226,7 @@ function compareEdgeAndLeaf(operand: Operand, edge: i32, box: usize, other: Oper
  *
  * @param overlap whether their boxes overlap; otherwise they cannot cross
  */
-function compareEdges(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
+function compareEdges(p: Operand, i: i32, q: Operand, j: i32, overlap: bool, best: Best): void {
   const v = firstVertex(p, i)
   const w = firstVertex(q, j)
   const flagsP = edgeFlags(p, i)
@@ -233,39 +235,38 @@ function compareEdges(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): vo
     countSolutions(1)
     // By the method for lengths, so that the distance of two points has the same bits as the length of the line between
     // them.
-    lowerBest(fastInverse(latAt(p, v), lonAt(p, v), latAt(q, w), lonAt(q, w)))
+    lowerBest(best, fastInverse(latAt(p, v), lonAt(p, v), latAt(q, w), lonAt(q, w)))
     return
   }
-  if (flagsP != 0 && flagsQ != 0 && areChordsFar(p, i, q, j)) return
-  if (flagsQ != 0) measureEnds(p, v, flagsP, q, j)
-  if (flagsP != 0 && best > goodEnough) measureEnds(q, w, flagsQ, p, i)
-  if (!overlap || flagsP == 0 || flagsQ == 0 || best <= goodEnough) return
+  if (flagsP != 0 && flagsQ != 0 && areChordsFar(p, i, q, j, best)) return
+  if (flagsQ != 0) measureEnds(p, v, flagsP, q, j, best)
+  if (flagsP != 0 && best.distance > best.goodEnough) measureEnds(q, w, flagsQ, p, i, best)
+  if (!overlap || flagsP == 0 || flagsQ == 0 || best.distance <= best.goodEnough) return
   setCrossingEdge(0, p, i)
   setCrossingEdge(1, q, j)
-  if (edgesCross()) lowerBest(0)
-  forgetEdge()
+  if (edgesCross()) lowerBest(best, 0)
 }
 
 /** Whether the chords of two edges prove that the edges are farther apart than `best`. */
-function areChordsFar(p: Operand, i: i32, q: Operand, j: i32): bool {
+function areChordsFar(p: Operand, i: i32, q: Operand, j: i32, best: Best): bool {
   const margin = sagitta(edgeLength(p, i)) + sagitta(edgeLength(q, j))
   const from = positionAt(p, firstVertex(p, i))
   const to = positionAt(q, firstVertex(q, j))
   const least = segmentsDistanceSquare(from, from + ECEF_BYTES, to, to + ECEF_BYTES)
-  return least > square(Math.sqrt(bestChordSquare) + margin)
+  return least > square(Math.sqrt(best.chordSquare) + margin)
 }
 
-function measureEnds(from: Operand, v: i32, flags: i32, operand: Operand, edge: i32): void {
-  measureVertex(from, v, operand, edge)
-  if ((flags & OWNS_END) != 0) measureVertex(from, v + 1, operand, edge)
+function measureEnds(from: Operand, v: i32, flags: i32, operand: Operand, edge: i32, best: Best): void {
+  measureVertex(from, v, operand, edge, best)
+  if ((flags & OWNS_END) != 0) measureVertex(from, v + 1, operand, edge, best)
 }
 
-function measureVertex(from: Operand, v: i32, operand: Operand, edge: i32): void {
+function measureVertex(from: Operand, v: i32, operand: Operand, edge: i32, best: Best): void {
   countChecks(1)
   const chord = chordToEdge(positionAt(from, v), operand, edge)
-  if (chord > 0 && square(chord) >= bestChordSquare) return
-  if (isBeyondBest(operand, edge)) return
-  lowerBest(toEdge(from, v, operand, edge, best))
+  if (chord > 0 && square(chord) >= best.chordSquare) return
+  if (isBeyond(operand, edge, best.distance)) return
+  lowerBest(best, toEdge(from, v, operand, edge, best.distance))
 }
 
 function setCrossingEdge(which: i32, operand: Operand, edge: i32): void {

@@ -2,16 +2,41 @@
  * Lower bounds of the distance between two nodes of the trees, for when the distance of their boxes is too rough. They
  * prove that a pair of nodes holds nothing nearer than `best`.
  */
-import { best, bestChordSquare, lowerBest } from './best'
 import { boxReach, boxSupport } from './box-tree'
-import { geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
-import * as solution from '../geodesic/inverse'
-import { inverse } from '../geodesic/inverse'
-import { cosx, sincosDegrees, sinx, square } from '../math/math'
+import { chordUpperBound, geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
+import { Geodesic, inverse } from '../geodesic/inverse'
+import { SineCosine, sincosDegrees, square } from '../math/math'
 import { edgeFlags, edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
 import { chordToEdge, toEdge } from './operand-edge'
 import { b } from '../geodesic/series'
 import { countSolutions } from '../math/work'
+
+/** What a search for the least distance has found so far, and when it may stop. Distances in metres. */
+@unmanaged
+export class Best {
+  distance: f64
+  /** Square of an upper bound of the chord under `distance`: a lesser distance has a shorter chord. */
+  chordSquare: f64
+  /** The search may stop as soon as `distance` is at most this. */
+  goodEnough: f64
+}
+
+/**
+ * Starts a search. It ends at the first distance of at most `inner` and ignores distances of at least `outer`. 0 and
+ * Infinity search for the least distance.
+ */
+export function resetBest(best: Best, inner: f64, outer: f64): void {
+  best.distance = outer
+  best.chordSquare = outer < Infinity ? square(chordUpperBound(outer)) : Infinity
+  best.goodEnough = inner
+}
+
+/** Lowers the best distance to one between two points of the geometries, if that is less. */
+export function lowerBest(best: Best, distance: f64): void {
+  if (distance >= best.distance) return
+  best.distance = distance
+  best.chordSquare = distance == 0 ? 0 : square(chordUpperBound(distance))
+}
 
 /** Nodes larger than this, metres, are not bounded by `isFar`. */
 const FAR_REACH: f64 = 5e5
@@ -34,11 +59,12 @@ const METHOD_DIFFERENCE: f64 = 1e-7
  * bounded here.
  */
 export function isFar(
-  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize,
+  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize, best: Best,
 ): bool {
-  isAnchored = false
+  anchor.isSet = false
   // The uncertainty of a distance bounded by a chord: c ≈ s − s³/24R², and 1/R² varies by 1.35 % over the ellipsoid.
-  const uncertainty = best < Infinity ? (0.0135 * best * best * best) / (24 * RLO * RLO) : FAR_REACH
+  const d = best.distance
+  const uncertainty = d < Infinity ? (0.0135 * d * d * d) / (24 * RLO * RLO) : FAR_REACH
   if (uncertainty < ACCURATE_CHORD) return false
   const v = middleVertex(p, levelP, indexP)
   const w = middleVertex(q, levelQ, indexQ)
@@ -52,48 +78,61 @@ export function isFar(
   const lon1 = lonAt(p, v)
   const lat2 = latAt(q, w)
   const lon2 = lonAt(q, w)
-  const distance = inverse(lat1, lon1, lat2, lon2)
-  const salp1 = solution.salp1
-  const calp1 = solution.calp1
-  const salp2 = solution.salp2
-  const calp2 = solution.calp2
+  const distance = inverse(lat1, lon1, lat2, lon2, geodesic)
   countSolutions(1)
-  lowerBest(distance + METHOD_DIFFERENCE)
+  lowerBest(best, distance + METHOD_DIFFERENCE)
   const farthest = distance + reachP + reachQ
-  if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best
-  changeP = variation(levelP == 0 ? 0 : boxP, atV, edgeFlags(p, indexP), lat1, lon1, -salp1, -calp1, directionP)
-  changeQ = variation(levelQ == 0 ? 0 : boxQ, atW, edgeFlags(q, indexQ), lat2, lon2, salp2, calp2, directionQ)
+  if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best.distance
+  const flagsP = edgeFlags(p, indexP)
+  const flagsQ = edgeFlags(q, indexQ)
+  const salp1 = geodesic.salp1
+  const calp1 = geodesic.calp1
+  const changeP = variation(levelP == 0 ? 0 : boxP, atV, flagsP, lat1, lon1, -salp1, -calp1, directionP)
+  const changeQ = variation(levelQ == 0 ? 0 : boxQ, atW, flagsQ, lat2, lon2, geodesic.salp2, geodesic.calp2, directionQ)
   const second = secondVariation(distance, reachP, reachQ)
   const third = (reachP * square(reachP) + reachQ * square(reachQ)) / (6 * RLO * RLO)
-  anchor = distance - second - third - 1e-7
-  if (anchor + changeP + changeQ >= best) return true
-  positionP = atV
-  positionQ = atW
-  isAnchored = true
+  const least = distance - second - third - 1e-7
+  if (least + changeP + changeQ >= best.distance) return true
+  anchor.isSet = true
+  anchor.least = least
+  anchor.changeP = changeP
+  anchor.changeQ = changeQ
+  anchor.positionP = atV
+  anchor.positionQ = atW
   return false
 }
 
-/**
- * Whether the last `isFar` solved a geodesic that also bounds the distances of the children of its nodes
- * (`boundByAnchor`).
- */
-export let isAnchored: bool = false
-// Set by `isFar`. anchor: the length of that geodesic minus bounds of the second variation and of higher terms. For
-// each side: the least first variation over the whole node, the vertex that was used, and the unit vector at it in
-// which the distance grows.
-let anchor: f64 = 0
-let changeP: f64 = 0
-let changeQ: f64 = 0
-let positionP: usize = 0
-let positionQ: usize = 0
+/** What the geodesic of `isFar` tells about the children of its two nodes. */
+@unmanaged
+class Anchor {
+  /** Whether the last `isFar` solved a geodesic that bounds the distances of the children. */
+  isSet: bool
+  /** Length of the geodesic minus bounds of the second variation and of higher terms. */
+  least: f64
+  /** For each side: the least first variation over the whole node, and the vertex that was used. */
+  changeP: f64
+  changeQ: f64
+  positionP: usize
+  positionQ: usize
+}
+
+const anchor = changetype<Anchor>(memory.data(40, 8))
+const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const phi = changetype<SineCosine>(memory.data(16, 8))
+const lambda = changetype<SineCosine>(memory.data(16, 8))
+/** For each side: the unit vector at the anchor's vertex in which the distance grows. */
 const directionP: usize = memory.data(24, 8)
 const directionQ: usize = memory.data(24, 8)
 
-/** Lower bound of the distance in metres between a child of one node of the last `isFar` and the whole other node. */
+/**
+ * Lower bound of the distance in metres between a child of one node of the last `isFar` and the whole other node; 0
+ * when that call gives none.
+ */
 export function boundByAnchor(box: usize, isOfP: bool): f64 {
+  if (!anchor.isSet) return 0
   return isOfP
-    ? anchor + changeQ + support(box, positionP, directionP)
-    : anchor + changeP + support(box, positionQ, directionQ)
+    ? anchor.least + anchor.changeQ + support(box, anchor.positionP, directionP)
+    : anchor.least + anchor.changeP + support(box, anchor.positionQ, directionQ)
 }
 
 @inline
@@ -125,19 +164,21 @@ function secondVariation(r: f64, u: f64, v: f64): f64 {
  * middle of the node is measured against the edge itself: by chords in space, and if the sagitta makes them too rough,
  * by the geodesic distance.
  */
-export function isFarFromEdge(operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize): bool {
+export function isFarFromEdge(
+  operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize, best: Best,
+): bool {
   const v = middleVertex(other, level, index)
   const position = positionAt(other, v)
   const reach = boxReach(box, position)
   const chord = chordToEdge(position, operand, edge) - reach
-  if (chord > 0 && square(chord) >= bestChordSquare) return true
+  if (chord > 0 && square(chord) >= best.chordSquare) return true
   if (edgeFlags(operand, edge) == 0 || sagitta(edgeLength(operand, edge)) < reach) return false
   const ground = geodesicUpperBound(reach)
   // `toEdge` may stop early with any value not below its cutoff. The cutoff is a little higher than needed, so such a
   // value still makes the comparison below true.
-  const distance = toEdge(other, v, operand, edge, best + ground + 1e-4)
-  lowerBest(distance)
-  return distance - ground - 1e-5 >= best
+  const distance = toEdge(other, v, operand, edge, best.distance + ground + 1e-4)
+  lowerBest(best, distance)
+  return distance - ground - 1e-5 >= best.distance
 }
 
 /** The first vertex of the middle edge of a node. */
@@ -158,13 +199,11 @@ export function middleVertex(operand: Operand, level: i32, index: i32): i32 {
 function variation(
   box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64, direction: usize,
 ): f64 {
-  sincosDegrees(lat, 0)
-  const slat = sinx
-  const clat = cosx
-  sincosDegrees(lon, 0)
-  const ux = -salp * sinx - calp * slat * cosx
-  const uy = salp * cosx - calp * slat * sinx
-  const uz = calp * clat
+  sincosDegrees(lat, 0, phi)
+  sincosDegrees(lon, 0, lambda)
+  const ux = -salp * lambda.sine - calp * phi.sine * lambda.cosine
+  const uy = salp * lambda.cosine - calp * phi.sine * lambda.sine
+  const uz = calp * phi.cosine
   store<f64>(direction, ux)
   store<f64>(direction, uy, 8)
   store<f64>(direction, uz, 16)

@@ -1,33 +1,40 @@
 /** Distances between positions and the edges of an operand. */
-import { best } from './best'
 import {
   chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, sagitta, segmentDistanceSquare,
 } from '../edges/ecef'
-import { isOnCoordinateLine } from '../edges/coordinate-line'
-import { square } from '../math/math'
 import { fastInverse } from '../edges/general-edge'
 import {
-  projectPoint, nearDistance, nearestFraction, NEAR_DISTANCE, NEAR_LENGTH, setNear, FRACTION_DISTANCE, walkLat, walkLon,
+  Foot, FRACTION_DISTANCE, NEAR_DISTANCE, NEAR_LENGTH, nearDistance, NearEdge, nearestFraction, projectPoint, setNear,
   walkNear,
 } from '../edges/near-edge'
-import { edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
-import { distanceToEdge, setEdge } from '../edges/point-edge'
+import { distanceToEdge, Edge, isOnCoordinateLine, setEdge } from '../edges/point-edge'
+import { Waypoint } from '../geodesic/direct'
+import { square } from '../math/math'
 import { countSolutions } from '../math/work'
+import { edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
 
-// The edges that `setNear` and `setEdge` were last called for. A search uses the same ones many times, so they are not
-// set again.
-let nearOperand: usize = 0
-let nearEdge: i32 = -1
-let lastOperand: usize = 0
-let lastEdge: i32 = -1
+/** An edge of an operand that was prepared for distances. A search uses the same ones many times in a row. */
+@unmanaged
+class Prepared {
+  operand: usize
+  edge: i32
+}
+
+const preparedNear = changetype<Prepared>(memory.data(8, 8))
+const near = changetype<NearEdge>(memory.data(112, 8))
+const preparedEdge = changetype<Prepared>(memory.data(8, 8))
+const edgeOfSearch = changetype<Edge>(memory.data(96, 8))
+/** The foot of the last `chordToEdge` or `toEdge` on `near`. */
+const foot = changetype<Foot>(memory.data(64, 8))
+const waypoint = changetype<Waypoint>(memory.data(32, 8))
 
 /** Rounding error of the chords of `projectPoint`, metres. */
 const NEAR_ROUNDING: f64 = 1e-8
 
-/** Forgets those edges. Must be called at the start of a search and after any other call of `setEdge`. */
+/** Forgets both edges. Must be called at the start of a search, because an operand may have been replaced. */
 export function forgetEdge(): void {
-  nearOperand = 0
-  lastOperand = 0
+  preparedNear.operand = 0
+  preparedEdge.operand = 0
 }
 
 /** Whether near-edge.ts handles an edge. An edge of length 0 is a point, which it does not handle. */
@@ -49,13 +56,13 @@ function isOrdered(operand: Operand, v: i32): bool {
 }
 
 function chooseNearEdge(operand: Operand, edge: i32): void {
-  if (nearOperand == changetype<usize>(operand) && nearEdge == edge) return
+  if (preparedNear.operand == changetype<usize>(operand) && preparedNear.edge == edge) return
   const v = firstVertex(operand, edge)
   const from = positionAt(operand, v)
-  if (isOrdered(operand, v)) setNear(from, from + ECEF_BYTES)
-  else setNear(from + ECEF_BYTES, from)
-  nearOperand = changetype<usize>(operand)
-  nearEdge = edge
+  if (isOrdered(operand, v)) setNear(near, from, from + ECEF_BYTES)
+  else setNear(near, from + ECEF_BYTES, from)
+  preparedNear.operand = changetype<usize>(operand)
+  preparedNear.edge = edge
 }
 
 /** Lower bound of the chord between a position and the geodesic of an edge, metres; may be negative. */
@@ -65,28 +72,30 @@ export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
   if (length == 0) return Math.sqrt(chordSquare(position, start))
   if (isNearEdge(operand, edge)) {
     chooseNearEdge(operand, edge)
-    return projectPoint(position) - NEAR_ROUNDING
+    return projectPoint(near, position, foot) - NEAR_ROUNDING
   }
   const chord = Math.sqrt(segmentDistanceSquare(position, start, start + ECEF_BYTES)) - sagitta(length)
   if (length > LONGEST_PLANAR) return chord
   // The sagitta is vertical. Sideways the edge leaves its plane by far less, so the distance from the plane may give a
   // better bound.
-  return Math.max(chord, Math.abs(planeOffset(position, start, start + ECEF_BYTES)) - planeDeviation(length, 0) - offsetRounding)
+  const end = start + ECEF_BYTES
+  const offset = Math.abs(planeOffset(position, start, end))
+  return Math.max(chord, offset - planeDeviation(length, 0) - offsetRounding(position, start, end))
 }
 
 /** Greatest distance at which the series of `nearDistance` is more accurate than a chord, metres. */
 const SERIES_DISTANCE: f64 = 4e5
 
 /**
- * Whether the position and the edge of the last `chordToEdge` are farther apart than `best`, by the series of
+ * Whether the position and the edge of the last `chordToEdge` are farther apart than `limit`, by the series of
  * `nearDistance`. Call it when the chord did not decide. The error of the series is below 10⁻⁸ m up to 10 km and then
  * grows with the fifth power of the distance.
  */
-export function isBeyondBest(operand: Operand, edge: i32): bool {
-  if (best > SERIES_DISTANCE || !isNearEdge(operand, edge)) return false
-  const distance = nearDistance()
+export function isBeyond(operand: Operand, edge: i32, limit: f64): bool {
+  if (limit > SERIES_DISTANCE || !isNearEdge(operand, edge)) return false
+  const distance = nearDistance(near, foot)
   const ratio = distance / NEAR_DISTANCE
-  return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > best
+  return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > limit
 }
 
 /** The distance from a vertex to an edge of an operand, metres. For `cutoff` see `best` of `distanceToEdge`. */
@@ -96,24 +105,24 @@ export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutof
   const isNear = isNearEdge(operand, edge)
   if (isNear) {
     chooseNearEdge(operand, edge)
-    const chord = projectPoint(position)
+    const chord = projectPoint(near, position, foot)
     if (chord < NEAR_DISTANCE) {
-      const distance = nearDistance()
+      const distance = nearDistance(near, foot)
       return distance < 1e-6 && isOnLine(from, v, operand, w) ? 0 : distance
     }
-    const fraction = chord < FRACTION_DISTANCE ? nearestFraction() : -1
+    const fraction = chord < FRACTION_DISTANCE ? nearestFraction(near, foot) : -1
     if (fraction >= 0) return toFraction(from, v, operand, w, fraction)
   }
-  if (lastOperand != changetype<usize>(operand) || lastEdge != edge) {
+  if (preparedEdge.operand != changetype<usize>(operand) || preparedEdge.edge != edge) {
     const start = positionAt(operand, w)
     setEdge(
-      latAt(operand, w), lonAt(operand, w), start,
-      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES, isNear,
+      edgeOfSearch, latAt(operand, w), lonAt(operand, w), start,
+      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES, isNear ? near : null,
     )
-    lastOperand = changetype<usize>(operand)
-    lastEdge = edge
+    preparedEdge.operand = changetype<usize>(operand)
+    preparedEdge.edge = edge
   }
-  return distanceToEdge(latAt(from, v), lonAt(from, v), position, cutoff)
+  return distanceToEdge(edgeOfSearch, latAt(from, v), lonAt(from, v), position, cutoff)
 }
 
 /** The distance from a vertex to the point at a fraction of the selected near edge, metres. */
@@ -125,8 +134,8 @@ function toFraction(from: Operand, v: i32, operand: Operand, w: i32, fraction: f
     const end = isOrdered(operand, w) == (fraction == 0) ? w : w + 1
     return fastInverse(lat, lon, latAt(operand, end), lonAt(operand, end))
   }
-  walkNear(fraction, 0)
-  return fastInverse(lat, lon, walkLat, walkLon)
+  walkNear(near, fraction, 0, waypoint)
+  return fastInverse(lat, lon, waypoint.lat, waypoint.lon)
 }
 
 /** Whether a vertex lies exactly on a short edge along a meridian or the equator. */

@@ -52,26 +52,14 @@ export class Operand {
   interiorParts: usize
   interiorCount: i32
   interiorLevels: i32
+  /** First unused byte of the block, while it is being filled. */
+  free: usize
 }
 
-// Start of the unused bytes of the block that is being filled.
-let free: usize = 0
-
-/** Starts to fill the block whose unused bytes begin at `start`. */
-export function startAllocation(start: usize): void {
-  free = start
-}
-
-/** Pointer to the first unused byte of the block that is being filled. */
-@inline
-export function allocationEnd(): usize {
-  return free
-}
-
-/** Takes the next bytes of the block that is being filled. */
-export function allocate(bytes: usize): usize {
-  const pointer = free
-  free = aligned(free + bytes)
+/** Takes the next bytes of the operand's block. */
+export function allocate(operand: Operand, bytes: usize): usize {
+  const pointer = operand.free
+  operand.free = aligned(pointer + bytes)
   return pointer
 }
 

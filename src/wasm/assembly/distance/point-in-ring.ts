@@ -24,15 +24,8 @@ const ON_RING: i32 = 2
 const UNDECIDED: i32 = 3
 const IS_CLEAR: i32 = 4
 
-/** Results of `boxAround`. */
-let west: f64 = 0
-let south: f64 = 0
-let east: f64 = 0
-let north: f64 = 0
-
-/** Result of `blockParity` besides the parities 0 and 1: the result of `sideOfRing` is already known, in `stoppedBy`. */
-const STOP: i32 = 2
-let stoppedBy: i32 = 0
+/** Result of `boxAround`: west, south, east, north. */
+const box = memory.data(32, 16)
 
 /**
  * Returns on which side of a ring a position lies.
@@ -59,6 +52,10 @@ export function sideOfRing(vertices: usize, count: i32, lon: f64, lat: f64): i32
   for (let first = vertices; first < last; first += BLOCK << 4) {
     const end = min<usize>(first + (BLOCK << 4), last)
     boxAround(first, end)
+    const west = load<f64>(box)
+    const south = load<f64>(box, 8)
+    const east = load<f64>(box, 16)
+    const north = load<f64>(box, 24)
     ringWest = west < ringWest ? west : ringWest
     ringSouth = south < ringSouth ? south : ringSouth
     ringEast = east > ringEast ? east : ringEast
@@ -68,16 +65,16 @@ export function sideOfRing(vertices: usize, count: i32, lon: f64, lat: f64): i32
       parity ^= i32(load<f64>(first, 8) > lat) ^ i32(load<f64>(end, 8) > lat)
       continue
     }
-    const parityOrStop = blockParity(first, end, lon, lat)
-    if (parityOrStop == STOP) return stoppedBy
-    parity ^= parityOrStop
+    const parityOrSide = blockParity(first, end, lon, lat)
+    if (parityOrSide >= ON_RING) return parityOrSide
+    parity ^= parityOrSide
   }
   const isClear =
     ringWest > -180 && ringEast < 180 && ringSouth > -90 && ringNorth < 90 && ringEast - ringWest < 180
   return (parity == 1 ? INSIDE : OUTSIDE) | (isClear ? IS_CLEAR : 0)
 }
 
-/** Sets west, south, east and north to the box around the vertices from `first` to `last`, both inclusive. */
+/** Stores the box around the vertices from `first` to `last`, both inclusive. */
 @inline
 function boxAround(first: usize, last: usize): void {
   if (ASC_FEATURE_SIMD) {
@@ -116,10 +113,8 @@ function boxAround(first: usize, last: usize): void {
       low = f64x2.pmin(low, v)
       high = f64x2.pmax(high, v)
     }
-    west = f64x2.extract_lane(low, 0)
-    south = f64x2.extract_lane(low, 1)
-    east = f64x2.extract_lane(high, 0)
-    north = f64x2.extract_lane(high, 1)
+    v128.store(box, low)
+    v128.store(box, high, 16)
   } else {
     let minLon = load<f64>(first)
     let minLat = load<f64>(first, 8)
@@ -133,14 +128,14 @@ function boxAround(first: usize, last: usize): void {
       minLat = y < minLat ? y : minLat
       maxLat = y > maxLat ? y : maxLat
     }
-    west = minLon
-    south = minLat
-    east = maxLon
-    north = maxLat
+    store<f64>(box, minLon)
+    store<f64>(box, minLat, 8)
+    store<f64>(box, maxLon, 16)
+    store<f64>(box, maxLat, 24)
   }
 }
 
-/** Parity of the number of edges that the ray to the east crosses, or STOP. */
+/** Parity of the number of edges that the ray to the east crosses; ON_RING or UNDECIDED where that is the result. */
 function blockParity(first: usize, last: usize, lon: f64, lat: f64): i32 {
   let parity: i32 = 0
   let x1 = load<f64>(first)
@@ -152,24 +147,19 @@ function blockParity(first: usize, last: usize, lon: f64, lat: f64): i32 {
       if (x1 > lon && x2 > lon) {
         parity ^= 1
       } else if (x1 >= lon || x2 >= lon) {
-        if (x1 == lon && x2 == lon) return stop(ON_RING)
+        if (x1 == lon && x2 == lon) return ON_RING
         const left = (x1 - lon) * (y2 - lat)
         const right = (y1 - lat) * (x2 - lon)
         const determinant = left - right
         const sum = abs(left) + abs(right)
-        if (sum <= SMALLEST_PRODUCT || abs(determinant) <= FILTER * sum) return stop(UNDECIDED)
+        if (sum <= SMALLEST_PRODUCT || abs(determinant) <= FILTER * sum) return UNDECIDED
         if (determinant > 0 == y2 > y1) parity ^= 1
       }
     } else if (y1 == lat && (x1 == lon || (y2 == lat && x1 > lon != x2 > lon))) {
-      return stop(ON_RING)
+      return ON_RING
     }
     x1 = x2
     y1 = y2
   }
   return parity
-}
-
-function stop(side: i32): i32 {
-  stoppedBy = side
-  return STOP
 }

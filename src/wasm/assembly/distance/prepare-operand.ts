@@ -1,14 +1,14 @@
 /** Prepares a geometry as an operand: its positions in space, its edges, and the trees over its edges and interiors. */
 import { chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, sagitta, toEcef } from '../edges/ecef'
-import { inverse } from '../geodesic/inverse'
+import { geodesicLength } from '../geodesic/inverse'
 import { areDegrees, isClosed } from '../math/contracts'
 import { aligned } from '../math/memory'
 import { BOX_BYTES, buildBoxes, emptyBox, extend, FANOUT, mortonOrder, parentCount, treeSize, widen } from './box-tree'
 import { ringTablesBytes } from './geodesic-containment'
 import { interiorBytes, prepareInteriors } from './interior-tree'
 import {
-  allocate, allocationEnd, EDGE_BYTES, edgeFlags, edgeLength, firstVertex, HAS_END, latAt, LEVEL_BYTES, lonAt, MAX_LEVELS,
-  Operand, OWNS_END, partDimension, positionAt, startAllocation, startAt,
+  allocate, EDGE_BYTES, edgeFlags, edgeLength, firstVertex, HAS_END, latAt, LEVEL_BYTES, lonAt, MAX_LEVELS,
+  Operand, OWNS_END, partDimension, positionAt, startAt,
 } from './operand'
 
 /** Upper bound of the bytes that an operand of these sizes needs. */
@@ -57,8 +57,8 @@ export function prepareOperand(block: usize, vertexCount: i32, sequenceCount: i3
   const blockEnd = block + operandBytes(vertexCount, sequenceCount, partCount)
   assert(blockEnd <= (<usize>memory.size()) << 16, 'prepareOperand: the block must be in memory')
   const operand = changetype<Operand>(block)
-  startAllocation(operandInputs(block))
-  operand.vertices = allocate(inputBytes(vertexCount, sequenceCount, partCount))
+  operand.free = operandInputs(block)
+  operand.vertices = allocate(operand, inputBytes(vertexCount, sequenceCount, partCount))
   operand.vertexCount = vertexCount
   operand.sequenceStarts = operand.vertices + ((<usize>vertexCount) << 4)
   operand.sequenceCount = sequenceCount
@@ -67,20 +67,20 @@ export function prepareOperand(block: usize, vertexCount: i32, sequenceCount: i3
   operand.partCount = partCount
   assert(areDegrees(operand.vertices, vertexCount), 'prepareOperand: vertices must be finite and in range')
   checkStarts(operand)
-  operand.positions = allocate(<usize>vertexCount * ECEF_BYTES)
-  operand.order = allocate((<usize>sequenceCount) << 3)
+  operand.positions = allocate(operand, <usize>vertexCount * ECEF_BYTES)
+  operand.order = allocate(operand, (<usize>sequenceCount) << 3)
   // A sequence of n vertices has at most n edges: n − 1, or 1 for a point.
-  operand.edges = allocate(<usize>vertexCount * EDGE_BYTES)
-  operand.levelTable = allocate(MAX_LEVELS * LEVEL_BYTES)
+  operand.edges = allocate(operand, <usize>vertexCount * EDGE_BYTES)
+  operand.levelTable = allocate(operand, MAX_LEVELS * LEVEL_BYTES)
   toEcef(operand.vertices, vertexCount, operand.positions)
   mortonOrder(operand.positions, operand.sequenceStarts, sequenceCount, operand.order, operand.edges)
   operand.edgeCount = fillEdges(operand)
-  const boxes = allocate(<usize>treeSize(parentCount(operand.edgeCount)) * BOX_BYTES)
+  const boxes = allocate(operand, <usize>treeSize(parentCount(operand.edgeCount)) * BOX_BYTES)
   boundLeaves(operand, boxes)
   buildBoxes(boxes, parentCount(operand.edgeCount))
   fillLevels(operand, boxes)
   prepareInteriors(operand)
-  assert(allocationEnd() <= blockEnd, 'prepareOperand: an operand must fit its block')
+  assert(operand.free <= blockEnd, 'prepareOperand: an operand must fit its block')
 }
 
 /** Asserts the invariants of a FlatGeometry's offsets. */
@@ -132,7 +132,7 @@ function boundLength(operand: Operand, v: i32): f64 {
   const from = positionAt(operand, v)
   const length = geodesicUpperBound(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
   if (length < LONGEST_GEODESIC) return length
-  return inverse(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
+  return geodesicLength(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
 }
 
 /** Writes the boxes of level 1. They contain the geodesics of their edges, not only the chords. */

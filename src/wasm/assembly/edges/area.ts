@@ -7,13 +7,12 @@
  */
 
 import { c2, e2 } from '../geodesic/series'
-import { areDegrees } from '../math/contracts'
-import * as exact from '../math/double-double'
-import { product } from '../math/double-double'
-import { high, low, twoSum } from '../math/math'
-import * as sums from './edge-sums'
-import { NORTH, NO_POLE, SOUTH, edgeWinding, polarSide, sumEdges } from './edge-sums'
-import * as origin from './short-edge'
+import { areDegrees, isClosed } from '../math/contracts'
+import { DoubleDouble, product, sum } from '../math/double-double'
+import { sumError } from '../math/math'
+import { EdgeSums, edgeWinding, NO_POLE, NORTH, polarSide, SOUTH, sumEdges } from './edge-sums'
+
+const sums = changetype<EdgeSums>(memory.data(128, 8))
 
 /* Length of a polyline. */
 
@@ -26,7 +25,7 @@ import * as origin from './short-edge'
 export function lineLength(vertices: usize, count: i32): f64 {
   assert(count >= 1, 'lineLength: a line needs a vertex')
   assert(areDegrees(vertices, count), 'lineLength: vertices must be aligned, finite and in range')
-  sumEdges(vertices, count, false)
+  sumEdges(sums, vertices, count, false)
   return sums.length
 }
 
@@ -35,10 +34,14 @@ export { NO_POLE, NORTH, SOUTH } from './edge-sums'
 /** Area of half the ellipsoid, m². */
 const HALF: f64 = 2 * Math.PI * c2
 
-/** Set by `ringArea`: NO_POLE, NORTH or SOUTH. */
-export let enclosedPole: i32 = NO_POLE
-/** Set by `ringArea`: length of the ring in metres, with the same bits as `lineLength` returns. */
-export let perimeter: f64 = 0
+/** What `ringArea` finds besides the area. */
+@unmanaged
+export class Ring {
+  /** Length in metres, with the same bits as `lineLength` returns. */
+  perimeter: f64
+  /** NO_POLE, NORTH or SOUTH. */
+  enclosedPole: i32
+}
 
 /**
  * b² π/180, evaluated to 80 digits and split into two doubles: the area in m² between a parallel and the equator under
@@ -48,33 +51,33 @@ const B2_DEGREE: f64 = 705257879865.9164
 const B2_DEGREE_LOW: f64 = 1.4113157388514599e-05
 
 /**
- * Returns the area enclosed by a ring, m², ≥ 0, and sets `enclosedPole` and `perimeter`.
+ * Returns the area enclosed by a ring, m², ≥ 0, and fills `ring`.
  *
  * @param vertices pointer to interleaved lon, lat in degrees
  * @param count vertices, the last equal to the first
  */
-export function ringArea(vertices: usize, count: i32): f64 {
+export function ringArea(vertices: usize, count: i32, ring: Ring): f64 {
   assert(count >= 4, 'ringArea: a ring needs 4 vertices')
   assert(areDegrees(vertices, count), 'ringArea: vertices must be aligned, finite and in range')
   assert(isClosed(vertices, count), 'ringArea: the last vertex must equal the first')
-  sumEdges(vertices, count, true)
-  perimeter = sums.length
+  sumEdges(sums, vertices, count, true)
+  ring.perimeter = sums.length
   const winding = sums.winding
   const side = winding == 0 || sums.isSideKnown ? sums.side : polarSide(vertices, count)
   const area = eastGoingArea(side)
   if (winding == 0) {
-    enclosedPole = NO_POLE
+    ring.enclosedPole = NO_POLE
     return Math.abs(area)
   }
   if (side != NO_POLE) {
     // The area was measured from the pole that the ring surrounds, so it is already that of the smaller side.
-    enclosedPole = side
+    ring.enclosedPole = side
     return Math.abs(area)
   }
   const east = winding > 0 ? area : -area
   const onNorth = hasVertexAt(vertices, count, 90)
   const isNorth = onNorth == hasVertexAt(vertices, count, -90) ? east >= 0 : onNorth
-  enclosedPole = isNorth ? NORTH : SOUTH
+  ring.enclosedPole = isNorth ? NORTH : SOUTH
   return isNorth ? HALF - east : HALF + east
 }
 
@@ -84,40 +87,41 @@ export function ringArea(vertices: usize, count: i32): f64 {
  */
 function eastGoingArea(side: i32): f64 {
   const sign: f64 = side == NO_POLE ? 1 : -(<f64>side)
-  twoSum(sums.areas, sign * sums.strips)
-  let sum = high
-  let error = low + (sums.areasLow + sign * sums.stripsLow)
+  const strips = sign * sums.strips
+  let total = sums.areas + strips
+  let error = sumError(sums.areas, strips, total) + (sums.areasLow + sign * sums.stripsLow)
   // Short edges are measured from the parallel of the first vertex. The area between this parallel and the equator or
   // pole is still missing, under the longitudes that the short edges span in sum. That span is 0 for a ring of short
   // edges that does not wind. Otherwise the missing area is as large as the areas of the general edges, so it is added
   // with 31 digits.
-  twoSum(<f64>sums.winding * 360, -sums.lonSum)
-  const shortLon = high
-  const shortLonLow = low - sums.lonSumLow
-  if (shortLon != 0) {
-    if (side == NO_POLE) twoSum(origin.head, origin.tail + origin.bulge)
-    else polarReference(<f64>side)
-    product(high, low, B2_DEGREE, B2_DEGREE_LOW)
-    product(exact.high, exact.low, shortLon, shortLonLow)
-    error += exact.low
-    twoSum(sum, exact.high)
-    sum = high
-    error += low
+  sum(<f64>sums.winding * 360, -sums.lonSum, shortLon)
+  if (shortLon.high != 0) {
+    const parallel = sums.parallel
+    if (side == NO_POLE) sum(parallel.head, parallel.tail + parallel.bulge, missing)
+    else polarReference(<f64>side, missing)
+    product(missing.high, missing.low, B2_DEGREE, B2_DEGREE_LOW, missing)
+    product(missing.high, missing.low, shortLon.high, shortLon.low - sums.lonSumLow, missing)
+    const whole = total + missing.high
+    error += missing.low
+    error += sumError(total, missing.high, whole)
+    total = whole
   }
-  return sum + error
+  return total + error
 }
 
+const shortLon = changetype<DoubleDouble>(memory.data(16, 8))
+const missing = changetype<DoubleDouble>(memory.data(16, 8))
+
 /**
- * Sets `high` + `low` to the area between the parallel of the first vertex and a pole under one radian of longitude, in
+ * Stores the area between the parallel of the first vertex and a pole under one radian of longitude, in
  * units of b².
  *
  * It is A(pole) − A(φ) with A = b² Σ kⱼ e²ʲ s²ʲ⁺¹, kⱼ = (j + 1)/(2j + 1), s = sin φ. Each difference 1 − s²ʲ⁺¹ has the
  * factor 1 − s, which is computed first to avoid cancellation near the pole.
  */
-function polarReference(side: f64): void {
-  twoSum(1 - side * origin.head, -side * origin.tail) // the first difference is exact beyond 30°
-  const v = high
-  const vLow = low
+function polarReference(side: f64, out: DoubleDouble): void {
+  sum(1 - side * sums.parallel.head, -side * sums.parallel.tail, out) // the first difference is exact beyond 30°
+  const v = out.high
   const s = 1 - v
   let power = s // s²ʲ⁻¹
   let geometric: f64 = 1 // 1 + s + … + s²ʲ
@@ -129,8 +133,10 @@ function polarReference(side: f64): void {
     power *= s * s
     higherTerms += (<f64>(j + 1) / <f64>(2 * j + 1)) * et * geometric
   }
-  twoSum(v, vLow + v * higherTerms)
+  sum(v, out.low + v * higherTerms, out)
 }
+
+const unused = changetype<Ring>(memory.data(16, 8))
 
 /**
  * Returns the pole that a ring encloses, as `ringArea` decides it. Does not compute the area when the ring does not
@@ -138,8 +144,8 @@ function polarReference(side: f64): void {
  */
 export function findEnclosedPole(vertices: usize, count: i32): i32 {
   if (windingNumber(vertices, count) == 0) return NO_POLE
-  ringArea(vertices, count)
-  return enclosedPole
+  ringArea(vertices, count, unused)
+  return unused.enclosedPole
 }
 
 /** Counts how often a ring winds around the axis, east-going positive. */
@@ -150,12 +156,6 @@ function windingNumber(vertices: usize, count: i32): i32 {
     winding += edgeWinding(load<f64>(p - 16), load<f64>(p))
   }
   return winding
-}
-
-function isClosed(vertices: usize, count: i32): bool {
-  if (ASC_NO_ASSERT) return true
-  const last = vertices + ((<usize>(count - 1)) << 4)
-  return load<f64>(vertices) == load<f64>(last) && load<f64>(vertices, 8) == load<f64>(last, 8)
 }
 
 /** Whether any vertex of the ring has exactly this latitude. */

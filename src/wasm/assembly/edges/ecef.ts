@@ -217,12 +217,6 @@ export function planeDeviation(length: f64, beyond: f64): f64 {
 }
 
 /**
- * Set by `planeOffset`: upper bound of its rounding error, metres. The shorter the edge, the less its ends determine
- * the plane.
- */
-export let offsetRounding: f64 = 0
-
-/**
  * Signed distance of p from the plane of the edge from–to, metres, positive on its left; the ends must differ. See
  * `planeDeviation`.
  */
@@ -242,7 +236,13 @@ export function planeOffset(p: usize, from: usize, to: usize): f64 {
   const qx = load<f64>(p) - ax
   const qy = load<f64>(p, 8) - ay
   const qz = load<f64>(p, 16) - az
-  offsetRounding =
-    ROUNDING * (1 + Math.sqrt((qx * qx + qy * qy + qz * qz) / (dx * dx + dy * dy + dz * dz)))
   return (qx * nx + qy * ny + qz * nz) / Math.sqrt(nx * nx + ny * ny + nz * nz)
+}
+
+/**
+ * Upper bound of the rounding error of `planeOffset`, metres. The shorter the edge, the less its ends determine the
+ * plane.
+ */
+export function offsetRounding(p: usize, from: usize, to: usize): f64 {
+  return ROUNDING * (1 + Math.sqrt(chordSquare(p, from) / chordSquare(to, from)))
 }

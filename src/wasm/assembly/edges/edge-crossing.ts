@@ -9,16 +9,14 @@
  * Where an edge is halved, its middle is compared with the other edge, so that a crossing exactly between two pieces is
  * not missed.
  */
-import * as arrival from '../geodesic/direct'
-import { direct } from '../geodesic/direct'
-import * as solution from '../geodesic/inverse'
-import { inverse, s12 } from '../geodesic/inverse'
+import { direct, Waypoint } from '../geodesic/direct'
+import { Geodesic, inverse } from '../geodesic/inverse'
+import { countChecks, countSolutions, isOverLimit } from '../math/work'
 import {
   chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, RHI, ROUNDING, sagitta,
   storePosition,
 } from './ecef'
-import { distanceToEdge, setEdge } from './point-edge'
-import { countChecks, countSolutions, isOverLimit } from '../math/work'
+import { distanceToEdge, Edge, setEdge } from './point-edge'
 
 /**
  * Metres. A middle nearer to the other edge than this lies on it. Far above rounding errors, far below any measured
@@ -45,6 +43,10 @@ class Piece {
 /** Both edges and two pieces for each level of halving. 20,004 km is below 500 km after six halvings of either edge. */
 const pieces: usize = memory.data(88 * 40)
 
+const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const middle = changetype<Waypoint>(memory.data(32, 8))
+const touchedEdge = changetype<Edge>(memory.data(96, 8))
+
 @inline
 function pieceAt(index: i32): Piece {
   return changetype<Piece>(pieces + <usize>index * offsetof<Piece>())
@@ -65,10 +67,7 @@ export function setCrossing(
   piece.length = length
 }
 
-/**
- * Whether the two edges of `setCrossing` cross. Calls `setEdge` of point-edge.ts, so the caller must set its edge
- * again.
- */
+/** Whether the two edges of `setCrossing` cross. */
 export function edgesCross(): bool {
   return piecesCross(pieceAt(0), pieceAt(1), 2)
 }
@@ -99,23 +98,23 @@ function piecesCross(s: Piece, t: Piece, firstFree: i32): bool {
 
 /** Whether the first end of a piece lies on an edge, within TOUCH. */
 function startTouches(piece: Piece, edge: Piece): bool {
-  setEdge(edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge), false)
-  return distanceToEdge(piece.lat1, piece.lon1, start(piece), Infinity) < TOUCH
+  setEdge(touchedEdge, edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge), null)
+  return distanceToEdge(touchedEdge, piece.lat1, piece.lon1, start(piece), Infinity) < TOUCH
 }
 
 function halve(whole: Piece, first: Piece, second: Piece): void {
-  inverse(whole.lat1, whole.lon1, whole.lat2, whole.lon2)
-  direct(whole.lat1, whole.lon1, solution.salp1, solution.calp1, s12 / 2)
+  const half = inverse(whole.lat1, whole.lon1, whole.lat2, whole.lon2, geodesic) / 2
+  direct(whole.lat1, whole.lon1, geodesic.salp1, geodesic.calp1, half, middle)
   countSolutions(2)
   memory.copy(changetype<usize>(first), changetype<usize>(whole), offsetof<Piece>())
   memory.copy(changetype<usize>(second), changetype<usize>(whole), offsetof<Piece>())
-  first.lat2 = arrival.lat2
-  first.lon2 = arrival.lon2
-  second.lat1 = arrival.lat2
-  second.lon1 = arrival.lon2
-  storePosition(arrival.lat2, arrival.lon2, end(first))
+  first.lat2 = middle.lat
+  first.lon2 = middle.lon
+  second.lat1 = middle.lat
+  second.lon1 = middle.lon
+  storePosition(middle.lat, middle.lon, end(first))
   memory.copy(start(second), end(first), ECEF_BYTES)
-  first.length = s12 / 2 + 1e-6
+  first.length = half + 1e-6
   second.length = first.length
 }
 
@@ -153,7 +152,7 @@ function crossShort(s: Piece, t: Piece): bool {
  */
 function planeSide(piece: Piece, p: usize): i32 {
   const offset = planeOffset(p, start(piece), end(piece))
-  const margin = planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding
+  const margin = planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding(p, start(piece), end(piece))
   return offset > margin ? 1 : offset < -margin ? -1 : 0
 }
 
@@ -162,11 +161,11 @@ function planeSide(piece: Piece, p: usize): i32 {
  * line.
  */
 function geodesicSide(piece: Piece, lat: f64, lon: f64): i32 {
-  inverse(piece.lat1, piece.lon1, piece.lat2, piece.lon2)
-  const salp = solution.salp1
-  const calp = solution.calp1
-  inverse(piece.lat1, piece.lon1, lat, lon)
+  inverse(piece.lat1, piece.lon1, piece.lat2, piece.lon2, geodesic)
+  const salp = geodesic.salp1
+  const calp = geodesic.calp1
+  inverse(piece.lat1, piece.lon1, lat, lon, geodesic)
   countSolutions(2)
-  const sine = salp * solution.calp1 - calp * solution.salp1
+  const sine = salp * geodesic.calp1 - calp * geodesic.salp1
   return sine > 0 ? 1 : sine < 0 ? -1 : 0
 }

@@ -6,14 +6,13 @@
  *
  * The order of all additions depends only on the number of vertices, so the SIMD and the scalar build give the same
  * bits. Edges are summed in pairs: even and odd edges have separate partial sums, in two lanes or two variables. After
- * every BLOCK edges the partial sums are added to compensated sums (with `twoSum`) and restart at 0.
+ * every BLOCK edges the partial sums are added to compensated sums (with `sumError`) and restart at 0.
  */
+import { longitudeDifference, longitudeDifferenceLow, sumError } from '../math/math'
+import { fillSineTable } from '../math/sines'
 import { areasWithErrors } from './general-areas'
 import { generalLengths } from './general-edge'
-import { high, longitudeDifference, low, twoSum } from '../math/math'
-import * as edge from './short-edge'
-import { LONGEST_DEGREES, SHORT_DEGREES, areShort, shortEdge, squareDegrees } from './short-edge'
-import { fillSineTable } from '../math/sines'
+import { areShort, LONGEST_DEGREES, Parallel, setParallel, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
 
 /** Edges per block. A block has two uncompensated partial sums, so each adds at most 64 numbers. */
 const BLOCK: i32 = 128
@@ -25,29 +24,36 @@ export const SOUTH: i32 = -1
 /** Beyond this latitude less of the hemisphere's area lies towards the pole than towards the equator. */
 const POLAR_DEGREES: f64 = 30
 
-/** Results of `sumEdges`: Σ lengths, metres. */
-export let length: f64 = 0
-/** Σ areas between the short edges and the parallel of the first vertex, m², east-going positive; plus `stripsLow`. */
-export let strips: f64 = 0
-export let stripsLow: f64 = 0
-/**
- * Σ S12 or P12 of the general edges, m², and Σ of their differences of longitude, degrees; …Low is the second part of
- * each sum.
- */
-export let areas: f64 = 0
-export let areasLow: f64 = 0
-export let lonSum: f64 = 0
-export let lonSumLow: f64 = 0
-/** The pole that P12 is measured from, or NO_POLE for S12. Decided when the first general edges are measured. */
-export let side: i32 = NO_POLE
-/** How often a closed line winds around the axis, east-going positive. */
-export let winding: i32 = 0
-
-let lengthLow: f64 = 0
-export let isSideKnown: bool = false
-// The run of consecutive general edges that `flush` will measure: pointer to its first vertex, and number of edges.
-let runStart: usize = 0
-let runEdges: i32 = 0
+/** A line or a ring, and the sums over its edges. …Low is the second part of a sum. */
+@unmanaged
+export class EdgeSums {
+  /** Pointer to interleaved lon, lat in degrees, and number of vertices. */
+  vertices: usize
+  count: i32
+  /** Whether to sum `strips` and `areas` too. */
+  wantsArea: bool
+  /** Metres. */
+  length: f64
+  lengthLow: f64
+  /** Σ areas between the short edges and `parallel`, m², east-going positive. */
+  strips: f64
+  stripsLow: f64
+  /** Σ S12 or P12 of the general edges, m², and Σ of their differences of longitude, degrees. */
+  areas: f64
+  areasLow: f64
+  lonSum: f64
+  lonSumLow: f64
+  /** The parallel of the first vertex. */
+  parallel: Parallel
+  /** The pole that P12 is measured from, or NO_POLE for S12. Decided when the first general edges are measured. */
+  side: i32
+  isSideKnown: bool
+  /** How often a closed line winds around the axis, east-going positive. */
+  winding: i32
+  /** The run of consecutive general edges that `flush` will measure: its first vertex and number of edges. */
+  runStart: usize
+  runEdges: i32
+}
 
 /** Results of two edges: two lengths, then two areas. */
 const slot = memory.data(32, 16)
@@ -56,46 +62,40 @@ const generalResults = memory.data(3072, 16) // 24 · BLOCK
 const generalStrips = generalResults + ((<usize>BLOCK) << 3)
 const generalStripsLow = generalStrips + ((<usize>BLOCK) << 3)
 
+const firstParallel = changetype<Parallel>(memory.data(24, 8))
+
 /**
- * Sets the results above.
+ * Fills `sums`.
  *
  * @param vertices pointer to interleaved lon, lat in degrees
  * @param count vertices, ≥ 1
- * @param wantsArea whether to sum `strips` and `areas` too
  */
 @inline
-export function sumEdges(vertices: usize, count: i32, wantsArea: bool): void {
+export function sumEdges(sums: EdgeSums, vertices: usize, count: i32, wantsArea: bool): void {
   fillSineTable()
-  length = 0
-  lengthLow = 0
-  strips = 0
-  stripsLow = 0
-  areas = 0
-  areasLow = 0
-  lonSum = 0
-  lonSumLow = 0
-  winding = 0
-  side = NO_POLE
-  isSideKnown = false
-  runEdges = 0
-  if (wantsArea) edge.setReference(load<f64>(vertices, 8))
+  memory.fill(changetype<usize>(sums), 0, offsetof<EdgeSums>())
+  sums.vertices = vertices
+  sums.count = count
+  sums.wantsArea = wantsArea
+  sums.parallel = firstParallel
+  if (wantsArea) setParallel(firstParallel, load<f64>(vertices, 8))
   const end = vertices + ((<usize>(count - 1)) << 4)
   let p = vertices
   while (p < end) {
     const blockEnd = min(end, p + (<usize>BLOCK << 4))
-    if (ASC_FEATURE_SIMD) addBlockOfLanes(p, blockEnd, vertices, count, wantsArea)
-    else addBlock(p, blockEnd, vertices, count, wantsArea)
+    if (ASC_FEATURE_SIMD) addBlockOfLanes(sums, p, blockEnd, wantsArea)
+    else addBlock(sums, p, blockEnd, wantsArea)
     p = blockEnd
   }
-  flush(vertices, count, wantsArea)
-  length += lengthLow
+  flush(sums)
+  sums.length += sums.lengthLow
 }
 
 @inline
-function addBlockOfLanes(p: usize, end: usize, vertices: usize, count: i32, wantsArea: bool): void {
-  const head = f64x2.splat(edge.head)
-  const tail = f64x2.splat(edge.tail)
-  const bulge = f64x2.splat(edge.bulge)
+function addBlockOfLanes(sums: EdgeSums, p: usize, end: usize, wantsArea: bool): void {
+  const head = f64x2.splat(sums.parallel.head)
+  const tail = f64x2.splat(sums.parallel.tail)
+  const bulge = f64x2.splat(sums.parallel.bulge)
   let lengthSum = f64x2.splat(0)
   let stripSum = f64x2.splat(0)
   let v0 = v128.load(p)
@@ -109,8 +109,8 @@ function addBlockOfLanes(p: usize, end: usize, vertices: usize, count: i32, want
     if (areShort<v128>(lon12, lat1, lat2)) {
       shortEdge<v128>(lon12, lat1, lat2, head, tail, bulge, wantsArea, false, slot, slot + 16)
     } else {
-      addEdge(p, 0, vertices, count, wantsArea)
-      addEdge(p + 16, 8, vertices, count, wantsArea)
+      addEdge(sums, p, 0, wantsArea)
+      addEdge(sums, p + 16, 8, wantsArea)
     }
     lengthSum = f64x2.add(lengthSum, v128.load(slot))
     if (wantsArea) stripSum = f64x2.add(stripSum, v128.load(slot, 16))
@@ -120,28 +120,28 @@ function addBlockOfLanes(p: usize, end: usize, vertices: usize, count: i32, want
   let length0 = f64x2.extract_lane(lengthSum, 0)
   let strip0 = f64x2.extract_lane(stripSum, 0)
   if (p < end) {
-    addEdge(p, 0, vertices, count, wantsArea)
+    addEdge(sums, p, 0, wantsArea)
     length0 += load<f64>(slot)
     if (wantsArea) strip0 += load<f64>(slot, 16)
   }
-  addToLength(length0)
-  addToLength(f64x2.extract_lane(lengthSum, 1))
+  addToLength(sums, length0)
+  addToLength(sums, f64x2.extract_lane(lengthSum, 1))
   if (wantsArea) {
-    addToStrips(strip0)
-    addToStrips(f64x2.extract_lane(stripSum, 1))
+    addToStrips(sums, strip0)
+    addToStrips(sums, f64x2.extract_lane(stripSum, 1))
   }
 }
 
 @inline
-function addBlock(p: usize, end: usize, vertices: usize, count: i32, wantsArea: bool): void {
+function addBlock(sums: EdgeSums, p: usize, end: usize, wantsArea: bool): void {
   let length0: f64 = 0
   let length1: f64 = 0
   let strip0: f64 = 0
   let strip1: f64 = 0
   const last = end - 16
   while (p < last) {
-    addEdge(p, 0, vertices, count, wantsArea)
-    addEdge(p + 16, 8, vertices, count, wantsArea)
+    addEdge(sums, p, 0, wantsArea)
+    addEdge(sums, p + 16, 8, wantsArea)
     length0 += load<f64>(slot)
     length1 += load<f64>(slot, 8)
     if (wantsArea) {
@@ -151,15 +151,15 @@ function addBlock(p: usize, end: usize, vertices: usize, count: i32, wantsArea: 
     p += 32
   }
   if (p < end) {
-    addEdge(p, 0, vertices, count, wantsArea)
+    addEdge(sums, p, 0, wantsArea)
     length0 += load<f64>(slot)
     if (wantsArea) strip0 += load<f64>(slot, 16)
   }
-  addToLength(length0)
-  addToLength(length1)
+  addToLength(sums, length0)
+  addToLength(sums, length1)
   if (wantsArea) {
-    addToStrips(strip0)
-    addToStrips(strip1)
+    addToStrips(sums, strip0)
+    addToStrips(sums, strip1)
   }
 }
 
@@ -169,7 +169,7 @@ function addBlock(p: usize, end: usize, vertices: usize, count: i32, wantsArea: 
  *
  * @param lane byte offset of the lane in the slot: 0 or 8
  */
-function addEdge(p: usize, lane: usize, vertices: usize, count: i32, wantsArea: bool): void {
+function addEdge(sums: EdgeSums, p: usize, lane: usize, wantsArea: bool): void {
   const lon1 = load<f64>(p)
   const lat1 = load<f64>(p, 8)
   const lon2 = load<f64>(p, 16)
@@ -177,75 +177,76 @@ function addEdge(p: usize, lane: usize, vertices: usize, count: i32, wantsArea: 
   let lon12 = lon2 - lon1
   const wraps = edgeWinding(lon1, lon2)
   if (wraps != 0) {
-    winding += wraps
-    lon12 = high
+    sums.winding += wraps
+    lon12 = longitudeDifference(lon1, lon2)
   }
   const square = squareDegrees<f64>(lon12, lat1, lat2)
+  const lengths = slot + lane
+  const strips = slot + 16 + lane
+  const from = sums.parallel
   if (square <= SHORT_DEGREES * SHORT_DEGREES) {
-    shortEdge<f64>(
-      lon12, lat1, lat2, edge.head, edge.tail, edge.bulge, wantsArea, false, slot + lane, slot + 16 + lane,
-    )
+    shortEdge<f64>(lon12, lat1, lat2, from.head, from.tail, from.bulge, wantsArea, false, lengths, strips)
   } else if (square <= LONGEST_DEGREES * LONGEST_DEGREES) {
-    shortEdge<f64>(lon12, lat1, lat2, edge.head, edge.tail, edge.bulge, wantsArea, true, slot + lane, slot + 16 + lane)
+    shortEdge<f64>(lon12, lat1, lat2, from.head, from.tail, from.bulge, wantsArea, true, lengths, strips)
   } else {
-    store<f64>(slot + lane, 0)
-    store<f64>(slot + lane, 0, 16)
-    if (runEdges == BLOCK || p != runStart + ((<usize>runEdges) << 4)) {
-      flush(vertices, count, wantsArea)
-      runStart = p
+    store<f64>(lengths, 0)
+    store<f64>(strips, 0)
+    if (sums.runEdges == BLOCK || p != sums.runStart + ((<usize>sums.runEdges) << 4)) {
+      flush(sums)
+      sums.runStart = p
     }
-    runEdges++
+    sums.runEdges++
   }
 }
 
 /**
- * Returns what an edge adds to the winding number, east-going positive, and leaves the reduced difference of longitude
- * in `high` when that is not 0. The differences lon2 − lon1 around a ring sum to 0, so the ring winds as often as
- * differences are reduced by 360°. An edge between two longitudes of one pole counts too: S12 includes the wedge
+ * Returns what an edge adds to the winding number, east-going positive. The differences lon2 − lon1 around a ring sum to
+ * 0, so the ring winds as often as differences are reduced by 360°. An edge between two longitudes of one pole counts too: S12 includes the wedge
  * between them, and the winding must match it.
  */
 export function edgeWinding(lon1: f64, lon2: f64): i32 {
   const lon12 = lon2 - lon1
   if (Math.abs(lon12) < 180) return 0
-  longitudeDifference(lon1, lon2)
-  return <i32>nearest<f64>((high - lon12) / 360)
+  return <i32>nearest<f64>((longitudeDifference(lon1, lon2) - lon12) / 360)
 }
 
 /** Measures the queued general edges and adds them to the sums. */
-function flush(vertices: usize, count: i32, wantsArea: bool): void {
+function flush(sums: EdgeSums): void {
+  const runEdges = sums.runEdges
+  const runStart = sums.runStart
   if (runEdges == 0) return
-  if (wantsArea && !isSideKnown) {
-    side = polarSide(vertices, count)
-    isSideKnown = true
+  if (sums.wantsArea && !sums.isSideKnown) {
+    sums.side = polarSide(sums.vertices, sums.count)
+    sums.isSideKnown = true
   }
   generalLengths(runStart, runEdges + 1, generalResults)
-  if (wantsArea) areasWithErrors(runStart, runEdges + 1, side, generalStrips, generalStripsLow)
+  if (sums.wantsArea) areasWithErrors(runStart, runEdges + 1, sums.side, generalStrips, generalStripsLow)
   for (let i = 0; i < runEdges; i++) {
-    addToLength(load<f64>(generalResults + ((<usize>i) << 3)))
-    if (!wantsArea) continue
+    addToLength(sums, load<f64>(generalResults + ((<usize>i) << 3)))
+    if (!sums.wantsArea) continue
     const p = runStart + ((<usize>i) << 4)
-    twoSum(areas, load<f64>(generalStrips + ((<usize>i) << 3)))
-    areas = high
-    areasLow += low + load<f64>(generalStripsLow + ((<usize>i) << 3))
-    longitudeDifference(load<f64>(p), load<f64>(p, 16))
-    const lon12Low = low
-    twoSum(lonSum, high)
-    lonSum = high
-    lonSumLow += low + lon12Low
+    const strip = load<f64>(generalStrips + ((<usize>i) << 3))
+    const areas = sums.areas + strip
+    sums.areasLow += sumError(sums.areas, strip, areas) + load<f64>(generalStripsLow + ((<usize>i) << 3))
+    sums.areas = areas
+    const lon12 = longitudeDifference(load<f64>(p), load<f64>(p, 16))
+    const lonSum = sums.lonSum + lon12
+    sums.lonSumLow += sumError(sums.lonSum, lon12, lonSum) + longitudeDifferenceLow(load<f64>(p), load<f64>(p, 16))
+    sums.lonSum = lonSum
   }
-  runEdges = 0
+  sums.runEdges = 0
 }
 
-function addToLength(x: f64): void {
-  twoSum(length, x)
-  length = high
-  lengthLow += low
+function addToLength(sums: EdgeSums, x: f64): void {
+  const length = sums.length + x
+  sums.lengthLow += sumError(sums.length, x, length)
+  sums.length = length
 }
 
-function addToStrips(x: f64): void {
-  twoSum(strips, x)
-  strips = high
-  stripsLow += low
+function addToStrips(sums: EdgeSums, x: f64): void {
+  const strips = sums.strips + x
+  sums.stripsLow += sumError(sums.strips, x, strips)
+  sums.strips = strips
 }
 
 /**

@@ -2,13 +2,14 @@
  * Areas under edges of any length: by `generalArea` (no iteration) where its guards pass, else by Karney's inverse. The
  * choice depends only on the two ends of the edge, and one lane gives the same bits as two.
  */
-import { areDegrees, areDoubles, areOnSide } from '../math/contracts'
-import { area, areaLow, areaUnder, moveTo } from './excess'
 import { generalArea } from '../geodesic/general-area'
-import { inverseWithArea, P12, S12 } from '../geodesic/inverse'
-import { laneCount, loadFirsts, loadSeconds, shiftIn, splat } from '../math/lanes'
+import { Geodesic, inverseWithArea } from '../geodesic/inverse'
 import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from '../geodesic/reduced-latitude'
+import { areDegrees, areDoubles, areOnSide } from '../math/contracts'
+import { DoubleDouble } from '../math/double-double'
+import { laneCount, loadFirsts, loadSeconds, shiftIn, splat } from '../math/lanes'
 import { fillSineTable } from '../math/sines'
+import { areaUnder, EdgeEnd, fillEnd } from './excess'
 
 /** Bytes of a position and of a result. */
 const POSITION_BYTES: usize = 16
@@ -16,6 +17,11 @@ const RESULT_BYTES: usize = 8
 /** Results of `generalArea`, one double per lane each. */
 const steps = memory.data(16, 16)
 const ellipsoidalParts = memory.data(16, 16)
+
+const area = changetype<DoubleDouble>(memory.data(16, 8))
+const evenEnd = changetype<EdgeEnd>(memory.data(48, 8))
+const oddEnd = changetype<EdgeEnd>(memory.data(48, 8))
+const geodesic = changetype<Geodesic>(memory.data(80, 8))
 
 /**
  * Computes the areas under the edges of a polyline, east-going positive.
@@ -48,11 +54,11 @@ export function areasWithErrors(vertices: usize, count: i32, side: i32, out: usi
     edgeAreas<f64>(vertices, first, count, out, errors, true)
   }
   for (let i = 0; i + 1 < count; i++) {
-    const area = load<f64>(out + <usize>i * RESULT_BYTES)
-    if (area == area) continue
+    const areaSoFar = load<f64>(out + <usize>i * RESULT_BYTES)
+    if (areaSoFar == areaSoFar) continue
     const p = vertices + <usize>i * POSITION_BYTES
-    inverseWithArea(load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
-    store<f64>(out + <usize>i * RESULT_BYTES, side == 0 ? S12 : P12)
+    inverseWithArea(load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16), geodesic)
+    store<f64>(out + <usize>i * RESULT_BYTES, side == 0 ? geodesic.S12 : geodesic.P12)
     if (errors != 0) store<f64>(errors + <usize>i * RESULT_BYTES, 0)
   }
 }
@@ -69,7 +75,9 @@ function edgeAreas<T>(vertices: usize, first: i32, count: i32, out: usize, error
   let lat = splat<T>(load<f64>(start, 8))
   let sbet = reducedSine<T>(lat)
   let cbet = reducedCosine<T>(lat)
-  moveTo(load<f64>(start, 8))
+  let end1 = evenEnd
+  let end2 = oddEnd
+  fillEnd(end1, load<f64>(start, 8))
   let i = first
   for (; i + laneCount<T>() < count; i += laneCount<T>()) {
     const p = vertices + <usize>(i + 1) * POSITION_BYTES
@@ -84,14 +92,18 @@ function edgeAreas<T>(vertices: usize, first: i32, count: i32, out: usize, error
     )
     for (let lane = 0; lane < laneCount<T>(); lane++) {
       const to = vertices + <usize>(i + lane + 1) * POSITION_BYTES
-      moveTo(load<f64>(to, 8))
+      fillEnd(end2, load<f64>(to, 8))
       const from = load<f64>(to - POSITION_BYTES)
       const result = <usize>(i + lane) * RESULT_BYTES
       const step = load<f64>(steps + <usize>lane * RESULT_BYTES)
       const ellipsoidal = load<f64>(ellipsoidalParts + <usize>lane * RESULT_BYTES)
-      areaUnder(lonDifference<f64>(from, load<f64>(to)), lonDifferenceLow<f64>(from, load<f64>(to)), step, ellipsoidal, fromPole)
-      store<f64>(out + result, area)
-      if (errors != 0) store<f64>(errors + result, areaLow)
+      const lon12 = lonDifference<f64>(from, load<f64>(to))
+      areaUnder(end1, end2, lon12, lonDifferenceLow<f64>(from, load<f64>(to)), step, ellipsoidal, fromPole, area)
+      store<f64>(out + result, area.high)
+      if (errors != 0) store<f64>(errors + result, area.low)
+      const previous = end1
+      end1 = end2
+      end2 = previous
     }
     lon = lon2
     lat = lat2

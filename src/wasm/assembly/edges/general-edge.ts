@@ -4,8 +4,8 @@
  * gives the same bits as two.
  */
 import { areDegrees, areDoubles, isPosition } from '../math/contracts'
-import { generalLength, lengthFromRecord, prepareRecord, RECORD_BYTES } from '../geodesic/general-length'
-import { inverse } from '../geodesic/inverse'
+import { generalLength, Guards, lengthFromRecord, prepareRecord, RECORD_BYTES } from '../geodesic/general-length'
+import { geodesicLength } from '../geodesic/inverse'
 import { laneCount, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from '../math/lanes'
 import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from '../geodesic/reduced-latitude'
 import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
@@ -66,24 +66,24 @@ export function pairLengths(pairs: usize, count: i32, out: usize): void {
 export function fastInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   assert(isPosition(lon1, lat1) && isPosition(lon2, lat2), 'fastInverse: positions must be finite and in range')
   if (measureShort(lat1, lon1, lat2, lon2)) return load<f64>(shortLength)
-  const length = measureGeneral(lat1, lon1, lat2, lon2, false)
-  return length == length ? length : inverse(lat1, lon1, lat2, lon2)
+  const length = measureGeneral(lat1, lon1, lat2, lon2, null)
+  return length == length ? length : geodesicLength(lat1, lon1, lat2, lon2)
 }
 
 /**
- * For tests: returns the length by `generalLength` without any fallback, NaN where a guard fails. Sets residualSeen,
- * correctionSeen and lengthSeen.
+ * For tests: returns the length by `generalLength` without any fallback, NaN where a guard fails. Stores the
+ * values that the guards compared.
  */
-export function guardedInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+export function guardedInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64, guards: Guards): f64 {
   assert(isPosition(lon1, lat1) && isPosition(lon2, lat2), 'guardedInverse: positions must be finite and in range')
-  return measureGeneral(lat1, lon1, lat2, lon2, true)
+  return measureGeneral(lat1, lon1, lat2, lon2, guards)
 }
 
 @inline
-function measureGeneral(lat1: f64, lon1: f64, lat2: f64, lon2: f64, reports: bool): f64 {
+function measureGeneral(lat1: f64, lon1: f64, lat2: f64, lon2: f64, guards: Guards | null): f64 {
   return generalLength<f64>(
     lat1, reducedSine<f64>(lat1), reducedCosine<f64>(lat1), lat2, reducedSine<f64>(lat2), reducedCosine<f64>(lat2),
-    lonDifference<f64>(lon1, lon2), lonDifferenceLow<f64>(lon1, lon2), reports,
+    lonDifference<f64>(lon1, lon2), lonDifferenceLow<f64>(lon1, lon2), guards,
   )
 }
 
@@ -93,7 +93,7 @@ function remeasure(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f64): v
   const length = load<f64>(result)
   if (length > SHORT_BELOW_METERS) return
   if (measureShort(lat1, lon1, lat2, lon2)) store<f64>(result, load<f64>(shortLength))
-  else if (length != length) store<f64>(result, inverse(lat1, lon1, lat2, lon2))
+  else if (length != length) store<f64>(result, geodesicLength(lat1, lon1, lat2, lon2))
 }
 
 /** Stores the length at `shortLength` and returns true if the edge is short. */
@@ -155,7 +155,7 @@ function edgeLengths<T>(vertices: usize, first: i32, count: i32, out: usize): i3
 @inline
 function storeLengths<T>(end: usize, out: usize): void {
   for (let record = records, p = out; record < end; record += RECORD_BYTES, p += <usize>laneCount<T>() * RESULT_BYTES) {
-    storeLanes<T>(p, lengthFromRecord<T>(record, false))
+    storeLanes<T>(p, lengthFromRecord<T>(record, null))
   }
 }
 

@@ -10,20 +10,16 @@
  * (`descend`). f is concave where the whole edge is farther than πc/2 = 10,052 km: the minimum is at an end. In
  * between, an edge may have several local minima. There intervals are split until a bound proves that none contains a
  * lower value (`search`).
- *
- * Call `setEdge`, then `distanceToEdge` for any number of points.
  */
-import { chordSquare, geodesicUpperBound, RHI } from './ecef'
-import * as arrival from '../geodesic/direct'
-import { direct } from '../geodesic/direct'
-import * as solution from '../geodesic/inverse'
-import { inverse } from '../geodesic/inverse'
-import { fastInverse } from './general-edge'
-import { isOnCoordinateLine } from './coordinate-line'
-import { BOUNDED_TO, cubicBound, cubicLeastAt, SMOOTH, tangentBound } from '../math/interval-bounds'
-import { nearLength, walkCalp, walkLat, walkLon, walkNear, walkSalp } from './near-edge'
-import { b } from '../geodesic/series'
+import { direct, Waypoint } from '../geodesic/direct'
+import { Geodesic, inverse } from '../geodesic/inverse'
+import { b, f1 as polarRatio } from '../geodesic/series'
+import { BOUNDED_TO, cubicBound, cubicMinimum, SMOOTH, tangentBound } from '../math/interval-bounds'
+import { longitudeDifference } from '../math/math'
 import { countSolutions, isOverLimit } from '../math/work'
+import { chordSquare, geodesicUpperBound, RHI } from './ecef'
+import { fastInverse } from './general-edge'
+import { NearEdge, walkNear } from './near-edge'
 
 const CONVEX_TO: f64 = (Math.PI / 2) * b - 1
 const CONCAVE_FROM: f64 = (Math.PI / 2) * RHI + 1
@@ -32,113 +28,151 @@ const MIN_GAIN: f64 = 1e-6
 /** Above this length, metres, the first guess of the foot is a fraction of an angle instead of the chord. */
 const STRAIGHT: f64 = 2e5
 
-// The edge. A is the smaller end in the order of lat, lon, so that reversing a line does not change a bit of the result.
-let latA: f64 = 0
-let lonA: f64 = 0
-let latB: f64 = 0
-let lonB: f64 = 0
-let positionA: usize = 0
-let positionB: usize = 0
-let salpA: f64 = 0
-let calpA: f64 = 0
-let salpB: f64 = 0
-let calpB: f64 = 0
-let length: f64 = 0
-let isNearEdge: bool = false
+/** An edge. A is the smaller end in the order of lat, lon, so that reversing a line does not change a bit of the result. */
+@unmanaged
+export class Edge {
+  latA: f64
+  lonA: f64
+  latB: f64
+  lonB: f64
+  /** Pointers to x, y, z. */
+  positionA: usize
+  positionB: usize
+  /** Metres. */
+  length: f64
+  /** Whether it leaves A northward. Only an edge over a pole needs it, to tell which pole. */
+  startsNorth: bool
+  /** The same edge for near-edge.ts, starting at A; null when it is too long for that file. */
+  near: NearEdge | null
+  /** Azimuths at both ends; set only without `near`. */
+  salpA: f64
+  calpA: f64
+  salpB: f64
+  calpB: f64
+}
 
-// The point.
-let latP: f64 = 0
-let lonP: f64 = 0
+/** f, f' and f'' at one place of the edge. */
+@unmanaged
+class Sample {
+  distance: f64
+  slope: f64
+  bend: f64
+}
 
-// Results of `evaluate`: f, f' and f''.
-let distance: f64 = 0
-let slope: f64 = 0
-let bend: f64 = 0
+const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const waypoint = changetype<Waypoint>(memory.data(32, 8))
+const sample = changetype<Sample>(memory.data(24, 8))
 
 /**
- * Selects the edge for the following calls of `distanceToEdge`.
+ * Fills an edge.
  *
  * @param position1 pointer to x, y, z of the first end, likewise `position2`
- * @param isNear whether near-edge.ts handles the edge; then `setNear` must have been called for it, starting at its
- *   smaller end
+ * @param near the same edge for near-edge.ts, starting at its smaller end, or null
  */
 export function setEdge(
-  lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, isNear: bool,
+  edge: Edge, lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, near: NearEdge | null,
 ): void {
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
-  latA = isOrdered ? lat1 : lat2
-  lonA = isOrdered ? lon1 : lon2
-  latB = isOrdered ? lat2 : lat1
-  lonB = isOrdered ? lon2 : lon1
-  positionA = isOrdered ? position1 : position2
-  positionB = isOrdered ? position2 : position1
-  isNearEdge = isNear
-  if (isNear) {
-    length = nearLength
-    // Only the sign of calpA is used for such an edge: it tells over which pole the edge goes.
-    calpA = latA
+  edge.latA = isOrdered ? lat1 : lat2
+  edge.lonA = isOrdered ? lon1 : lon2
+  edge.latB = isOrdered ? lat2 : lat1
+  edge.lonB = isOrdered ? lon2 : lon1
+  edge.positionA = isOrdered ? position1 : position2
+  edge.positionB = isOrdered ? position2 : position1
+  edge.near = near
+  if (near) {
+    edge.length = near.length
+    // A short edge over a pole is near that pole, so it leaves A towards it.
+    edge.startsNorth = edge.latA > 0
     return
   }
-  length = inverse(latA, lonA, latB, lonB)
-  salpA = solution.salp1
-  calpA = solution.calp1
-  salpB = solution.salp2
-  calpB = solution.calp2
+  edge.length = inverse(edge.latA, edge.lonA, edge.latB, edge.lonB, geodesic)
+  edge.startsNorth = geodesic.calp1 > 0
+  edge.salpA = geodesic.salp1
+  edge.calpA = geodesic.calp1
+  edge.salpB = geodesic.salp2
+  edge.calpB = geodesic.calp2
   countSolutions(1)
 }
 
 /**
- * Returns the geodesic distance in metres from a point to the edge of `setEdge`. It is exactly 0 for points on edges
- * along a meridian or the equator. If the distance is not below `best`, the result may be any number that is not below
- * `best`.
+ * Returns the geodesic distance in metres from a point to an edge. It is exactly 0 for points on edges along a meridian
+ * or the equator. If the distance is not below `best`, the result may be any number that is not below `best`.
  */
-export function distanceToEdge(lat: f64, lon: f64, position: usize, best: f64): f64 {
-  latP = lat
-  lonP = lon
+export function distanceToEdge(edge: Edge, lat: f64, lon: f64, position: usize, best: f64): f64 {
+  const length = edge.length
   if (length == 0) {
     // Gives the same bits as the distance between two points.
     countSolutions(1)
-    return fastInverse(latP, lonP, latA, lonA)
+    return fastInverse(lat, lon, edge.latA, edge.lonA)
   }
-  const toA = geodesicUpperBound(Math.sqrt(chordSquare(position, positionA)))
-  const toB = geodesicUpperBound(Math.sqrt(chordSquare(position, positionB)))
+  const toA = geodesicUpperBound(Math.sqrt(chordSquare(position, edge.positionA)))
+  const toB = geodesicUpperBound(Math.sqrt(chordSquare(position, edge.positionB)))
   const farthest = Math.min(Math.min(toA, toB) + length, (toA + toB + length) / 2)
-  const start = foot(position)
-  const result = farthest < CONVEX_TO ? descend(0, length, start, false, false) : search(start, best)
-  if (result < 1e-6 && isOnCoordinateLine(latA, lonA, latB, lonB, calpA > 0, latP, lonP)) return 0
+  const start = foot(edge, position)
+  const result =
+    farthest < CONVEX_TO ? descend(edge, lat, lon, 0, length, start, false, false) : search(edge, lat, lon, start, best)
+  if (result < 1e-6 && isOnCoordinateLine(edge.latA, edge.lonA, edge.latB, edge.lonB, edge.startsNorth, lat, lon)) return 0
   return result
 }
 
-/** Sets `distance`, `slope` and `bend` at t metres from A. */
-function evaluate(t: f64): void {
-  countSolutions(1)
-  let lat = latA
-  let lon = lonA
-  let salp = salpA
-  let calp = calpA
-  if (isNearEdge) {
-    const fraction = t >= length ? 1 : t <= 0 ? 0 : t / length
-    walkNear(fraction, fraction < 0.5 ? lonA : lonB)
-    salp = walkSalp
-    calp = walkCalp
-    lat = fraction == 0 ? latA : fraction == 1 ? latB : walkLat
-    lon = fraction == 0 ? lonA : fraction == 1 ? lonB : walkLon
-  } else if (t >= length) {
-    lat = latB
-    lon = lonB
-    salp = salpB
-    calp = calpB
-  } else if (t > 0) {
-    direct(latA, lonA, salpA, calpA, t)
-    lat = arrival.lat2
-    lon = arrival.lon2
-    salp = arrival.salp2
-    calp = arrival.calp2
+/**
+ * Whether P lies exactly on the edge from A to B, which must run along the equator or a meridian; false for other
+ * edges. The coordinates show it exactly. latA ≤ latB.
+ *
+ * @param startsNorth whether the edge leaves A northward, which tells the pole if it goes over one
+ */
+export function isOnCoordinateLine(
+  latA: f64, lonA: f64, latB: f64, lonB: f64, startsNorth: bool, latP: f64, lonP: f64,
+): bool {
+  const width = longitudeDifference(lonA, lonB)
+  const east = longitudeDifference(lonA, lonP)
+  const isOnMeridianA = east == 0
+  const isOnMeridianB = longitudeDifference(lonB, lonP) == 0
+  if (latA == 0 && latB == 0 && latP == 0 && Math.abs(width) <= 180 * polarRatio) {
+    return width < 0 ? east <= 0 && east >= width : east >= 0 && east <= width
   }
-  distance = inverse(latP, lonP, lat, lon)
-  slope = calp * solution.calp2 + salp * solution.salp2
-  const sine = salp * solution.calp2 - calp * solution.salp2
-  bend = solution.m12 > 0 ? (sine * sine * solution.M21) / solution.m12 : 0
+  if (latA == -90 && latB == 90) return false
+  if (latA == -90) return isOnMeridianB && latP <= latB
+  if (latB == 90) return isOnMeridianA && latP >= latA
+  if (width == 0) return isOnMeridianA && latP >= latA && latP <= latB
+  if (Math.abs(width) != 180) return false
+  return startsNorth
+    ? (isOnMeridianA && latP >= latA) || (isOnMeridianB && latP >= latB)
+    : (isOnMeridianA && latP <= latA) || (isOnMeridianB && latP <= latB)
+}
+
+/** Stores f, f' and f'' at t metres from A in `sample`. */
+function evaluate(edge: Edge, latP: f64, lonP: f64, t: f64): void {
+  countSolutions(1)
+  let lat = edge.latA
+  let lon = edge.lonA
+  let salp = edge.salpA
+  let calp = edge.calpA
+  const near = edge.near
+  if (near) {
+    const fraction = t >= edge.length ? 1 : t <= 0 ? 0 : t / edge.length
+    walkNear(near, fraction, fraction < 0.5 ? edge.lonA : edge.lonB, waypoint)
+    salp = waypoint.salp
+    calp = waypoint.calp
+    lat = fraction == 0 ? edge.latA : fraction == 1 ? edge.latB : waypoint.lat
+    lon = fraction == 0 ? edge.lonA : fraction == 1 ? edge.lonB : waypoint.lon
+  } else if (t >= edge.length) {
+    lat = edge.latB
+    lon = edge.lonB
+    salp = edge.salpB
+    calp = edge.calpB
+  } else if (t > 0) {
+    direct(lat, lon, salp, calp, t, waypoint)
+    lat = waypoint.lat
+    lon = waypoint.lon
+    salp = waypoint.salp
+    calp = waypoint.calp
+  }
+  sample.distance = inverse(latP, lonP, lat, lon, geodesic)
+  sample.slope = calp * geodesic.calp2 + salp * geodesic.salp2
+  const sine = salp * geodesic.calp2 - calp * geodesic.salp2
+  sample.bend = geodesic.m12 > 0 ? (sine * sine * geodesic.M21) / geodesic.m12 : 0
 }
 
 /**
@@ -148,17 +182,21 @@ function evaluate(t: f64): void {
  * @param knowsLow whether f' < 0 at low is known, so that the minimum is not there; `knowsHigh` likewise for f' > 0 at
  *   high
  */
-function descend(low: f64, high: f64, start: f64, knowsLow: bool, knowsHigh: bool): f64 {
+function descend(
+  edge: Edge, latP: f64, lonP: f64, low: f64, high: f64, start: f64, knowsLow: bool, knowsHigh: bool,
+): f64 {
   let t = Math.max(low, Math.min(high, start))
   if ((knowsLow && t == low) || (knowsHigh && t == high)) t = (low + high) / 2
   let least = Infinity
   for (let step = 0; step < 100; step++) {
-    evaluate(t)
+    evaluate(edge, latP, lonP, t)
+    const distance = sample.distance
+    const slope = sample.slope
     least = Math.min(least, distance)
     if (distance == 0) return 0
     if (t == low && slope >= 0) break
     if (t == high && slope <= 0) break
-    const second = slope * slope + distance * bend
+    const second = slope * slope + distance * sample.bend
     const move = second > 0 ? (-distance * slope) / second : slope > 0 ? -Infinity : Infinity
     const size = Math.abs(move)
     if (t + move >= low && t + move <= high && (size <= 1e-6 || size <= Math.min(30, 1e-3 * distance))) {
@@ -201,15 +239,16 @@ function push(open: i32, t0: f64, f0: f64, d0: f64, t1: f64, f1: f64, d1: f64): 
  * Returns the least f on the whole edge when f may not be convex, by branch and bound: an interval is dropped when a
  * bound from the values at its ends (interval-bounds.ts) shows that it holds nothing lower, else split.
  */
-function search(start: f64, best: f64): f64 {
-  evaluate(0)
-  const fA = distance
-  const dA = slope
-  evaluate(length)
-  let least = Math.min(best, Math.min(fA, distance))
+function search(edge: Edge, latP: f64, lonP: f64, start: f64, best: f64): f64 {
+  const length = edge.length
+  evaluate(edge, latP, lonP, 0)
+  const fA = sample.distance
+  const dA = sample.slope
+  evaluate(edge, latP, lonP, length)
+  let least = Math.min(best, Math.min(fA, sample.distance))
   if (least == 0) return 0
   let hint = start
-  push(0, 0, fA, dA, length, distance, slope)
+  push(0, 0, fA, dA, length, sample.distance, sample.slope)
   for (let open = 1; open > 0 && !isOverLimit(); ) {
     open--
     const entry = intervals + <usize>open * INTERVAL_BYTES
@@ -225,7 +264,9 @@ function search(start: f64, best: f64): f64 {
     const farthest = (f0 + f1 + h) / 2
     if (nearest >= least - MIN_GAIN || nearest >= CONCAVE_FROM) continue
     if (farthest <= CONVEX_TO) {
-      if (d0 < 0 && d1 > 0) least = Math.min(least, descend(t0, t1, hint > t0 && hint < t1 ? hint : (t0 + t1) / 2, true, true))
+      if (d0 >= 0 || d1 <= 0) continue
+      const guess = hint > t0 && hint < t1 ? hint : (t0 + t1) / 2
+      least = Math.min(least, descend(edge, latP, lonP, t0, t1, guess, true, true))
       continue
     }
     let t = (t0 + t1) / 2
@@ -233,16 +274,16 @@ function search(start: f64, best: f64): f64 {
     const rho = Math.max(Math.PI / 2 - nearest / b, farthest / b - Math.PI / 2)
     if (rho <= SMOOTH) {
       if (cubicBound(h, f0, d0, f1, d1, (0.1 + 3 * rho) / (b * b * b)) >= least - MIN_GAIN) continue
-      t = Math.max(t0 + 0.1 * h, Math.min(t1 - 0.1 * h, t0 + cubicLeastAt))
+      t = Math.max(t0 + 0.1 * h, Math.min(t1 - 0.1 * h, t0 + cubicMinimum(h, f0, d0, f1, d1)))
     } else if (hint > t0 + 0.05 * h && hint < t1 - 0.05 * h) {
       // The foot on the sphere is a good point to split at, once, unless that leaves a sliver.
       t = hint
       hint = -1
     }
-    evaluate(t)
-    least = Math.min(least, distance)
-    push(open, t0, f0, d0, t, distance, slope)
-    push(open + 1, t, distance, slope, t1, f1, d1)
+    evaluate(edge, latP, lonP, t)
+    least = Math.min(least, sample.distance)
+    push(open, t0, f0, d0, t, sample.distance, sample.slope)
+    push(open + 1, t, sample.distance, sample.slope, t1, f1, d1)
     open += 2
   }
   return least
@@ -252,7 +293,10 @@ function search(start: f64, best: f64): f64 {
  * Returns a first guess of the foot, metres from A in [0, length]: P is projected onto the plane through the edge and
  * the centre of the Earth, as on a sphere.
  */
-function foot(p: usize): f64 {
+function foot(edge: Edge, p: usize): f64 {
+  const length = edge.length
+  const positionA = edge.positionA
+  const positionB = edge.positionB
   const ax = load<f64>(positionA)
   const ay = load<f64>(positionA, 8)
   const az = load<f64>(positionA, 16)

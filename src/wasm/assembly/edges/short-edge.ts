@@ -16,9 +16,8 @@
  *
  * The size of the Earth does not amplify errors of length: Δ is exact, so the error is proportional to the length.
  *
- * Areas are differences A(φ) − A(φ₀) to the parallel φ₀ of the ring's first vertex. Call `setReference` for that
- * parallel first; its sine (head + tail) and A(φ₀)/b² − sin φ₀ (bulge) are subtracted term by term, so that small rings
- * lose no digits.
+ * Areas are differences A(φ) − A(φ₀) to the parallel φ₀ of the ring's first vertex (`Parallel`). Its sine (head + tail)
+ * and A(φ₀)/b² − sin φ₀ (bulge) are subtracted term by term, so that small rings lose no digits.
  */
 
 import { a, b, e2 } from '../geodesic/series'
@@ -147,23 +146,23 @@ function constant<T>(offset: usize): T {
   return <T>load<f64>(constants + offset)
 }
 
-/** Set by `setReference` for the parallel that areas are measured from: sin φ = head + tail, bulge = A(φ)/b² − sin φ. */
-export let head: f64 = 0
-export let tail: f64 = 0
-export let bulge: f64 = 0
-/** Set by `setReference`: the cosine of that latitude. */
-export let cosine: f64 = 0
+/** The parallel that areas are measured from: sin φ = head + tail, bulge = A(φ)/b² − sin φ. */
+@unmanaged
+export class Parallel {
+  head: f64
+  tail: f64
+  bulge: f64
+}
 
-/** Sets the globals above from a latitude in degrees. Call `fillSineTable` before. */
-export function setReference(lat: f64): void {
+/** Fills a parallel from its latitude in degrees. Call `fillSineTable` before. */
+export function setParallel(parallel: Parallel, lat: f64): void {
   const row = equatorRow + <usize>(<i32>nearest<f64>(lat * ROWS_PER_DEGREE)) * ROW_BYTES
   const d = (lat - load<f64>(row, 24)) * DEGREE
-  const s0 = load<f64>(row)
-  const c0 = load<f64>(row, 8)
-  head = s0
-  tail = load<f64>(row, 16) + sineStep<f64>(d, s0, c0)
-  bulge = bulgeFromSine<f64>(s0 + tail)
-  cosine = c0 + cosineStep<f64>(d, s0, c0)
+  const head = load<f64>(row)
+  const tail = load<f64>(row, 16) + sineStep<f64>(d, head, load<f64>(row, 8))
+  parallel.head = head
+  parallel.tail = tail
+  parallel.bulge = bulgeFromSine<f64>(head + tail)
 }
 
 /** sin(φ0 + d) − sin φ0. */

@@ -2,26 +2,27 @@
  * The direct geodesic problem: start point, azimuth and length give the end point (Karney 2013, section 3). inverse.ts
  * introduces the letters. In addition, τ = σ + B1(σ) is the arc proportional to length: s = b·A1·τ.
  */
-import { atan2Degrees, cosx, norm, roundAngle, sincosDegrees, sinx, square, TINY } from '../math/math'
-import { expansion } from './lengths'
-import { A1m1f, A3f, C1a, C1f, C1pa, C1pf, C3a, C3f, b, f, f1, sinSeries } from './series'
+import { atan2Degrees, norm, roundAngle, SineCosine, sincosDegrees, TINY } from '../math/math'
+import { A1m1f, A3f, b, C1a, C1f, C1pa, C1pf, C3a, C3f, expansion, f, f1, sinSeries } from './series'
 
-/** Results of `direct`: degrees, longitude in [-180, 180]. */
-export let lat2: f64 = 0
-export let lon2: f64 = 0
-/** Azimuth at the end point. */
-export let salp2: f64 = 0
-export let calp2: f64 = 0
+/** A point of a geodesic: degrees, longitude in [-180, 180], and the azimuth of the geodesic there. */
+@unmanaged
+export class Waypoint {
+  lat: f64
+  lon: f64
+  salp: f64
+  calp: f64
+}
+
+const phi1 = changetype<SineCosine>(memory.data(16, 8))
 
 /**
- * Finds the end point of the geodesic of length s12 metres from (lat1, lon1) in degrees with azimuth salp1, calp1.
- *
- * @returns lat2; all results are in the globals above
+ * Stores the end point of the geodesic of length s12 metres from (lat1, lon1) in degrees with azimuth salp1, calp1.
  */
-export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): f64 {
-  sincosDegrees(roundAngle(lat1), 0)
-  let sbet1 = f1 * sinx
-  let cbet1 = cosx
+export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64, out: Waypoint): void {
+  sincosDegrees(roundAngle(lat1), 0, phi1)
+  let sbet1 = f1 * phi1.sine
+  let cbet1 = phi1.cosine
   let t = norm(sbet1, cbet1)
   sbet1 /= t
   cbet1 = Math.max(TINY, cbet1 / t)
@@ -64,18 +65,16 @@ export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): 
     cbet2 = TINY
     csig2 = TINY
   }
-  salp2 = salp0
-  calp2 = calp0 * csig2
-  t = norm(salp2, calp2)
-  salp2 /= t
-  calp2 /= t
+  const calp2 = calp0 * csig2
+  t = norm(salp0, calp2)
+  out.salp = salp0 / t
+  out.calp = calp2 / t
   const somg2 = salp0 * ssig2
   const comg2 = csig2
   const omg12 = Math.atan2(somg2 * comg1 - comg2 * somg1, comg2 * comg1 + somg2 * somg1)
   const lam12 = omg12 + A3c * (sig12 + (sinSeries(ssig2, csig2, C3a) - B31))
   const lon12 = atan2Degrees(Math.sin(lam12), Math.cos(lam12))
   const lon = lon1 + lon12
-  lon2 = lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon
-  lat2 = atan2Degrees(sbet2, f1 * cbet2)
-  return lat2
+  out.lon = lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon
+  out.lat = atan2Degrees(sbet2, f1 * cbet2)
 }

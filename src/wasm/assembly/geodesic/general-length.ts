@@ -33,10 +33,13 @@ const LARGEST_RESIDUAL: f64 = 1e-6 // radians
 const LARGEST_CORRECTION: f64 = 1e-7 // metres, of the second-order term; the third-order term is smaller by a factor of 10⁶
 const LARGEST_LENGTH: f64 = 19.4e6 // metres
 
-/** The values that the guards compared, set when `reports`: radians, metres, metres. */
-export let residualSeen: f64 = 0
-export let correctionSeen: f64 = 0
-export let lengthSeen: f64 = 0
+/** The values that the guards compared: radians, metres, metres. */
+@unmanaged
+export class Guards {
+  residual: f64
+  correction: f64
+  length: f64
+}
 
 /**
  * Bytes of the record that the first half of the computation stores for the second. Each half runs in its own loop over
@@ -88,11 +91,10 @@ export function prepareRecord<T>(
 /**
  * Second half: returns the length in metres of the shortest geodesic, NaN where a guard fails.
  *
- * @param reports whether to store the values of the guards in the globals above; must be a constant, and works for one
- *   lane only
+ * @param guards where to store the values of the guards, or null; must be a constant, and works for one lane only
  */
 @inline
-export function lengthFromRecord<T>(record: usize, reports: bool): T {
+export function lengthFromRecord<T>(record: usize, guards: Guards | null): T {
   const one = splat<T>(1)
   const slam = loadLanes<T>(record)
   const clam = loadLanes<T>(record + 16)
@@ -138,10 +140,10 @@ export function lengthFromRecord<T>(record: usize, reports: bool): T {
   const half = mul<T>(mul<T>(slope, residual), splat<T>(0.5))
   const corrected = mulAdd<T>(mul<T>(residual, splat<T>(a)), add<T>(salp0, half), length)
   const second = absLanes<T>(mul<T>(mul<T>(residual, splat<T>(a)), half))
-  if (!isVector<T>() && reports) {
-    residualSeen = absLanes<f64>(<f64>residual)
-    correctionSeen = <f64>second
-    lengthSeen = <f64>corrected
+  if (!isVector<T>() && guards) {
+    guards.residual = absLanes<f64>(<f64>residual)
+    guards.correction = <f64>second
+    guards.length = <f64>corrected
   }
   const invalid = splat<T>(NaN)
   return ifLess<T>(
@@ -154,8 +156,8 @@ export function lengthFromRecord<T>(record: usize, reports: bool): T {
 /** Runs both halves for one edge. */
 @inline
 export function generalLength<T>(
-  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, lon12: T, lon12Low: T, reports: bool,
+  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, lon12: T, lon12Low: T, guards: Guards | null,
 ): T {
   prepareRecord<T>(singleRecord, lat1, sbet1, cbet1, lat2, sbet2, cbet2, lon12, lon12Low)
-  return lengthFromRecord<T>(singleRecord, reports)
+  return lengthFromRecord<T>(singleRecord, guards)
 }

@@ -11,23 +11,26 @@ const XTHRESH: f64 = 1000 * TOL2
 /** Below this arc length in radians, the spherical solution is as accurate as rounding allows. */
 const SHORT: f64 = (0.1 * TOL2) / Math.sqrt((f * (1 - f / 2)) / 2)
 
-/** Azimuth at point 1. */
-export let salp1: f64 = 0
-export let calp1: f64 = 0
-/** Azimuth at point 2, arc length and mean dn: set only when `inverseStart` returns true. */
-export let salp2: f64 = 0
-export let calp2: f64 = 0
-export let sig12: f64 = 0
-export let dnm: f64 = 0
+@unmanaged
+export class Start {
+  /** Azimuth at point 1. */
+  salp1: f64
+  calp1: f64
+  /** Azimuth at point 2, arc length and mean dn: set only when `inverseStart` returns true. */
+  salp2: f64
+  calp2: f64
+  sig12: f64
+  dnm: f64
+}
 
 /**
- * Sets salp1 and calp1 for the canonical problem: β1 ≤ 0, |β2| ≤ −β1.
+ * Stores salp1 and calp1 for the canonical problem: β1 ≤ 0, |β2| ≤ −β1.
  *
  * @param lam12 longitude difference in [0, π]; slam12 and clam12 are its sine and cosine
- * @returns true when the line is so short that this is already the solution; then all results above are set
+ * @returns true when the line is so short that this is already the solution; then all of `out` is set
  */
 export function inverseStart(
-  sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, lam12: f64, slam12: f64, clam12: f64,
+  sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, lam12: f64, slam12: f64, clam12: f64, out: Start,
 ): bool {
   const sbet12 = sbet2 * cbet1 - cbet2 * sbet1
   const cbet12 = cbet2 * cbet1 + sbet2 * sbet1
@@ -38,13 +41,13 @@ export function inverseStart(
   if (shortline) {
     let sbetm2 = square(sbet1 + sbet2)
     sbetm2 /= sbetm2 + square(cbet1 + cbet2) // sin² of the mean reduced latitude
-    dnm = Math.sqrt(1 + ep2 * sbetm2)
-    const omg12 = lam12 / (f1 * dnm)
+    out.dnm = Math.sqrt(1 + ep2 * sbetm2)
+    const omg12 = lam12 / (f1 * out.dnm)
     somg12 = Math.sin(omg12)
     comg12 = Math.cos(omg12)
   }
-  salp1 = cbet2 * somg12
-  calp1 =
+  let salp1 = cbet2 * somg12
+  let calp1 =
     comg12 >= 0
       ? sbet12 + (cbet2 * sbet1 * square(somg12)) / (1 + comg12)
       : sbet12a - (cbet2 * sbet1 * square(somg12)) / (1 - comg12)
@@ -53,33 +56,35 @@ export function inverseStart(
 
   let solved = false
   if (shortline && ssig12 < SHORT) {
-    salp2 = cbet1 * somg12
-    calp2 = sbet12 - cbet1 * sbet2 * (comg12 >= 0 ? square(somg12) / (1 + comg12) : 1 - comg12)
+    const salp2 = cbet1 * somg12
+    const calp2 = sbet12 - cbet1 * sbet2 * (comg12 >= 0 ? square(somg12) / (1 + comg12) : 1 - comg12)
     const t = norm(salp2, calp2)
-    salp2 /= t
-    calp2 /= t
-    sig12 = Math.atan2(ssig12, csig12)
+    out.salp2 = salp2 / t
+    out.calp2 = calp2 / t
+    out.sig12 = Math.atan2(ssig12, csig12)
     solved = true
   } else if (csig12 < 0 && ssig12 < 6 * n * Math.PI * square(cbet1)) {
-    nearAntipode(sbet1, cbet1, cbet2, sbet12a, slam12, clam12)
+    nearAntipode(sbet1, cbet1, cbet2, sbet12a, slam12, clam12, out)
+    salp1 = out.salp1
+    calp1 = out.calp1
   }
   if (salp1 > 0) {
     const t = norm(salp1, calp1)
-    salp1 /= t
-    calp1 /= t
+    out.salp1 = salp1 / t
+    out.calp1 = calp1 / t
   } else {
-    salp1 = 1
-    calp1 = 0
+    out.salp1 = 1
+    out.calp1 = 0
   }
   return solved
 }
 
 /**
- * Sets salp1 and calp1 for nearly antipodal points, where the spherical azimuth is a bad guess. There the geodesics
+ * Stores salp1 and calp1 for nearly antipodal points, where the spherical azimuth is a bad guess. There the geodesics
  * from point 1 envelop an astroid around the antipode; the azimuth follows from its equation, in coordinates x, y
  * scaled to the astroid.
  */
-function nearAntipode(sbet1: f64, cbet1: f64, cbet2: f64, sbet12a: f64, slam12: f64, clam12: f64): void {
+function nearAntipode(sbet1: f64, cbet1: f64, cbet2: f64, sbet12a: f64, slam12: f64, clam12: f64, out: Start): void {
   const lam12x = Math.atan2(-slam12, -clam12) // λ12 − π
   const k2 = square(sbet1) * ep2
   const eps = k2 / (2 * (1 + Math.sqrt(1 + k2)) + k2)
@@ -89,16 +94,16 @@ function nearAntipode(sbet1: f64, cbet1: f64, cbet2: f64, sbet12a: f64, slam12: 
   const y = sbet12a / betscale
   if (y > -TOL1 && x > -1 - XTHRESH) {
     // Point 2 lies on the cut, where two shortest geodesics meet.
-    salp1 = Math.min(1, -x)
-    calp1 = -Math.sqrt(1 - square(salp1))
+    out.salp1 = Math.min(1, -x)
+    out.calp1 = -Math.sqrt(1 - square(out.salp1))
     return
   }
   const k = astroid(x, y)
   const omg12a = (lamscale * -x * k) / (1 + k)
   const somg12 = Math.sin(omg12a)
   const comg12 = -Math.cos(omg12a)
-  salp1 = cbet2 * somg12
-  calp1 = sbet12a - (cbet2 * sbet1 * square(somg12)) / (1 - comg12)
+  out.salp1 = cbet2 * somg12
+  out.calp1 = sbet12a - (cbet2 * sbet1 * square(somg12)) / (1 - comg12)
 }
 
 /** The positive root k of k⁴ + 2k³ − (x² + y² − 1)k² − 2y²k − y² = 0 (equation 55). */

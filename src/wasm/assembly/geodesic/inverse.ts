@@ -28,226 +28,263 @@
  * | a, b, f, f1, n, e2, ep2, c2 | | constants of the ellipsoid, in series.ts |
  */
 import {
-  EPSILON, TINY, atan2, cosx, high, longitudeDifference, low, norm, roundAngle, sincosDegrees, sinx, square, DEGREE,
+  atan2, DEGREE, EPSILON, longitudeDifference, longitudeDifferenceLow, norm, roundAngle, SineCosine, sincosDegrees, square,
+  TINY,
 } from '../math/math'
-import * as start from './inverse-start'
-import { expansion, lengths, m12b, s12b, scale12, scale21 } from './lengths'
-import { A3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n } from './series'
-import { multiplySines, roughJ12, sumC3 } from '../math/sines'
+import { inverseStart, Start } from './inverse-start'
+import { Lengths, lengths, multiplySines, roughJ12, SineProducts, sumC3 } from './lengths'
+import { A3f, a, b, C4a, C4f, c2, cosSeries, e2, ep2, expansion, f, f1, n } from './series'
 
-/**
- * Results of `inverse`: lengths in metres, areas in square metres, azimuths as sine and cosine, scales as ratios. The
- * next call overwrites them; other modules that call `inverse` in between do so too.
- */
-export let s12: f64 = 0
-export let m12: f64 = 0
-export let M12: f64 = 0
-export let M21: f64 = 0
-export let S12: f64 = 0
-export let P12: f64 = 0
-export let salp1: f64 = 0
-export let calp1: f64 = 0
-export let salp2: f64 = 0
-export let calp2: f64 = 0
+/** A solved geodesic: lengths in metres, areas in square metres, azimuths as sine and cosine, scales as ratios. */
+@unmanaged
+export class Geodesic {
+  s12: f64
+  m12: f64
+  M12: f64
+  M21: f64
+  S12: f64
+  P12: f64
+  salp1: f64
+  calp1: f64
+  salp2: f64
+  calp2: f64
+}
+
+/** Both points in canonical form: 0 ≤ λ12 ≤ π, lat1 ≤ 0, |lat2| ≤ −lat1. */
+@unmanaged
+class Problem {
+  sbet1: f64
+  cbet1: f64
+  dn1: f64
+  sbet2: f64
+  cbet2: f64
+  dn2: f64
+  lam12: f64
+  slam12: f64
+  clam12: f64
+  /** 180° − λ12, degrees. */
+  supplement: f64
+}
+
+/** The geodesic on the auxiliary sphere. */
+@unmanaged
+class Arc {
+  sig12: f64
+  ssig1: f64
+  csig1: f64
+  ssig2: f64
+  csig2: f64
+  eps: f64
+  /** ω12, set only by closed forms, and λ12 − ω12. */
+  omg12: f64
+  domg12: f64
+  /** Derivative of the longitude difference by α1. */
+  dlam12: f64
+}
 
 const NEWTON_STEPS: i32 = 20
 const ALL_STEPS: i32 = 83 // the bisection needs at most one step per bit
 
-// Results of `lambda12`.
-let sig12: f64 = 0
-let ssig1: f64 = 0
-let csig1: f64 = 0
-let ssig2: f64 = 0
-let csig2: f64 = 0
-let eps: f64 = 0
-let domg12: f64 = 0
-let dlam12: f64 = 0
+/** How the canonical problem was solved: along a meridian, by a closed form (ω12 is proportional to λ12), by the series. */
+const MERIDIAN: i32 = 0
+const CLOSED: i32 = 1
+const SERIES: i32 = 2
+
+// Working memory of one call of `solve`.
+const problem = changetype<Problem>(memory.data(80, 8))
+const arc = changetype<Arc>(memory.data(72, 8))
+const start = changetype<Start>(memory.data(48, 8))
+const measures = changetype<Lengths>(memory.data(32, 8))
+const products = changetype<SineProducts>(memory.data(48, 8))
+const angle = changetype<SineCosine>(memory.data(16, 8))
+const unused = changetype<Geodesic>(memory.data(80, 8))
+
+/** Returns the length of the shortest geodesic between two points in degrees. */
+export function geodesicLength(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+  return solve(lat1, lon1, lat2, lon2, false, unused)
+}
 
 /**
- * Solves for the shortest geodesic between two points in degrees. Sets s12, m12, M12, M21 and the azimuths, but not S12
- * and P12.
+ * Solves for the shortest geodesic between two points in degrees. Stores s12, m12, M12, M21 and the azimuths, but not
+ * S12 and P12.
  *
  * @returns s12
  */
-export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
-  return solve(lat1, lon1, lat2, lon2, false)
+export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64, out: Geodesic): f64 {
+  return solve(lat1, lon1, lat2, lon2, false, out)
 }
 
 /**
- * Solves as `inverse` does and also sets S12, the area between the geodesic and the equator, and P12, the area between
- * the geodesic and the pole of its hemisphere. P12 is valid only when both points lie on one side of the equator.
- * East-going areas are positive.
+ * Solves as `inverse` does and also stores S12, the area between the geodesic and the equator, and P12, the area
+ * between the geodesic and the pole of its hemisphere. P12 is valid only when both points lie on one side of the
+ * equator. East-going areas are positive.
  */
-export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
-  return solve(lat1, lon1, lat2, lon2, true)
+export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64, out: Geodesic): f64 {
+  return solve(lat1, lon1, lat2, lon2, true, out)
 }
 
-function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64 {
+function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool, out: Geodesic): f64 {
   lat1 = roundAngle(lat1)
   lat2 = roundAngle(lat2)
-  longitudeDifference(lon1, lon2)
-  let lonsign = copysign<f64>(1, high)
-  const lon12 = high * lonsign
-  const lon12e = low * lonsign
-  const lam12 = lon12 * DEGREE
-  sincosDegrees(lon12, lon12e)
-  const slam12 = sinx
-  const clam12 = cosx
-  const supplement = 180 - lon12 - lon12e
+  const lon12 = longitudeDifference(lon1, lon2)
+  const lon12Low = longitudeDifferenceLow(lon1, lon2)
+  // Swapped and mirrored problems reduce to the same canonical form, so they give the same bits.
+  const isSwapped = Math.abs(lat1) < Math.abs(lat2)
+  const swapsign: f64 = isSwapped ? -1 : 1
+  const lonsign = swapsign * copysign<f64>(1, lon12)
+  const latsign = copysign<f64>(1, isSwapped ? -lat2 : -lat1)
+  const east = Math.abs(lon12)
+  const eastLow = lon12Low * copysign<f64>(1, lon12)
+  setProblem(problem, latsign * (isSwapped ? lat2 : lat1), latsign * (isSwapped ? lat1 : lat2), east, eastLow)
 
-  // Canonical form: 0 ≤ λ12 ≤ π, lat1 ≤ 0, |lat2| ≤ −lat1. Swapped and mirrored problems reduce to the same one, so
-  // they give the same bits.
-  const swapp: f64 = Math.abs(lat1) < Math.abs(lat2) ? -1 : 1
-  if (swapp < 0) {
-    lonsign = -lonsign
-    const t = lat1
-    lat1 = lat2
-    lat2 = t
-  }
-  const latsign = copysign<f64>(1, -lat1)
-  lat1 *= latsign
-  lat2 *= latsign
+  const method = solveCanonical(problem, arc, out)
+  if (wantsArea) storeAreas(problem, arc, method, swapsign * lonsign, latsign, out)
+  if (isSwapped) swapEnds(out)
+  out.salp1 *= swapsign * lonsign
+  out.calp1 *= swapsign * latsign
+  out.salp2 *= swapsign * lonsign
+  out.calp2 *= swapsign * latsign
+  return out.s12
+}
 
-  sincosDegrees(lat1, 0)
-  let sbet1 = f1 * sinx
-  let cbet1 = cosx
-  let t = norm(sbet1, cbet1)
-  sbet1 /= t
-  cbet1 = Math.max(TINY, cbet1 / t)
-  sincosDegrees(lat2, 0)
-  let sbet2 = f1 * sinx
-  let cbet2 = cosx
-  t = norm(sbet2, cbet2)
-  sbet2 /= t
-  cbet2 = Math.max(TINY, cbet2 / t)
+/** Fills a problem from canonical latitudes and a longitude difference, degrees. */
+function setProblem(p: Problem, lat1: f64, lat2: f64, lon12: f64, lon12Low: f64): void {
+  sincosDegrees(lon12, lon12Low, angle)
+  p.lam12 = lon12 * DEGREE
+  p.slam12 = angle.sine
+  p.clam12 = angle.cosine
+  p.supplement = 180 - lon12 - lon12Low
+  sincosDegrees(lat1, 0, angle)
+  const sbet1 = f1 * angle.sine
+  const t1 = norm(sbet1, angle.cosine)
+  p.sbet1 = sbet1 / t1
+  p.cbet1 = Math.max(TINY, angle.cosine / t1)
+  sincosDegrees(lat2, 0, angle)
+  const sbet2 = f1 * angle.sine
+  const t2 = norm(sbet2, angle.cosine)
+  p.sbet2 = sbet2 / t2
+  p.cbet2 = Math.max(TINY, angle.cosine / t2)
   // Where |β2| = |β1|, their sines and cosines must be exactly equal: the formula for α2 in `lambda12` subtracts them.
-  if (cbet1 < -sbet1) {
-    if (cbet2 == cbet1) sbet2 = copysign(sbet1, sbet2)
-  } else if (Math.abs(sbet2) == -sbet1) {
-    cbet2 = cbet1
+  if (p.cbet1 < -p.sbet1) {
+    if (p.cbet2 == p.cbet1) p.sbet2 = copysign(p.sbet1, p.sbet2)
+  } else if (Math.abs(p.sbet2) == -p.sbet1) {
+    p.cbet2 = p.cbet1
   }
-  const dn1 = Math.sqrt(1 + ep2 * square(sbet1))
-  const dn2 = Math.sqrt(1 + ep2 * square(sbet2))
+  p.dn1 = Math.sqrt(1 + ep2 * square(p.sbet1))
+  p.dn2 = Math.sqrt(1 + ep2 * square(p.sbet2))
+}
 
-  let s12x: f64 = 0
-  let m12x: f64 = 0
-  let somg12: f64 = 2 // 2 cannot be a sine; it means that it is not computed yet
+/** Stores everything except areas for the canonical problem. Returns MERIDIAN, CLOSED or SERIES. */
+function solveCanonical(p: Problem, arc: Arc, out: Geodesic): i32 {
+  // Only a pole has this cosine.
+  if ((p.cbet1 == TINY || p.slam12 == 0) && solveMeridian(p, out)) return MERIDIAN
+  if (p.sbet1 == 0 && p.supplement >= f * 180) {
+    solveEquator(p, arc, out)
+    return CLOSED
+  }
+  const isSolved = inverseStart(p.sbet1, p.cbet1, p.sbet2, p.cbet2, p.lam12, p.slam12, p.clam12, start)
+  out.salp1 = start.salp1
+  out.calp1 = start.calp1
+  if (isSolved) {
+    const dnm = start.dnm
+    const sig12 = start.sig12
+    out.salp2 = start.salp2
+    out.calp2 = start.calp2
+    out.s12 = sig12 * b * dnm + 0
+    out.m12 = square(dnm) * b * Math.sin(sig12 / dnm) + 0
+    out.M12 = Math.cos(sig12 / dnm)
+    out.M21 = out.M12
+    arc.omg12 = p.lam12 / (f1 * dnm)
+    arc.domg12 = p.lam12 - arc.omg12
+    return CLOSED
+  }
+  newton(p, arc, out)
+  lengths(
+    arc.eps, arc.sig12, arc.ssig1, arc.csig1, p.dn1, arc.ssig2, arc.csig2, p.dn2, p.cbet1, p.cbet2, measures,
+  )
+  out.s12 = measures.s12b * b + 0
+  out.m12 = measures.m12b * b + 0
+  out.M12 = measures.M12
+  out.M21 = measures.M21
+  return SERIES
+}
+
+/** Returns false when the meridian passes the conjugate point; then it is not the shortest geodesic. */
+function solveMeridian(p: Problem, out: Geodesic): bool {
+  const cs1 = p.clam12 * p.cbet1
+  const cs2 = p.cbet2
+  const sig12 = Math.atan2(Math.max(0, cs1 * p.sbet2 - p.sbet1 * cs2), cs1 * cs2 + p.sbet1 * p.sbet2)
+  lengths(n, sig12, p.sbet1, cs1, p.dn1, p.sbet2, cs2, p.dn2, p.cbet1, p.cbet2, measures)
+  const s12 = measures.s12b
+  const m12 = measures.m12b
+  if (sig12 >= 1 && m12 < 0) return false
+  const isPoint = sig12 < 3 * TINY || (sig12 < EPSILON && (s12 < 0 || m12 < 0))
+  out.s12 = isPoint ? 0 : s12 * b + 0
+  out.m12 = isPoint ? 0 : m12 * b + 0
+  out.M12 = measures.M12
+  out.M21 = measures.M21
+  out.salp1 = p.slam12
+  out.calp1 = p.clam12
+  out.salp2 = 0
+  out.calp2 = 1
+  return true
+}
+
+function solveEquator(p: Problem, arc: Arc, out: Geodesic): void {
+  const omg12 = p.lam12 / f1
+  arc.omg12 = omg12
+  arc.domg12 = p.lam12 - omg12
+  out.s12 = a * p.lam12 + 0
+  out.m12 = b * Math.sin(omg12) + 0
+  out.M12 = Math.cos(omg12)
+  out.M21 = out.M12
+  out.salp1 = 1
+  out.calp1 = 0
+  out.salp2 = 1
+  out.calp2 = 0
+}
+
+/** Stores S12 and P12. `eastsign` is −1 when the geodesic goes west; `latsign` likewise when latitudes were mirrored. */
+function storeAreas(p: Problem, arc: Arc, method: i32, eastsign: f64, latsign: f64, out: Geodesic): void {
+  const isMeridian = method == MERIDIAN
+  let somg12: f64 = 0
   let comg12: f64 = 0
-  let omg12: f64 = 0
-  let lamomg12: f64 = 0 // λ12 − ω12
+  if (method == CLOSED) {
+    somg12 = Math.sin(arc.omg12)
+    comg12 = Math.cos(arc.omg12)
+  } else if (method == SERIES) {
+    const sdomg12 = Math.sin(arc.domg12)
+    const cdomg12 = Math.cos(arc.domg12)
+    somg12 = p.slam12 * cdomg12 - p.clam12 * sdomg12
+    comg12 = p.clam12 * cdomg12 + p.slam12 * sdomg12
+  }
+  const series = areaSeries(p, out)
+  out.S12 = (series + c2 * spherical(p, out, somg12, comg12, isMeridian)) * eastsign * latsign + 0
+  // Both points of the canonical problem lie south of the equator. A meridian leads to the pole, so no area is between
+  // them.
+  out.P12 = isMeridian ? 0 : (series + c2 * (arc.domg12 + excess(p, somg12, comg12))) * eastsign + 0
+}
 
-  let isMeridian = lat1 == -90 || slam12 == 0
-  if (isMeridian) {
-    calp1 = clam12
-    salp1 = slam12
-    calp2 = 1
-    salp2 = 0
-    const cs1 = calp1 * cbet1
-    const cs2 = calp2 * cbet2
-    sig12 = Math.atan2(Math.max(0, cs1 * sbet2 - sbet1 * cs2), cs1 * cs2 + sbet1 * sbet2)
-    lengths(n, sig12, sbet1, cs1, dn1, sbet2, cs2, dn2, cbet1, cbet2)
-    s12x = s12b
-    m12x = m12b
-    M12 = scale12
-    M21 = scale21
-    if (sig12 < 1 || m12x >= 0) {
-      if (sig12 < 3 * TINY || (sig12 < EPSILON && (s12x < 0 || m12x < 0))) {
-        sig12 = 0
-        m12x = 0
-        s12x = 0
-      }
-      m12x *= b
-      s12x *= b
-    } else {
-      isMeridian = false // it passes the conjugate point, so it is not the shortest
-    }
-  }
-
-  if (!isMeridian && sbet1 == 0 && supplement >= f * 180) {
-    // The geodesic runs along the equator.
-    calp1 = 0
-    calp2 = 0
-    salp1 = 1
-    salp2 = 1
-    s12x = a * lam12
-    omg12 = lam12 / f1
-    lamomg12 = lam12 - omg12
-    sig12 = omg12
-    m12x = b * Math.sin(sig12)
-    M12 = Math.cos(sig12)
-    M21 = M12
-  } else if (!isMeridian) {
-    const solved = start.inverseStart(sbet1, cbet1, sbet2, cbet2, lam12, slam12, clam12)
-    salp1 = start.salp1
-    calp1 = start.calp1
-    if (solved) {
-      salp2 = start.salp2
-      calp2 = start.calp2
-      const dnm = start.dnm
-      sig12 = start.sig12
-      s12x = sig12 * b * dnm
-      m12x = square(dnm) * b * Math.sin(sig12 / dnm)
-      M12 = Math.cos(sig12 / dnm)
-      M21 = M12
-      omg12 = lam12 / (f1 * dnm)
-      lamomg12 = lam12 - omg12
-    } else {
-      newton(sbet1, cbet1, dn1, sbet2, cbet2, dn2, slam12, clam12)
-      lengths(eps, sig12, ssig1, csig1, dn1, ssig2, csig2, dn2, cbet1, cbet2)
-      s12x = s12b * b
-      m12x = m12b * b
-      M12 = scale12
-      M21 = scale21
-      lamomg12 = domg12
-      if (wantsArea) {
-        const sdomg12 = Math.sin(domg12)
-        const cdomg12 = Math.cos(domg12)
-        somg12 = slam12 * cdomg12 - clam12 * sdomg12
-        comg12 = clam12 * cdomg12 + slam12 * sdomg12
-      }
-    }
-  }
-  s12 = s12x + 0
-  m12 = m12x + 0
-  if (wantsArea) {
-    if (!isMeridian && somg12 == 2) {
-      somg12 = Math.sin(omg12)
-      comg12 = Math.cos(omg12)
-    }
-    const series = areaSeries(sbet1, cbet1, sbet2, cbet2)
-    const east = swapp * lonsign
-    S12 = (series + c2 * spherical(sbet1, cbet1, sbet2, cbet2, somg12, comg12, isMeridian)) * east * latsign + 0
-    // Both points of the canonical problem lie south of the equator. A meridian leads to the pole, so no area is
-    // between them.
-    P12 = isMeridian ? 0 : (series + c2 * (lamomg12 + excess(sbet1, cbet1, sbet2, cbet2, somg12, comg12))) * east + 0
-  }
-
-  if (swapp < 0) {
-    t = salp1
-    salp1 = salp2
-    salp2 = t
-    t = calp1
-    calp1 = calp2
-    calp2 = t
-    t = M12
-    M12 = M21
-    M21 = t
-  }
-  salp1 *= swapp * lonsign
-  calp1 *= swapp * latsign
-  salp2 *= swapp * lonsign
-  calp2 *= swapp * latsign
-  return s12
+function swapEnds(g: Geodesic): void {
+  const salp1 = g.salp1
+  const calp1 = g.calp1
+  const M12 = g.M12
+  g.salp1 = g.salp2
+  g.calp1 = g.calp2
+  g.M12 = g.M21
+  g.salp2 = salp1
+  g.calp2 = calp1
+  g.M21 = M12
 }
 
 /**
- * Finds the α1 whose geodesic has the longitude difference λ12. Newton's method starts from salp1, calp1. The solution
- * stays between salp1a, calp1a and salp1b, calp1b; bisection of this bracket replaces a Newton step that fails. Sets
- * the azimuths and the results of `lambda12`.
+ * Finds the α1 whose geodesic has the longitude difference λ12. Newton's method starts from the azimuth in `out`. The
+ * solution stays between salp1a, calp1a and salp1b, calp1b; bisection of this bracket replaces a Newton step that
+ * fails. Stores the azimuths and the arc.
  */
-function newton(
-  sbet1: f64, cbet1: f64, dn1: f64, sbet2: f64, cbet2: f64, dn2: f64, slam12: f64, clam12: f64,
-): void {
+function newton(p: Problem, arc: Arc, out: Geodesic): void {
+  let salp1 = out.salp1
+  let calp1 = out.calp1
   let salp1a = TINY
   let calp1a: f64 = 1
   let salp1b = TINY
@@ -255,7 +292,7 @@ function newton(
   let tripn = false
   let tripb = false
   for (let step: i32 = 0; ; step++) {
-    const v = lambda12(sbet1, cbet1, dn1, sbet2, cbet2, dn2, salp1, calp1, slam12, clam12, step < NEWTON_STEPS)
+    const v = lambda12(p, salp1, calp1, step < NEWTON_STEPS, arc, out)
     if (tripb || Math.abs(v) < (tripn ? 8 : 1) * EPSILON || step == ALL_STEPS) break
     if (v > 0 && (step < NEWTON_STEPS || calp1 / salp1 > calp1b / salp1b)) {
       salp1b = salp1
@@ -264,8 +301,8 @@ function newton(
       salp1a = salp1
       calp1a = calp1
     }
-    if (step < NEWTON_STEPS && dlam12 > 0) {
-      const dalp1 = -v / dlam12
+    if (step < NEWTON_STEPS && arc.dlam12 > 0) {
+      const dalp1 = -v / arc.dlam12
       if (Math.abs(dalp1) < Math.PI) {
         const sdalp1 = Math.sin(dalp1)
         const cdalp1 = Math.cos(dalp1)
@@ -292,89 +329,102 @@ function newton(
     tripb =
       Math.abs(salp1a - salp1) + (calp1a - calp1) < EPSILON || Math.abs(salp1 - salp1b) + (calp1 - calp1b) < EPSILON
   }
+  out.salp1 = salp1
+  out.calp1 = calp1
 }
 
 /**
  * Returns the longitude difference of the geodesic that starts with azimuth α1 and ends at the latitude of point 2,
- * minus λ12, in radians. slam120 and clam120 are the sine and cosine of λ12. With `wantsSlope` it also sets dlam12, the
- * derivative by α1.
+ * minus λ12, in radians. Stores the arc, dlam12 only with `wantsSlope`, and the azimuth α2 in `out`.
  */
-function lambda12(
-  sbet1: f64, cbet1: f64, dn1: f64, sbet2: f64, cbet2: f64, dn2: f64,
-  salp1: f64, calp1: f64, slam120: f64, clam120: f64, wantsSlope: bool,
-): f64 {
+function lambda12(p: Problem, salp1: f64, calp1: f64, wantsSlope: bool, arc: Arc, out: Geodesic): f64 {
+  const sbet1 = p.sbet1
+  const cbet1 = p.cbet1
+  const sbet2 = p.sbet2
+  const cbet2 = p.cbet2
   if (sbet1 == 0 && calp1 == 0) calp1 = -TINY // an equatorial line has no σ1
   const salp0 = salp1 * cbet1
   const calp0 = norm(calp1, salp1 * sbet1)
-  ssig1 = sbet1
+  let ssig1 = sbet1
   const somg1 = salp0 * sbet1
-  csig1 = calp1 * cbet1
+  let csig1 = calp1 * cbet1
   const comg1 = csig1
   let t = norm(ssig1, csig1)
   ssig1 /= t
   csig1 /= t
-  salp2 = cbet2 != cbet1 ? salp0 / cbet2 : salp1
-  calp2 =
+  const salp2 = cbet2 != cbet1 ? salp0 / cbet2 : salp1
+  const calp2 =
     cbet2 != cbet1 || Math.abs(sbet2) != -sbet1
       ? Math.sqrt(
           square(calp1 * cbet1) +
             (cbet1 < -sbet1 ? (cbet2 - cbet1) * (cbet1 + cbet2) : (sbet1 - sbet2) * (sbet1 + sbet2)),
         ) / cbet2
       : Math.abs(calp1)
-  ssig2 = sbet2
+  let ssig2 = sbet2
   const somg2 = salp0 * sbet2
-  csig2 = calp2 * cbet2
+  let csig2 = calp2 * cbet2
   const comg2 = csig2
   t = norm(ssig2, csig2)
   ssig2 /= t
   csig2 /= t
   const ssig12 = Math.max(0, csig1 * ssig2 - ssig1 * csig2)
   const csig12 = csig1 * csig2 + ssig1 * ssig2
-  sig12 = atan2(ssig12, csig12)
+  const sig12 = atan2(ssig12, csig12)
   const somg12 = Math.max(0, comg1 * somg2 - somg1 * comg2)
   const comg12 = comg1 * comg2 + somg1 * somg2
-  const eta = atan2(somg12 * clam120 - comg12 * slam120, comg12 * clam120 + somg12 * slam120)
-  eps = expansion(calp0)
-  multiplySines(ssig1, csig1, ssig2, csig2, ssig12, csig12)
-  domg12 = -f * A3f(eps) * salp0 * (sig12 + sumC3(eps))
+  const eta = atan2(somg12 * p.clam12 - comg12 * p.slam12, comg12 * p.clam12 + somg12 * p.slam12)
+  const eps = expansion(calp0)
+  multiplySines(ssig1, csig1, ssig2, csig2, ssig12, csig12, products)
+  const domg12 = -f * A3f(eps) * salp0 * (sig12 + sumC3(products, eps))
   if (wantsSlope) {
     if (calp2 == 0) {
-      dlam12 = (-2 * f1 * dn1) / sbet1
+      arc.dlam12 = (-2 * f1 * p.dn1) / sbet1
     } else {
-      const m12b = dn2 * (csig1 * ssig2) - dn1 * (ssig1 * csig2) - csig1 * csig2 * roughJ12(eps, sig12)
-      dlam12 = (m12b * f1) / (calp2 * cbet2)
+      const m12b = p.dn2 * (csig1 * ssig2) - p.dn1 * (ssig1 * csig2) - csig1 * csig2 * roughJ12(products, eps, sig12)
+      arc.dlam12 = (m12b * f1) / (calp2 * cbet2)
     }
   }
+  out.salp2 = salp2
+  out.calp2 = calp2
+  arc.sig12 = sig12
+  arc.ssig1 = ssig1
+  arc.csig1 = csig1
+  arc.ssig2 = ssig2
+  arc.csig2 = csig2
+  arc.eps = eps
+  arc.domg12 = domg12
   return eta + domg12
 }
 
 /** The ellipsoidal part of S12 of the canonical problem, by the series C4 (section 6). */
-function areaSeries(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64): f64 {
-  const salp0 = salp1 * cbet1
-  const calp0 = norm(calp1, salp1 * sbet1)
+function areaSeries(p: Problem, g: Geodesic): f64 {
+  const salp0 = g.salp1 * p.cbet1
+  const calp0 = norm(g.calp1, g.salp1 * p.sbet1)
   if (calp0 == 0 || salp0 == 0) return 0
-  const cs1 = calp1 * cbet1
-  const cs2 = calp2 * cbet2
+  const cs1 = g.calp1 * p.cbet1
+  const cs2 = g.calp2 * p.cbet2
   const A4 = square(a) * calp0 * salp0 * e2
-  const t1 = norm(sbet1, cs1)
-  const t2 = norm(sbet2, cs2)
+  const t1 = norm(p.sbet1, cs1)
+  const t2 = norm(p.sbet2, cs2)
   C4f(expansion(calp0))
-  return A4 * (cosSeries(sbet2 / t2, cs2 / t2, C4a) - cosSeries(sbet1 / t1, cs1 / t1, C4a))
+  return A4 * (cosSeries(p.sbet2 / t2, cs2 / t2, C4a) - cosSeries(p.sbet1 / t1, cs1 / t1, C4a))
 }
 
 /** α2 − α1: the area between a great circle and the equator on the unit sphere (section 6). */
-function spherical(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64, isMeridian: bool): f64 {
+function spherical(p: Problem, g: Geodesic, somg12: f64, comg12: f64, isMeridian: bool): f64 {
+  const sbet1 = p.sbet1
+  const sbet2 = p.sbet2
   if (!isMeridian && comg12 > -0.7071 && sbet2 - sbet1 < 1.75) {
     // From the tangent of half the spherical excess, which is accurate for short lines.
     const domg = 1 + comg12
-    const dbet1 = 1 + cbet1
-    const dbet2 = 1 + cbet2
+    const dbet1 = 1 + p.cbet1
+    const dbet2 = 1 + p.cbet2
     return 2 * Math.atan2(somg12 * (sbet1 * dbet2 + sbet2 * dbet1), domg * (sbet1 * sbet2 + dbet1 * dbet2))
   }
-  let salp12 = salp2 * calp1 - calp2 * salp1
-  let calp12 = calp2 * calp1 + salp2 * salp1
+  let salp12 = g.salp2 * g.calp1 - g.calp2 * g.salp1
+  let calp12 = g.calp2 * g.calp1 + g.salp2 * g.salp1
   if (salp12 == 0 && calp12 < 0) {
-    salp12 = TINY * calp1
+    salp12 = TINY * g.calp1
     calp12 = -1
   }
   return Math.atan2(salp12, calp12)
@@ -386,7 +436,7 @@ function spherical(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, 
  *
  * At 85° S12 is two hundred times larger than this area, and so is its rounding error.
  */
-function excess(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64): f64 {
-  const t = (cbet1 / (1 - sbet1)) * (cbet2 / (1 - sbet2)) // tangents of half the distances to the pole
+function excess(p: Problem, somg12: f64, comg12: f64): f64 {
+  const t = (p.cbet1 / (1 - p.sbet1)) * (p.cbet2 / (1 - p.sbet2)) // tangents of half the distances to the pole
   return 2 * Math.atan2(t * somg12, 1 + t * comg12)
 }

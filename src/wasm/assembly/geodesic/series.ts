@@ -10,7 +10,7 @@
  * | --- | --- | --- |
  * | A1, C1 | 17, 18 | length: s = b·A1·(σ + Σ C1l sin 2lσ) |
  * | C1' | 21 | the reverted series: from length back to σ |
- * | A2, C2 | 42, 43 | the second integral of the reduced length (C2 is in sines.ts) |
+ * | A2, C2 | 42, 43 | the second integral of the reduced length (C2 is in lengths.ts) |
  * | A3, C3 | 24, 25 | longitude: λ = ω − f sin α0 A3 (σ + Σ C3l sin 2lσ) |
  * | C4 | 63 | area: Σ C4l cos (2l + 1)σ |
  *
@@ -39,6 +39,12 @@ export const C1a = new StaticArray<f64>(7)
 export const C1pa = new StaticArray<f64>(7)
 export const C3a = new StaticArray<f64>(6)
 export const C4a = new StaticArray<f64>(6)
+
+/** Expansion parameter of the geodesic with azimuth α0 at the equator (equation 16). */
+export function expansion(calp0: f64): f64 {
+  const k2 = square(calp0) * ep2
+  return k2 / (2 * (1 + Math.sqrt(1 + k2)) + k2)
+}
 
 /** A1 − 1 (equation 17). */
 export function A1m1f(eps: f64): f64 {

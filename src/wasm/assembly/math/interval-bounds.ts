@@ -35,9 +35,6 @@ export function tangentBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, farthes
   return (f0 * s1 - f1 * s0 + s0 * s1 * h) / (s1 - s0)
 }
 
-/** Set by `cubicBound`: where its cubic has its minimum, metres from the start of the interval. */
-export let cubicLeastAt: f64 = 0
-
 /**
  * Lower bound of f on an interval from the cubic Hermite interpolant, whose error is at most f''''·h⁴/384.
  *
@@ -47,15 +44,22 @@ export function cubicBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, fourth: f
   const secant = (f1 - f0) / h
   const c2 = (3 * secant - 2 * d0 - d1) / h
   const c3 = (d0 + d1 - 2 * secant) / (h * h)
-  const discriminant = c2 * c2 - 3 * c3 * d0
+  const x = leastOfCubic(c2, c3, d0)
   let least = Math.min(f0, f1)
-  cubicLeastAt = h / 2
-  if (discriminant > 0) {
-    const x = -d0 / (c2 + Math.sqrt(discriminant))
-    if (x > 0 && x < h) {
-      cubicLeastAt = x
-      least = Math.min(least, f0 + x * (d0 + x * (c2 + x * c3)))
-    }
-  }
+  if (x > 0 && x < h) least = Math.min(least, f0 + x * (d0 + x * (c2 + x * c3)))
   return least - (fourth * (h * h) * (h * h)) / 384
+}
+
+/** Where the interpolant of `cubicBound` has its minimum, metres from the start of the interval; h/2 if it has none. */
+export function cubicMinimum(h: f64, f0: f64, d0: f64, f1: f64, d1: f64): f64 {
+  const secant = (f1 - f0) / h
+  const x = leastOfCubic((3 * secant - 2 * d0 - d1) / h, (d0 + d1 - 2 * secant) / (h * h), d0)
+  return x > 0 && x < h ? x : h / 2
+}
+
+/** Where d0·x + c2·x² + c3·x³ has its local minimum; −1 if it has none. */
+@inline
+function leastOfCubic(c2: f64, c3: f64, d0: f64): f64 {
+  const discriminant = c2 * c2 - 3 * c3 * d0
+  return discriminant > 0 ? -d0 / (c2 + Math.sqrt(discriminant)) : -1
 }

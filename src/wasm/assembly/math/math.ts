@@ -3,11 +3,8 @@
  * have the same bits on every machine. That includes AssemblyScript's Math, which is compiled into the module.
  *
  * Error-free transformations: the rounding error of a sum or a product of two doubles is itself a double, and a few
- * more operations find it (`twoSum` here, `twoProduct` in double-double.ts). A result is then a pair, `high` the
- * rounded value and `low` the error, and high + low is exact. The operations and their order must stay as written:
- * algebra would simplify `low` to 0.
- *
- * Functions with two results leave them in the exported globals. The next call overwrites them, so copy them first.
+ * more operations find it (`sumError` here, `productError` in double-double.ts). Names …Low are such errors. The
+ * operations and their order must stay as written: algebra would simplify the error to 0.
  */
 
 import { atan2Lanes, cosLanes, sinLanes } from './lanes'
@@ -17,12 +14,12 @@ export const DEGREE: f64 = 0.017453292519943295 // π/180
 export const TINY: f64 = 1.4916681462400413e-154
 export const EPSILON: f64 = 2.220446049250313e-16 // 2⁻⁵²
 
-/** Results of `sincosDegrees`: sine and cosine. */
-export let sinx: f64 = 0
-export let cosx: f64 = 0
-/** Results of `twoSum` and `longitudeDifference`: the rounded value and its rounding error. */
-export let high: f64 = 0
-export let low: f64 = 0
+/** Sine and cosine of one angle. */
+@unmanaged
+export class SineCosine {
+  sine: f64
+  cosine: f64
+}
 
 @inline
 export function square(x: f64): f64 {
@@ -41,21 +38,20 @@ export function atan2(y: f64, x: f64): f64 {
   return y == 0 && x == 0 ? 0 : copysign(atan2Lanes<f64>(Math.abs(y), x), y)
 }
 
-/** Sets `high` and `low` so that u + v = high + low exactly (Knuth). */
-export function twoSum(u: f64, v: f64): void {
-  const s = u + v
+/** The rounding error of s = u + v: u + v = s + error exactly (Knuth). */
+@inline
+export function sumError(u: f64, v: f64, s: f64): f64 {
   const up = s - v
   const vpp = s - up
-  low = -((up - u) + (vpp - v))
-  high = s
+  return -((up - u) + (vpp - v))
 }
 
 /**
- * Sets `sinx` and `cosx` for an angle of d + t degrees, |d| ≤ 360 and t tiny.
+ * Stores sine and cosine of an angle of d + t degrees, |d| ≤ 360 and t tiny.
  *
  * The angle is reduced to ±45° exactly before the conversion to radians, so multiples of 90° give exact zeros and ones.
  */
-export function sincosDegrees(d: f64, t: f64): void {
+export function sincosDegrees(d: f64, t: f64, out: SineCosine): void {
   const q = Math.round(d / 90)
   let r = d - 90 * q + t
   // Angles that span less than a picometre on the ground would give near-singular triangles.
@@ -75,25 +71,13 @@ export function sincosDegrees(d: f64, t: f64): void {
     s = sinLanes<f64>(radians, radians2)
     c = cosLanes<f64>(radians2)
   }
-  switch ((<i32>q) & 3) {
-    case 0:
-      sinx = s
-      cosx = c
-      break
-    case 1:
-      sinx = c
-      cosx = -s
-      break
-    case 2:
-      sinx = -s
-      cosx = -c
-      break
-    default:
-      sinx = -c
-      cosx = s
-  }
-  cosx += 0 // no -0
-  if (sinx == 0) sinx = copysign<f64>(0, d + t)
+  const quadrant = (<i32>q) & 3
+  const isOdd = (quadrant & 1) == 1
+  const sine = isOdd ? c : s
+  const cosine = isOdd ? s : c
+  const signed = quadrant >= 2 ? -sine : sine
+  out.sine = signed == 0 ? copysign<f64>(0, d + t) : signed
+  out.cosine = (quadrant == 1 || quadrant == 2 ? -cosine : cosine) + 0 // no −0
 }
 
 /** Rounds an angle near zero to a multiple of 2⁻⁵⁷ degrees, which is 0.7 pm on the ground. */
@@ -110,15 +94,27 @@ function reduceLongitude(x: f64): f64 {
 }
 
 /**
- * Sets `high` + `low` to lon2 − lon1, reduced to [-180, 180], exactly. Both longitudes are in [-180, 180].
+ * Returns lon2 − lon1, reduced to [-180, 180]; `longitudeDifferenceLow` is its rounding error. Both longitudes are in
+ * [-180, 180].
  *
  * +180 means east-going and −180 west-going. The sign is that of lon2 − lon1, so swapping the points flips it.
  */
-export function longitudeDifference(lon1: f64, lon2: f64): void {
-  twoSum(-lon1, lon2)
-  const e = low
-  twoSum(reduceLongitude(high), e)
-  if (high == 0 || Math.abs(high) == 180) high = copysign(high, low == 0 ? lon2 - lon1 : -low)
+export function longitudeDifference(lon1: f64, lon2: f64): f64 {
+  const difference = lon2 - lon1
+  const reduced = reduceLongitude(difference)
+  const error = sumError(-lon1, lon2, difference)
+  const high = reduced + error
+  if (high != 0 && Math.abs(high) != 180) return high
+  const low = sumError(reduced, error, high)
+  return copysign(high, low == 0 ? difference : -low)
+}
+
+/** The rounding error of `longitudeDifference`: their sum is exact. */
+export function longitudeDifferenceLow(lon1: f64, lon2: f64): f64 {
+  const difference = lon2 - lon1
+  const reduced = reduceLongitude(difference)
+  const error = sumError(-lon1, lon2, difference)
+  return sumError(reduced, error, reduced + error)
 }
 
 /** Angle of (y, x) in degrees, exact at multiples of 90°. */

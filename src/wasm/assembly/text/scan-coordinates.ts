@@ -11,25 +11,21 @@ const NEXT_POSITION: u32 = 0x5b2c5d
 /** Deepest nesting of arrays: that of a MultiPolygon. */
 export const MAX_NESTING: i32 = 4
 
-/** Address of the next double, and end of the table. */
-export let vertices: usize = 0
-export let verticesEnd: usize = 0
-/**
- * Addresses of the next sequence end, counted in vertices of the span, and of the next part end, counted in sequences
- * of the span.
- */
-export let sequenceEnds: usize = 0
-export let partEnds: usize = 0
-/** Results for the last span. */
-export let nesting: i32 = 0
-export let isSpanCanonical: bool = false
-
-/** Sets the tables before a text is read. */
-export function setOutputTables(vertexTable: usize, vertexTableEnd: usize, sequenceEndTable: usize, partEndTable: usize): void {
-  vertices = vertexTable
-  verticesEnd = vertexTableEnd
-  sequenceEnds = sequenceEndTable
-  partEnds = partEndTable
+/** Where a span is written, and what was found of it. */
+@unmanaged
+export class Output {
+  /** Address of the next double, and end of the table. */
+  vertices: usize
+  verticesEnd: usize
+  /**
+   * Addresses of the next sequence end, counted in vertices of the span, and of the next part end, counted in
+   * sequences of the span.
+   */
+  sequenceEnds: usize
+  partEnds: usize
+  /** Results for the last span. */
+  nesting: i32
+  isCanonical: bool
 }
 
 /**
@@ -37,19 +33,21 @@ export function setOutputTables(vertexTable: usize, vertexTableEnd: usize, seque
  *
  * @param p address of its opening bracket
  * @param maxNesting number of nested arrays that may still be opened, 0 … 4
+ * @param output is advanced when the span is read
  * @returns the byte after its closing bracket; 0 when the text is anything else or has more vertices than fit the table
  */
-export function readCoordinates(p: usize, maxNesting: i32): usize {
+export function readCoordinates(p: usize, maxNesting: i32, output: Output): usize {
   resetCanonical()
-  const first = vertices
-  const firstSequence = sequenceEnds
-  let out = vertices
+  const first = output.vertices
+  const verticesEnd = output.verticesEnd
+  const firstSequence = output.sequenceEnds
+  let out = first
   // Lengths of the last longitude and latitude. Most numbers are as long as their predecessor. Advancing by the
   // predicted length, not to the end that was read, lets the processor start on the next number before it has finished
   // this one.
   let lonLength: usize = 0
   let latLength: usize = 0
-  nesting = 0
+  let nesting = 0
   while (load<u8>(p) == OPEN) {
     nesting++
     p = skipSpace(p + 1)
@@ -93,8 +91,8 @@ export function readCoordinates(p: usize, maxNesting: i32): usize {
       const next = skipSpace(p + 1)
       if (load<u8>(next) != CLOSE) break
       p = next
-      if (closed == 1 && nesting > 2) endSequence(out, first)
-      if (closed == 2 && nesting > 3) endPart(firstSequence)
+      if (closed == 1 && nesting > 2) endSequence(output, out, first)
+      if (closed == 2 && nesting > 3) endPart(output, firstSequence)
     }
     if (closed == nesting) break
     p = skipSpace(p + 1)
@@ -105,8 +103,9 @@ export function readCoordinates(p: usize, maxNesting: i32): usize {
       p = skipSpace(p + 1)
     }
   }
-  vertices = out
-  isSpanCanonical = isCanonical
+  output.vertices = out
+  output.nesting = nesting
+  output.isCanonical = isCanonical
   return p + 1
 }
 
@@ -125,15 +124,15 @@ function findPositionEnd(p: usize): usize {
 }
 
 @inline
-function endSequence(out: usize, first: usize): void {
-  store<u32>(sequenceEnds, <u32>((out - first) >> 4))
-  sequenceEnds += 4
+function endSequence(output: Output, out: usize, first: usize): void {
+  store<u32>(output.sequenceEnds, <u32>((out - first) >> 4))
+  output.sequenceEnds += 4
 }
 
 @inline
-function endPart(firstSequence: usize): void {
-  store<u32>(partEnds, <u32>((sequenceEnds - firstSequence) >> 2))
-  partEnds += 4
+function endPart(output: Output, firstSequence: usize): void {
+  store<u32>(output.partEnds, <u32>((output.sequenceEnds - firstSequence) >> 2))
+  output.partEnds += 4
 }
 
 /** Skips JSON white space and returns the first byte after it. White space clears `isCanonical`. */

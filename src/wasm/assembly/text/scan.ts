@@ -8,9 +8,7 @@
  * parses the whole text, and words any error.
  */
 import { patchCount, patches, resetPatches } from './decimal'
-import {
-  isSpanCanonical, MAX_NESTING, nesting, partEnds, readCoordinates, sequenceEnds, setOutputTables, skipSpace, vertices,
-} from './scan-coordinates'
+import { MAX_NESTING, Output, readCoordinates, skipSpace } from './scan-coordinates'
 import { reserve } from '../math/memory'
 
 /** Why a text was declined: the results of `scanJson` other than 0. */
@@ -49,17 +47,24 @@ const result = memory.data(40, 16)
 
 /** Start and length of each key of all open objects. */
 const keys = memory.data(8 * MAX_KEYS, 16)
-let keyCount: i32 = 0
 /** For each level: the index of its first key, or NO_KEYS for an array. */
 const firstKeys = memory.data(4 * (MAX_LEVELS + 1), 16)
 const NO_KEYS: i32 = -1
 
-/** Address of the next byte of the skeleton. */
-let skeletonEnd: usize = 0
+@unmanaged
+class Scan {
+  /** Address of the next byte of the skeleton. */
+  skeletonEnd: usize
+  /** Number of keys of all open objects. */
+  keyCount: i32
+  /** Whether the last string has a backslash. */
+  isEscaped: bool
+  /** All bytes of the text so far, combined by `or`. */
+  highBits: u8
+}
 
-/** Set by `findStringEnd`. */
-let isEscaped: bool = false
-let highBits: u8 = 0
+const scan = changetype<Scan>(memory.data(16, 8))
+const output = changetype<Output>(memory.data(24, 8))
 
 /** Returns a pointer to the results of the last `scanJson` that returned 0; `result` describes its words. */
 export function scanResult(): usize {
@@ -94,15 +99,19 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
   const partEndTable = reserve(capacity * 4)
   if (skeleton == 0 || spans == 0 || vertexTable == 0 || sequenceEndTable == 0 || partEndTable == 0) return OUT_OF_MEMORY
   resetPatches()
-  setOutputTables(vertexTable, vertexTable + capacity * 16, sequenceEndTable, partEndTable)
+  output.vertices = vertexTable
+  output.verticesEnd = vertexTable + capacity * 16
+  output.sequenceEnds = sequenceEndTable
+  output.partEnds = partEndTable
 
   let spanCount = 0
   let depth = 0
   let expectsKey = false
   let copied = text // everything before this address is in the skeleton
-  skeletonEnd = skeleton
-  keyCount = 0
-  highBits = 0
+  scan.skeletonEnd = skeleton
+  scan.keyCount = 0
+  scan.highBits = 0
+  let highBits: u8 = 0
   store<i32>(firstKeys, NO_KEYS)
 
   for (let p = text; p < end; p++) {
@@ -114,7 +123,7 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
       if (p == end) return MALFORMED
       if (!expectsKey) continue
       expectsKey = false
-      if (isEscaped || !addKey(start, p, load<i32>(firstKeys + (<usize>depth << 2)))) return BAD_KEYS
+      if (scan.isEscaped || !addKey(start, p, load<i32>(firstKeys + (<usize>depth << 2)))) return BAD_KEYS
       if (!isCoordinates(start, p)) continue
       p = skipSpace(p + 1)
       if (load<u8>(p) != COLON) return MALFORMED
@@ -123,17 +132,17 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
       if (load<u8>(from) != OPEN_BRACKET) return MALFORMED
       if (spanCount == spanCapacity) return TOO_MANY_SPANS
       store<u32>(span, <u32>from, 4)
-      store<u32>(span, <u32>((vertices - vertexTable) >> 4), 12)
-      store<u32>(span, <u32>((sequenceEnds - sequenceEndTable) >> 2), 20)
-      store<u32>(span, <u32>((partEnds - partEndTable) >> 2), 28)
-      const to = readCoordinates(from, min(MAX_NESTING, maxDepth - depth))
+      store<u32>(span, <u32>((output.vertices - vertexTable) >> 4), 12)
+      store<u32>(span, <u32>((output.sequenceEnds - sequenceEndTable) >> 2), 20)
+      store<u32>(span, <u32>((output.partEnds - partEndTable) >> 2), 28)
+      const to = readCoordinates(from, min(MAX_NESTING, maxDepth - depth), output)
       if (to == 0) return MALFORMED
-      store<u32>(span, nesting)
+      store<u32>(span, output.nesting)
       store<u32>(span, <u32>to, 8)
-      store<u32>(span, <u32>((vertices - vertexTable) >> 4) - load<u32>(span, 12), 16)
-      store<u32>(span, <u32>((sequenceEnds - sequenceEndTable) >> 2) - load<u32>(span, 20), 24)
-      store<u32>(span, <u32>((partEnds - partEndTable) >> 2) - load<u32>(span, 28), 32)
-      store<u32>(span, <u32>isSpanCanonical, 36)
+      store<u32>(span, <u32>((output.vertices - vertexTable) >> 4) - load<u32>(span, 12), 16)
+      store<u32>(span, <u32>((output.sequenceEnds - sequenceEndTable) >> 2) - load<u32>(span, 20), 24)
+      store<u32>(span, <u32>((output.partEnds - partEndTable) >> 2) - load<u32>(span, 28), 32)
+      store<u32>(span, <u32>output.isCanonical, 36)
       copy(copied, from)
       appendNumber(spanCount++)
       copied = to
@@ -145,14 +154,14 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
       case OPEN_BRACKET: {
         if (++depth > maxDepth) return TOO_DEEP
         expectsKey = c == OPEN_BRACE
-        store<i32>(firstKeys + (<usize>depth << 2), expectsKey ? keyCount : NO_KEYS)
+        store<i32>(firstKeys + (<usize>depth << 2), expectsKey ? scan.keyCount : NO_KEYS)
         break
       }
       case CLOSE_BRACE:
       case CLOSE_BRACKET: {
         if (depth == 0) return MALFORMED
         const first = load<i32>(firstKeys + (<usize>depth << 2))
-        if (first != NO_KEYS) keyCount = first
+        if (first != NO_KEYS) scan.keyCount = first
         depth--
         expectsKey = false
         break
@@ -165,8 +174,8 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
   copy(copied, end)
 
   store<u32>(result, <u32>skeleton)
-  store<u32>(result, <u32>(skeletonEnd - skeleton), 4)
-  store<u32>(result, <u32>(highBits < 0x80), 8)
+  store<u32>(result, <u32>(scan.skeletonEnd - skeleton), 4)
+  store<u32>(result, <u32>((highBits | scan.highBits) < 0x80), 8)
   store<u32>(result, <u32>spans, 12)
   store<u32>(result, spanCount, 16)
   store<u32>(result, <u32>vertexTable, 20)
@@ -177,16 +186,16 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
   return 0
 }
 
-/** Returns the address of the closing quote, or `end`. Sets `isEscaped` and adds to `highBits`. */
+/** Returns the address of the closing quote, or `end`. Sets `scan.isEscaped` and adds to `scan.highBits`. */
 function findStringEnd(p: usize, end: usize): usize {
-  isEscaped = false
+  scan.isEscaped = false
   for (; p < end; p++) {
     const c = load<u8>(p)
     if (c == QUOTE) return p
-    highBits |= c
+    scan.highBits |= c
     if (c == BACKSLASH) {
-      isEscaped = true
-      highBits |= load<u8>(++p)
+      scan.isEscaped = true
+      scan.highBits |= load<u8>(++p)
     }
   }
   return end
@@ -195,15 +204,15 @@ function findStringEnd(p: usize, end: usize): usize {
 /** Adds a key to the current object. Returns false when the host must check the keys of this object. */
 function addKey(start: usize, end: usize, first: i32): bool {
   const length = <u32>(end - start)
-  if (keyCount == MAX_KEYS || isForbidden(start, length)) return false
-  for (let index = first; index < keyCount; index++) {
+  if (scan.keyCount == MAX_KEYS || isForbidden(start, length)) return false
+  for (let index = first; index < scan.keyCount; index++) {
     const key = keys + (<usize>index << 3)
     if (load<u32>(key, 4) == length && memory.compare(load<u32>(key), start, length) == 0) return false
   }
-  const key = keys + (<usize>keyCount << 3)
+  const key = keys + (<usize>scan.keyCount << 3)
   store<u32>(key, <u32>start)
   store<u32>(key, length, 4)
-  keyCount++
+  scan.keyCount++
   return true
 }
 
@@ -224,15 +233,15 @@ function isCoordinates(start: usize, end: usize): bool {
 /** Appends the text from `from` to `to` to the skeleton. */
 @inline
 function copy(from: usize, to: usize): void {
-  memory.copy(skeletonEnd, from, to - from)
-  skeletonEnd += to - from
+  memory.copy(scan.skeletonEnd, from, to - from)
+  scan.skeletonEnd += to - from
 }
 
 /** Appends `[n]` to the skeleton. The brackets keep the following text from becoming part of the number. */
 function appendNumber(n: i32): void {
-  store<u8>(skeletonEnd++, OPEN_BRACKET)
-  if (n > 99) store<u8>(skeletonEnd++, <u8>(0x30 + n / 100))
-  if (n > 9) store<u8>(skeletonEnd++, <u8>(0x30 + (n / 10) % 10))
-  store<u8>(skeletonEnd++, <u8>(0x30 + n % 10))
-  store<u8>(skeletonEnd++, CLOSE_BRACKET)
+  store<u8>(scan.skeletonEnd++, OPEN_BRACKET)
+  if (n > 99) store<u8>(scan.skeletonEnd++, <u8>(0x30 + n / 100))
+  if (n > 9) store<u8>(scan.skeletonEnd++, <u8>(0x30 + (n / 10) % 10))
+  store<u8>(scan.skeletonEnd++, <u8>(0x30 + n % 10))
+  store<u8>(scan.skeletonEnd++, CLOSE_BRACKET)
 }

@@ -11,7 +11,7 @@ import {
   readSmallInteger,
   SEQUENCE,
 } from './der.ts'
-import { findWeakness } from './strong-key.ts'
+import { findWeakness } from './trust.ts'
 
 /** An X.509 certificate as node:crypto reads it, and its extensions, which node:crypto does not expose. */
 export interface Certificate {

@@ -5,9 +5,10 @@ requireNode()
 ensureInstalled()
 ensureBuilt()
 endWithNpm()
-// Runs the service in this process, so that it gets the signals and sets the exit code.
-const { main } = await import('../dist/src/main.js')
-await main(process.argv.slice(2))
+// Runs in this process, so that it gets the signals and sets the exit code.
+const argv = process.argv.slice(2)
+if (argv[0] === 'plugin-test') await (await import('../dist/src/trigpoint.js')).trigpoint(argv)
+else await (await import('../dist/src/main.js')).main(argv)
 
 /**
  * Ends the service when npm ends. npm runs this file through a shell that dies of SIGTERM without passing it on, so the service

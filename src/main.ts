@@ -9,10 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { createLog, type Log } from './base/log.ts'
 import { makeFolder } from './base/make-folder.ts'
 import { readCommit, version } from './base/version.ts'
-import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
+import { helpText, misspeltSettings, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
-import { testPlugin } from './cli/commands/plugin-test.ts'
-import { misspeltSettings } from './cli/misspelt-settings.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { publicEnvironment } from './config/signing-key.ts'
 import { ListenError } from './http/transport/port.ts'
@@ -31,11 +29,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   let task = 'start'
   let localChain: LocalChain | undefined
   try {
-    if (argv[0] === 'plugin-test') {
-      const config = readConfig(publicEnvironment(process.env), availableParallelism())
-      process.exitCode = await testPlugin(argv.slice(1), config, (line) => process.stdout.write(`${line}\n`))
-      return
-    }
     const commandLine = readCommandLine(argv, publicEnvironment(process.env))
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)

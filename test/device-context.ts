@@ -3,11 +3,11 @@
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import { Checks } from '../src/verify/checks.ts'
 import { listCommitments } from '../src/verify/device/attested-message.ts'
-import { checkDevice } from '../src/verify/device/checks.ts'
 import { NO_DEVICE_TRUST } from '../src/verify/device/trust.ts'
 import type { PluginContext } from '../src/verify/plugin.ts'
+import { Checks } from '../src/verify/plugin.ts'
+import { checkDevice } from '../src/verify/plugins/proofmode.ts'
 import type { DeviceTrust } from '../src/wire/compute-messages.ts'
 import { type Loose, NOW, unsignedStamp } from './evidence.ts'
 

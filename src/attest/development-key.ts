@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
+import { createFile } from '../base/new-file.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Hex } from '../wire/values.ts'
 
@@ -61,32 +51,15 @@ function parse(file: string, addressOf: (privateKey: Uint8Array) => Hex): Uint8A
   throw new ConfigError(`${file} is damaged: delete it for a new development key (and a new attester address)`)
 }
 
-/** Writes a file completely or not at all, and never replaces an existing one. */
 function create(file: string, text: string): void {
-  const temporary = `${file}.${process.pid}.tmp`
   try {
     makeFolder(dirname(file), 0o700)
-    rmSync(temporary, { force: true }) // left by a dead process that had the same id
-    const descriptor = openSync(temporary, 'wx', 0o600)
-    writeSync(descriptor, text)
-    fsyncSync(descriptor)
-    closeSync(descriptor)
-    publish(temporary, file)
+    createFile(file, text)
   } catch (error) {
     throw new ConfigError(
       `${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a writable folder`,
     )
   }
-}
-
-function publish(temporary: string, file: string): void {
-  try {
-    linkSync(temporary, file)
-  } catch (error) {
-    // This file system has no hard links. A rename would replace another process's file, but only within a few microseconds.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(temporary, file)
-  }
-  rmSync(temporary, { force: true })
 }
 
 function hex(bytes: Uint8Array): Hex {

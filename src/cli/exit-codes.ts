@@ -1,7 +1,7 @@
 /** Exit codes of all verbs (docs/command-line.md). */
 
 import { ProblemError } from '../base/problem.ts'
-import { ApiError, ConnectionError } from '../client/api-error.ts'
+import { ApiError, ConnectionError } from '../client/transport.ts'
 import { ConfigError } from '../config/setting.ts'
 
 export const EXIT = {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../base/version.ts'
 import { helpText } from './arguments.ts'
@@ -11,6 +10,7 @@ import {
   integerBetween,
   numberBetween,
   OPERATION_NAMES,
+  type ServerOptions,
   transportOptions,
   withChain,
   withExamples,
@@ -191,9 +191,18 @@ function addOpenApi(program: Command, terminal: Terminal): void {
   withServer(command)
   withExamples(command, 'trigpoint openapi > openapi.json', 'trigpoint openapi --url http://127.0.0.1:3000')
   command.action(async (options) => {
-    const { printOpenApi } = await import('./commands/openapi.ts')
-    await printOpenApi(options, terminal)
+    const document =
+      options.url === undefined && !terminal.env['TRIGPOINT_URL']
+        ? (await import('../http/openapi/document.ts')).openApiDocument()
+        : await fetchOpenApi(options, terminal)
+    await terminal.out(`${JSON.stringify(document, null, 2)}\n`)
   })
+}
+
+async function fetchOpenApi(options: ServerOptions, terminal: Terminal): Promise<unknown> {
+  const { createTransport } = await import('../client/transport.ts')
+  const transport = createTransport(transportOptions(options, terminal))
+  return transport.json({ method: 'GET', path: '/openapi.json' }, { signal: terminal.signal })
 }
 
 function addPluginTest(program: Command, terminal: Terminal, finish: Finish): void {
@@ -204,11 +213,7 @@ function addPluginTest(program: Command, terminal: Terminal, finish: Finish): vo
   withExamples(command, 'trigpoint plugin-test ./barometer.mjs')
   command.action(async (file) => {
     const { testPlugin } = await import('./commands/plugin-test.ts')
-    const { readConfig } = await import('../config/config.ts')
-    const lines: string[] = []
-    const code = await testPlugin([file], readConfig(terminal.env, availableParallelism()), (line) => lines.push(line))
-    await terminal.out(`${lines.join('\n')}\n`)
-    finish(code as ExitCode)
+    finish(await testPlugin(file, terminal))
   })
 }
 

@@ -1,9 +1,9 @@
 import type { BatchResponse, BatchResult } from '../types/generated.ts'
-import { ConnectionError } from './api-error.ts'
 import { requireChain } from './compute.ts'
-import { type InputLike, toInput } from './inputs.ts'
+import { type InputLike, toInput } from './forms.ts'
 import { readJsonLines } from './lines.ts'
 import type { CallOptions, Transport } from './transport.ts'
+import { ConnectionError } from './transport.ts'
 
 /** One operation of a batch. Inputs are as in single calls. */
 export type BatchOperation = (

@@ -13,12 +13,11 @@ import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { Issuer } from './answers.ts'
-// biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
-export { ApiError, ConnectionError } from './api-error.ts'
 export type { BatchOperation } from './batch.ts'
-export type { InputLike } from './inputs.ts'
-export type { Check, Verdict } from './verify/verdict.ts'
-export type { Recompute, VerifyResultOptions } from './verify/verify-options.ts'
+export type { InputLike } from './forms.ts'
+// biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
+export { ApiError, ConnectionError } from './transport.ts'
+export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
 export { verifyResult } from './verify/verify-result.ts'
 
 export interface ClientOptions extends TransportOptions {

@@ -1,11 +1,13 @@
 import type {
   AttestationData,
   BooleanComputeResponse,
+  ComputeResponse,
   DelegatedAttestationData,
   NumericComputeResponse,
   ResignResponse,
 } from '../types/generated.ts'
-import { type InputLike, toInput } from './inputs.ts'
+import type { OperationName } from '../wire/values.ts'
+import { type InputLike, toInput } from './forms.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export interface ComputeOptions extends CallOptions {
@@ -80,6 +82,34 @@ export function createCompute(transport: Transport, chainId: number | undefined)
     resign: async ({ attestation, delegatedAttestation }, options = {}) =>
       compute('resign', { attestation, delegatedAttestation }, options),
   }
+}
+
+/** Arguments of the operations by name: inputs, and the radius of `within`. The service checks them. */
+// biome-ignore lint/suspicious/noExplicitAny: the client and the service check the content
+export type OperationArguments = Readonly<Record<string, any>>
+
+const CALLS: Readonly<
+  Record<
+    OperationName,
+    (compute: Compute, given: OperationArguments, options: ComputeOptions) => Promise<ComputeResponse>
+  >
+> = {
+  distance: (compute, { from, to }, options) => compute.distance(from, to, options),
+  area: (compute, { geometry }, options) => compute.area(geometry, options),
+  length: (compute, { geometry }, options) => compute.length(geometry, options),
+  contains: (compute, { container, containee }, options) => compute.contains(container, containee, options),
+  within: (compute, { geometry, target, radius }, options) => compute.within(geometry, target, radius, options),
+  intersects: (compute, { geometry1, geometry2 }, options) => compute.intersects(geometry1, geometry2, options),
+}
+
+/** Calls an operation by its name, for callers that do not know it in advance. @throws as its method in {Compute} */
+export function callOperation(
+  compute: Compute,
+  name: OperationName,
+  given: OperationArguments,
+  options: ComputeOptions,
+): Promise<ComputeResponse> {
+  return CALLS[name](compute, given, options)
 }
 
 /** Returns the chain id. @throws {TypeError} when it is undefined: the service does not guess a chain */

@@ -1,4 +1,4 @@
-import { ConnectionError } from './api-error.ts'
+import { ConnectionError } from './transport.ts'
 
 /** Longest accepted line. A line holds one record, and even a whole page of records is smaller. */
 const MAX_LINE_CHARACTERS = 32 * 1024 * 1024

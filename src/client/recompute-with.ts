@@ -4,7 +4,7 @@ import { runOperation } from '../compute/run.ts'
 import { javascriptKeccak } from '../crypto/noble-hashes.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { parseOperation } from './verify/signed-data.ts'
-import type { Recompute } from './verify/verify-options.ts'
+import type { Recompute } from './verify/verdict.ts'
 
 /** Generous limits: a geometry above a default limit may come from a service that is configured for more. */
 const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxDistanceSolves: 50_000_000 }

@@ -2,7 +2,7 @@
 import { loadKernel } from '../wasm/loader.ts'
 import { selfTestKernel } from '../wasm/self-test.ts'
 import { recomputeWith } from './recompute-with.ts'
-import type { Recompute } from './verify/verify-options.ts'
+import type { Recompute } from './verify/verdict.ts'
 
 /**
  * Creates the computation for `verifyResult`. It runs the same WebAssembly and code as the service, so it gives the same bits: a

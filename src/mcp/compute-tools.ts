@@ -1,8 +1,13 @@
+import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.ts'
 import type { Client } from '../client/client.ts'
-import type { ComputeOptions } from '../client/compute.ts'
-import { OPERATIONS } from '../compute/operations.ts'
+import { callOperation } from '../client/compute.ts'
+import { classifyInput } from '../client/forms.ts'
+import { createRecompute } from '../client/recompute.ts'
+import type { Recompute } from '../client/verify/verdict.ts'
+import { OPERATIONS, type OperationRow } from '../compute/operations.ts'
 import { noteText } from '../compute/result-text.ts'
-import type { BooleanComputeResponse, NumericComputeResponse } from '../types/generated.ts'
+import { checkShape } from '../geometry/check-shape.ts'
+import type { ComputeResponse, Geometry } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
 import { type Arguments, type JsonSchema, signedText, standaloneSchema, type Tool, valueText } from './tool.ts'
 
@@ -19,22 +24,6 @@ export const MEANINGS: Readonly<Record<OperationName, string>> = {
 export const POSITIONS = 'Geometries are GeoJSON with positions [longitude, latitude] in degrees.'
 const REFERENCES = 'An input may also be {"uid": "0x…"}, the UID of a location attestation on the chain.'
 
-type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
-
-const CALLS: Readonly<
-  Record<
-    OperationName,
-    (compute: Client['compute'], given: Arguments, options: ComputeOptions) => Promise<ComputeResponse>
-  >
-> = {
-  distance: (compute, { from, to }, options) => compute.distance(from, to, options),
-  area: (compute, { geometry }, options) => compute.area(geometry, options),
-  length: (compute, { geometry }, options) => compute.length(geometry, options),
-  contains: (compute, { container, containee }, options) => compute.contains(container, containee, options),
-  within: (compute, { geometry, target, radius }, options) => compute.within(geometry, target, radius, options),
-  intersects: (compute, { geometry1, geometry2 }, options) => compute.intersects(geometry1, geometry2, options),
-}
-
 /** Creates one tool for each operation; the service signs the results. @param chainId default for calls without one */
 export function createComputeTools(client: Client, chainId: number | undefined): Tool[] {
   return Object.values(OPERATIONS).map(({ name, result }) => ({
@@ -48,7 +37,7 @@ export function createComputeTools(client: Client, chainId: number | undefined):
     async call(given, signal) {
       const { schema, recipient } = given
       const chain: number | undefined = given['chainId'] ?? chainId
-      const response = await CALLS[name](client.compute, given, { chainId: chain, schema, recipient, signal })
+      const response = await callOperation(client.compute, name, given, { chainId: chain, schema, recipient, signal })
       return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
     },
   }))
@@ -73,4 +62,70 @@ function resultText(response: ComputeResponse): string {
 
 function signatureText({ attestation, delegatedAttestation, inputRefs }: ComputeResponse, chainId: number): string {
   return `${signedText(attestation, delegatedAttestation, chainId)}\nInputs: ${inputRefs.join(', ')}`
+}
+
+/** Half of the Earth's circumference. Every point is within a larger radius (decision 8). */
+const MAX_RADIUS_METERS = 20_037_508
+
+/** Creates one tool for each operation. Results are computed in this process, by the service's code, and are not signed. */
+export function createLocalComputeTools(): Tool[] {
+  let recompute: Recompute | undefined
+  return Object.values(OPERATIONS).map((row) => ({
+    name: `compute_${row.name}`,
+    title: `Compute: ${row.name}`,
+    description: `${MEANINGS[row.name]} ${POSITIONS} Computed on this machine, without a service; the result is not signed.`,
+    inputSchema: unsignedRequest(row),
+    async call(given) {
+      recompute ??= createRecompute()
+      const operation = row.name === 'within' ? `within:${radiusCm(given['radius'])}` : row.name
+      const outcome = recompute(
+        operation,
+        row.inputs.map((name) => readGeometry(given, name)),
+      )
+      if (!outcome.ok) throw new TypeError(outcome.reason)
+      if (row.result.kind === 'boolean') return toToolAnswer(operation, outcome.result as boolean)
+      return toToolAnswer(operation, fromScaledInteger(outcome.result as bigint, row.result.scale), row.result.units)
+    },
+  }))
+}
+
+function toToolAnswer(operation: string, result: number | boolean, units?: string) {
+  const text = `${operation}: ${valueText(result, units)}\nComputed on this machine, not signed.`
+  return { text, structured: { operation, result, ...(units === undefined ? {} : { units }), signed: false } }
+}
+
+/** Builds the input schema of an operation: its inputs, which must be geometries here, and its radius if it has one. */
+function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
+  const { properties } = standaloneSchema(requestSchemaReference(name)) as {
+    properties: Readonly<Record<string, JsonSchema>>
+  }
+  const { $defs, ...geometry } = standaloneSchema('geometry.schema.json')
+  const radius = properties['radius']
+  return {
+    type: 'object',
+    required: [...inputs, ...(radius === undefined ? [] : ['radius'])],
+    properties: {
+      ...Object.fromEntries(inputs.map((input) => [input, geometry])),
+      ...(radius === undefined ? {} : { radius }),
+    },
+    $defs,
+  }
+}
+
+function readGeometry(given: Arguments, name: string): Geometry {
+  const input = given[name]
+  if (input === undefined) throw new TypeError(`${name} is missing`)
+  const classified = classifyInput(input)
+  if (classified.form !== 'geometry')
+    throw new TypeError(`${name} has to be a geometry, because no service is used here`)
+  const shaped = checkShape(classified.geometry)
+  if (!shaped.ok) throw new TypeError(`${name} ${shaped.reason}`)
+  return shaped.geometry
+}
+
+function radiusCm(radius: unknown): bigint {
+  const isInRange = typeof radius === 'number' && radius > 0 && radius <= MAX_RADIUS_METERS
+  const centimeters = isInRange ? toScaledInteger(radius, CM_PER_METER) : 0n
+  if (centimeters > 0n) return centimeters
+  throw new TypeError(`radius must be a number of metres, from 0.01 to ${MAX_RADIUS_METERS}`)
 }

@@ -10,10 +10,9 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import { version } from '../base/version.ts'
-import { ApiError, ConnectionError } from '../client/api-error.ts'
 import { createClient } from '../client/client.ts'
-import { createComputeTools } from './compute-tools.ts'
-import { createLocalComputeTools } from './local-tools.ts'
+import { ApiError, ConnectionError } from '../client/transport.ts'
+import { createComputeTools, createLocalComputeTools } from './compute-tools.ts'
 import { createRecordTools } from './record-tools.ts'
 import type { Tool } from './tool.ts'
 import { createVerifyResultTool, createVerifyTools } from './verify-tools.ts'

@@ -1,4 +1,4 @@
-import { problemAt } from '../base/problem.ts'
+import { type ProblemError, problemAt } from '../base/problem.ts'
 import { checkGeodesicEdges } from '../compute/measurable.ts'
 import type { ComputeContext } from '../compute/run.ts'
 import { checkInterior, poleOf } from '../compute/validity.ts'
@@ -74,7 +74,9 @@ export async function judgeStamp(
   limits: Limits,
 ): Promise<StampVerdict> {
   const { stamp } = readStampRequest(body, limits.maxCollectionDepth)
-  requireCanonical(stamp.signatures, ['stamp', 'signatures'])
+  // The canonical form of a stamp leaves its signatures out, so check them here.
+  const fault = findNotCanonical(stamp.signatures, ['stamp', 'signatures'])
+  if (fault !== undefined) throw notCanonical(fault)
   const media = readMedia(body['media'] as string | undefined)
   return verifyStamp({ ...readStamp(stamp, ['stamp'], engine), media }, nowSeconds, engine)
 }
@@ -108,7 +110,7 @@ export async function judgeProof(
 
 /** Returns keccak-256 of the canonical JSON. Attestations and references name a proof by this hash. */
 export function hashProof(proof: unknown, { crypto }: VerifyRunner): Hex {
-  return crypto.keccak.hashHex(requireCanonical(proof, ['proof']))
+  return crypto.keccak.hashHex(requireCanonicalForm(() => canonicalBytes(proof), proof, ['proof']))
 }
 
 function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): ReadStamp {
@@ -124,10 +126,6 @@ function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): Read
   return { stamp, plugin, messages, geometry: engine.readLocation(stamp, [...path, 'location']) }
 }
 
-function requireCanonical(value: unknown, path: Path): Uint8Array {
-  return requireCanonicalForm(() => canonicalBytes(value), value, path)
-}
-
 /**
  * Calls `make`. Signatures and hashes cover canonical JSON, so a value without a canonical form is a problem of the
  * input.
@@ -137,32 +135,34 @@ function requireCanonicalForm<T>(make: () => T, value: unknown, path: Path): T {
     return make()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw problemAt('invalid-input', [...path, ...nonCanonicalPath(value)], error.message, {
-      code: 'no-canonical-form',
-      hint: 'numbers must be finite, and text must not contain unpaired surrogates',
-    })
+    throw notCanonical(findNotCanonical(value, path) ?? { path, reason: error.message })
   }
 }
 
-/**
- * Returns the path of the first value without a canonical form. A member whose name has no canonical form counts too.
- */
-function nonCanonicalPath(value: unknown): Path {
-  if (typeof value !== 'object' || value === null) return []
+interface CanonicalFault {
+  readonly path: Path
+  readonly reason: string
+}
+
+function notCanonical({ path, reason }: CanonicalFault): ProblemError {
+  return problemAt('invalid-input', path, reason, {
+    code: 'no-canonical-form',
+    hint: 'numbers must be finite, and text must not contain unpaired surrogates',
+  })
+}
+
+/** Finds the first value or member name in a JSON value that has no canonical form. */
+function findNotCanonical(value: unknown, path: Path): CanonicalFault | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return { path, reason: `${value} has no canonical form` }
+  if (typeof value === 'string' && /\p{Surrogate}/u.test(value))
+    return { path, reason: 'text with a lone surrogate has no canonical form' }
+  if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value)) {
-    if (isCanonical(name) && isCanonical(member)) continue
-    return [Array.isArray(value) ? Number(name) : name, ...nonCanonicalPath(member)]
+    const memberPath = [...path, Array.isArray(value) ? Number(name) : name]
+    const fault = findNotCanonical(name, memberPath) ?? findNotCanonical(member, memberPath)
+    if (fault !== undefined) return fault
   }
-  return []
-}
-
-function isCanonical(value: unknown): boolean {
-  try {
-    canonicalBytes(value)
-    return true
-  } catch {
-    return false
-  }
+  return undefined
 }
 
 /** Limits the vertices of all locations together to the limit of one, because every pair of locations is measured. */

@@ -1,5 +1,5 @@
 import type { EvidenceCheck } from '../types/generated.ts'
-import { Checks } from './checks.ts'
+import { Checks } from './plugin.ts'
 import type { ReadStamp, StampVerdict } from './stamp.ts'
 
 /** The speed of sound: faster is unusual. */

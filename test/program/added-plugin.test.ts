@@ -19,11 +19,15 @@ function writeTemporary(name: string, text: string): string {
   return join(folder, name)
 }
 
-/** Runs the command line with arguments as `npm start` passes them. */
+/** Runs the command line. */
 function command(...argv: string[]) {
-  const code = `import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(argv)}))`
   const env = { PATH: process.env['PATH'], PORT: '0', DATA_DIR: folder }
-  return spawnSync(process.execPath, ['-e', code], { cwd: root, env, encoding: 'utf8', timeout: 600_000 })
+  return spawnSync(process.execPath, ['scripts/trigpoint.mjs', ...argv], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    timeout: 600_000,
+  })
 }
 
 describe('the conformance kit', () => {
@@ -75,7 +79,10 @@ describe('the conformance kit', () => {
 
   it('shows its usage, and what a module lacks', () => {
     expect(command('plugin-test').status).toBe(2)
-    expect(command('plugin-test', 'no-such.mjs')).toMatchObject({ status: 2 })
+    expect(command('plugin-test', 'no-such.mjs')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('no-such.mjs: no such file'),
+    })
     const { status, stdout } = command('plugin-test', writeTemporary('broken.mjs', 'export default 5'))
     expect({ status, stdout }).toMatchObject({ status: 1, stdout: expect.stringContaining('must be an object') })
   })

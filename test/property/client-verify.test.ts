@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRecompute } from '../../src/client/recompute.ts'
-import type { Verdict } from '../../src/client/verify/verdict.ts'
-import type { VerifyResultOptions } from '../../src/client/verify/verify-options.ts'
+import type { Verdict, VerifyResultOptions } from '../../src/client/verify/verdict.ts'
 import { verifyResult } from '../../src/client/verify/verify-result.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { NOW_SECONDS, RECIPIENT, TTL_SECONDS } from '../attest-parts.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createProgress, progressText } from '../../src/cli/progress.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
+import { createProgress, progressText } from '../../src/cli/terminal.ts'
 
 function createScreen(isInteractive: boolean) {
   const state = { nowMs: 0, printed: [] as string[] }

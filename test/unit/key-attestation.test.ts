@@ -22,7 +22,7 @@ import {
   rsaKey,
   spkiOf,
 } from '../certificates.ts'
-import { sequence } from '../der-writer.ts'
+import { objectIdentifier, sequence } from '../der-writer.ts'
 import { commitment, deviceContext, judgeDevice } from '../device-context.ts'
 import { type Loose, NOW } from '../evidence.ts'
 
@@ -168,6 +168,8 @@ describe('Android key attestation', () => {
     return copy
   }
   const CHAIN = 'key-attestation-chain'
+  const POLICIES_ID = '2.5.29.32'
+  const ANY_POLICY = sequence(sequence(objectIdentifier('2.5.29.32.0')))
   const BROKEN: readonly (readonly [string, string, () => readonly Buffer[], Loose?, Loose?])[] = [
     ['a challenge for another stamp', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(32, 9) })],
     ['no challenge', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(0) })],
@@ -194,6 +196,12 @@ describe('Android key attestation', () => {
       CHAIN,
       () => chainFor({}, { extensions: [extension('1.2.3', sequence(), true)] }),
     ],
+    // RFC 5280, 4.2.1.4: critical policies must be interpreted, or the certificate must be rejected.
+    [
+      'critical certificate policies',
+      CHAIN,
+      () => chainFor({}, { extensions: [extension(POLICIES_ID, ANY_POLICY, true)] }),
+    ],
     ['a flipped bit in the leaf’s signature', CHAIN, () => [flipBit(LEAF, LEAF.length - 3), AUTHORITY, MIDDLE, ROOT]],
     [
       'a flipped bit in the description',
@@ -211,6 +219,10 @@ describe('Android key attestation', () => {
     ['no certificate', CHAIN, () => []],
     ['no description', 'key-attestation-description', () => [AUTHORITY, MIDDLE, ROOT]],
   ]
+  it('accepts certificate policies that are not critical', () => {
+    expect(judge(chainFor({}, { extensions: [extension(POLICIES_ID, ANY_POLICY)] })).failed).toEqual([])
+  })
+
   for (const [name, id, chain, changes = {}, settings = {}] of BROKEN) {
     it(`rejects ${name}`, () => {
       const { failed, facts } = judge(chain(), changes, settings)

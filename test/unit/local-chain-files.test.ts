@@ -2,9 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { anvilPackage, findAnvil } from '../../src/local-chain/anvil-process.ts'
-import { endLeftover } from '../../src/local-chain/leftover.ts'
-import { prepareState, removeState, stateFiles } from '../../src/local-chain/state-file.ts'
+import { anvilPackage, endLeftover, findAnvil } from '../../src/local-chain/anvil-process.ts'
+import { prepareState, removeState, stateFiles } from '../../src/local-chain/local-chain.ts'
 import type { Rpc } from '../../src/sync/rpc.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-local-'))

@@ -100,8 +100,9 @@ describe('docs/verification.md', () => {
   })
 
   it('lists every structure check of a stamp', () => {
-    const source = readFileSync(resolve(import.meta.dirname, '../../src/verify/structure.ts'), 'utf8')
-    const checkIds = [...source.matchAll(/checks\.(?:fail|warn|info)\('([\w-]+)'/g)].map(([, id]) => id!)
+    const source = readFileSync(resolve(import.meta.dirname, '../../src/verify/stamp.ts'), 'utf8')
+    const checkStructure = /^function checkStructure\([\s\S]*?^}/m.exec(source)![0]
+    const checkIds = [...checkStructure.matchAll(/checks\.(?:fail|warn|info)\('([\w-]+)'/g)].map(([, id]) => id!)
     const table = /`structureValid` wants[\s\S]*?\n\n(\|[\s\S]*?)\n\n/.exec(page)![1]!
     const rows = table.split('\n').slice(2)
     const listed = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`(.*?)`/g)].map(([, id]) => id!))

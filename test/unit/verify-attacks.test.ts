@@ -100,6 +100,15 @@ describe('misleading evidence', () => {
     expect(await findProblem('"a":"\\ud800"', 'proof')).toMatchObject({ pointer: '#/proof/stamps/0/signals/a', code })
     expect((await findProblem('"\\ud800":1'))?.pointer).toMatch(/^#\/stamp\/signals\/./)
     expect(await findProblem('"a":1')).toBeUndefined()
+    // Signatures are not part of the message that they cover.
+    const signed = JSON.stringify({ stamp: stampOf('mock') })
+    const broken = signed.replace(/"algorithm":"[^"]*"/, '"algorithm":"\\ud800"')
+    const result = await verifier.run('stamp', broken, NOW)
+    expect(result.ok ? undefined : result.problem.places![0]).toMatchObject({
+      pointer: '#/stamp/signatures/0/algorithm',
+      detail: expect.stringContaining('text with a lone surrogate has no canonical form'),
+      code,
+    })
   })
 
   it('is not called inconsistent because it is expensive to measure', async () => {

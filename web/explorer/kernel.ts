@@ -1,5 +1,5 @@
 import { recomputeWith } from '../../src/client/recompute-with.ts'
-import type { Recompute } from '../../src/client/verify/verify-options.ts'
+import type { Recompute } from '../../src/client/verify/verdict.ts'
 import { instantiateKernel, type Kernel } from '../../src/wasm/loader.ts'
 import { selfTestKernel } from '../../src/wasm/self-test.ts'
 

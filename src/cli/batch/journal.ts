@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { usage } from '../exit-codes.ts'
-import type { ReadBytes } from '../inputs/byte-pieces.ts'
+import type { ReadBytes } from '../inputs/pieces.ts'
 
 /** The progress of a run that is safely on disk. */
 export interface Checkpoint {

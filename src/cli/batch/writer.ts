@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
-import type { ReadBytes } from '../inputs/byte-pieces.ts'
+import type { ReadBytes } from '../inputs/pieces.ts'
 import { printable, type Terminal } from '../terminal.ts'
 import type { Entry } from './feeder.ts'
 import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'

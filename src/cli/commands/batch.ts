@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
-import type { InputLike } from '../../client/inputs.ts'
+import type { InputLike } from '../../client/forms.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
-import { type ItemRule, splitFixed } from '../batch/compose.ts'
-import { Feeder } from '../batch/feeder.ts'
+import { Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
 import { printSummary, warnAboutLimit } from '../batch/report.ts'
 import { type BatchWriter, createFileWriter, createPipeWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
-import { countedBytes, peekBytes, type ReadBytes } from '../inputs/byte-pieces.ts'
+import { countedBytes, peek, type ReadBytes } from '../inputs/pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import { localStream } from '../local-engine.ts'
@@ -21,8 +20,7 @@ import {
   type ServerOptions,
   transportOptions,
 } from '../options.ts'
-import { createProgress, pause } from '../progress.ts'
-import { formatCount, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, pause, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
@@ -53,7 +51,7 @@ export async function runBatch(
 ): Promise<ExitCode> {
   const rule = await readItemRule(operation, options, terminal)
   const isPiped = options.output === '-'
-  const { head, pieces } = await peekBytes(readFileBytes(file, terminal), HEAD_BYTES)
+  const { head, pieces } = await peek(readFileBytes(file, terminal), HEAD_BYTES)
   const inputBytes = file === '-' ? undefined : statSync(file).size
   const errors = options.errors ?? `${options.output.replace(/\.[^./\\]+$/, '')}.errors.ndjson`
   if (!isPiped) requireDistinctFiles(file, options.output, errors)
@@ -62,7 +60,7 @@ export async function runBatch(
     ? createPipeWriter(terminal)
     : createFileWriter(
         { output: options.output, errors },
-        runIdentity(rule, options, head, inputBytes),
+        runIdentity(rule, options, Buffer.concat(head).subarray(0, HEAD_BYTES), inputBytes),
         options.restart === true,
         terminal.now,
         () => read(),

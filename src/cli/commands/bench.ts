@@ -1,10 +1,9 @@
-import { ApiError, ConnectionError } from '../../client/api-error.ts'
+import { ApiError, ConnectionError } from '../../client/transport.ts'
 import { verifyResult } from '../../client/verify/verify-result.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, exitCodeForStatus, usage } from '../exit-codes.ts'
 import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
-import { createProgress } from '../progress.ts'
-import { outJson, type Terminal } from '../terminal.ts'
+import { createProgress, outJson, type Terminal } from '../terminal.ts'
 
 export interface BenchOptions extends ServerOptions {
   readonly seconds: number

@@ -1,4 +1,5 @@
-import { type InputLike, toInput } from '../../client/inputs.ts'
+import { callOperation } from '../../client/compute.ts'
+import { type InputLike, toInput } from '../../client/forms.ts'
 import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
 import { noteText } from '../../compute/result-text.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
@@ -65,12 +66,8 @@ async function computeResult(
   }
   if (options.local !== true) {
     const { compute } = await createServiceClient(options, terminal, chainId)
-    const [first, second] = Object.values(inputs) as [InputLike, InputLike]
     const call = { recipient, schema, resultSignature, signal: terminal.signal }
-    if (operation === 'within') return compute.within(first, second, radius!, call)
-    return operation === 'area' || operation === 'length'
-      ? compute[operation](first, call)
-      : compute[operation](first, second, call)
+    return callOperation(compute, operation, { ...inputs, radius }, call)
   }
   const { createLocalEngine } = await import('../local-engine.ts')
   const engine = await createLocalEngine(terminal, options.data)

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { encryptKeystore } from '../../attest/keystore.ts'
+import { createFile } from '../../base/new-file.ts'
 import { checksumAddress, publicKeyAddress } from '../../crypto/address.ts'
 import { createKeccak } from '../../crypto/keccak.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
-import { CommandError, EXIT, usage } from '../exit-codes.ts'
+import { usage } from '../exit-codes.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
 export interface KeygenOptions {
@@ -61,15 +62,11 @@ function readPassword(file: string): string {
 
 /** Creates a file. It never overwrites an existing one, because that could destroy a key. */
 function writeNewFile(file: string, text: string): void {
+  let isCreated: boolean
   try {
-    const descriptor = openSync(file, 'wx', 0o600)
-    writeFileSync(descriptor, text)
-    fsyncSync(descriptor)
-    closeSync(descriptor)
+    isCreated = createFile(file, text)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const reason =
-      code === 'EEXIST' ? 'already exists, and keys are never overwritten' : `cannot write the file (${code})`
-    throw new CommandError(EXIT.usageError, `${file}: ${reason}`, { cause: error })
+    throw usage(`${file}: cannot write the file (${(error as NodeJS.ErrnoException).code})`, error)
   }
+  if (!isCreated) throw usage(`${file}: already exists, and keys are never overwritten`)
 }

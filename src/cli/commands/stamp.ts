@@ -1,5 +1,4 @@
-import { isObject } from '../../client/forms.ts'
-import { toInput } from '../../client/inputs.ts'
+import { isObject, toInput } from '../../client/forms.ts'
 import { formatSignature } from '../../crypto/signature.ts'
 import { checkShape } from '../../geometry/check-shape.ts'
 import type { Geometry, LocationStamp } from '../../types/generated.ts'

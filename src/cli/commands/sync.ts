@@ -1,10 +1,8 @@
 import type { SyncResponse, SyncStatus } from '../../client/answers.ts'
-import { ApiError } from '../../client/api-error.ts'
-import { createTransport, type Transport } from '../../client/transport.ts'
+import { ApiError, createTransport, type Transport } from '../../client/transport.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
-import { pause, progressText } from '../progress.ts'
-import { formatCount, outJson, printable, type Terminal } from '../terminal.ts'
+import { formatCount, outJson, pause, printable, progressText, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {
   readonly status?: boolean

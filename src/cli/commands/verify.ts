@@ -1,16 +1,14 @@
 import type { Issuer } from '../../client/answers.ts'
 import { createClient } from '../../client/client.ts'
+import type { InputLike } from '../../client/forms.ts'
 import { isObject } from '../../client/forms.ts'
-import type { InputLike } from '../../client/inputs.ts'
-import type { Verdict } from '../../client/verify/verdict.ts'
-import type { VerifyResultOptions } from '../../client/verify/verify-options.ts'
+import type { Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
 import { verifyResult } from '../../client/verify/verify-result.ts'
 import type { MerkleAttestation } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
-import { createProgress } from '../progress.ts'
-import { formatCount, outJson, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, outJson, type Terminal } from '../terminal.ts'
 
 const KINDS: Readonly<Record<Verdict['kind'], string>> = {
   compute: 'a compute result',

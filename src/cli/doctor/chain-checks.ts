@@ -8,8 +8,7 @@ import { javascriptKeccak } from '../../crypto/noble-hashes.ts'
 import { easCalls } from '../../sync/chain-access.ts'
 import { createRpc, type Rpc, RpcError } from '../../sync/rpc.ts'
 import type { Hex } from '../../wire/values.ts'
-import { type Check, type DoctorParts, type Finding, fail, ok, skip, warn } from './finding.ts'
-import { readKeyFileAddress } from './place-checks.ts'
+import { type Check, type DoctorParts, type Finding, fail, ok, readKeyFileAddress, skip, warn } from './host-checks.ts'
 
 const SLOW_MS = 300
 const OLD_BLOCK_SECONDS = 120

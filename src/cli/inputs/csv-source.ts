@@ -1,6 +1,6 @@
 import type { Notation } from '../../geometry/notation.ts'
+import { peek } from './pieces.ts'
 import { MAX_ITEM_CHARACTERS, parsePoint, readNotation, SourceError, type SourceItem } from './source-item.ts'
-import { peek } from './text.ts'
 
 interface CsvRecord {
   readonly fields: readonly string[]
@@ -115,7 +115,8 @@ export async function* csvItems(
   texts: AsyncIterable<string>,
   header: string | undefined,
 ): AsyncGenerator<SourceItem, void, undefined> {
-  const { head, texts: allTexts } = await peek(texts, HEADER_CHARACTERS)
+  const { head: start, pieces: allTexts } = await peek(texts, HEADER_CHARACTERS)
+  const head = start.join('')
   const separator = detectSeparator(head.slice(0, Math.max(0, head.indexOf('\n')) || head.length))
   let columns = header === undefined ? undefined : readHeader(header.split(','), 1)
   for await (const { fields, line } of csvRecords(allTexts, separator)) {

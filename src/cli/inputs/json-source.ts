@@ -1,6 +1,6 @@
 import { isObject } from '../../client/forms.ts'
+import { splitLines } from './pieces.ts'
 import { MAX_ITEM_CHARACTERS, SourceError, type SourceItem } from './source-item.ts'
-import { splitLines } from './text.ts'
 
 /** A complete JSON value as text, and the line where it begins. */
 interface JsonPiece {

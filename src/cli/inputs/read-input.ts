@@ -1,4 +1,4 @@
-import type { InputLike } from '../../client/inputs.ts'
+import type { InputLike } from '../../client/forms.ts'
 import { usage } from '../exit-codes.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from './source.ts'

@@ -5,8 +5,8 @@ import type { Terminal } from '../terminal.ts'
 import { csvItems } from './csv-source.ts'
 import { gpxItems } from './gpx-source.ts'
 import { isJsonLines, jsonItems, jsonLineItems } from './json-source.ts'
+import { decodeText, peek, splitLines } from './pieces.ts'
 import { type Format, isWkt, readNotation, SourceError, type SourceItem } from './source-item.ts'
-import { decodeText, peek, splitLines } from './text.ts'
 
 export interface SourceOptions {
   /** Format of the text. If absent, it is detected from the name and the beginning. */
@@ -39,8 +39,8 @@ export async function* sourceItems(
   options: SourceOptions = {},
 ): AsyncGenerator<SourceItem, void, undefined> {
   try {
-    const { head, texts } = await peek(decodeText(pieces), HEAD_CHARACTERS)
-    const format = options.format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head)
+    const { head, pieces: texts } = await peek(decodeText(pieces), HEAD_CHARACTERS)
+    const format = options.format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head.join(''))
     yield* READERS[format](texts, options)
   } catch (error) {
     if (!(error instanceof SourceError)) throw error

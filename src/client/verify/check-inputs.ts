@@ -4,10 +4,9 @@ import type { Keccak } from '../../crypto/primitives.ts'
 import { checkShape } from '../../geometry/check-shape.ts'
 import type { Geometry } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
-import { classifyInput, type InputLike } from '../inputs.ts'
+import { classifyInput, type InputLike } from '../forms.ts'
 import { decimalText, parseOperation, type ResultData } from './signed-data.ts'
-import type { CheckList } from './verdict.ts'
-import type { Recompute } from './verify-options.ts'
+import type { CheckList, Recompute } from './verdict.ts'
 
 interface ResolvedInput {
   readonly ref: string

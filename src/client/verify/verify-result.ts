@@ -9,8 +9,8 @@ import { isObject } from '../forms.ts'
 import type { CheckContext } from './check-attestation.ts'
 import { checkStamp } from './check-proof.ts'
 import type { DataKind } from './signed-data.ts'
+import type { VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
-import type { VerifyResultOptions } from './verify-options.ts'
 import { verifyMerkleItem, verifySigned } from './verify-signed.ts'
 
 /** Creates the context from the caller's options. @throws {TypeError} on an unknown chain or an invalid attester address */

@@ -14,7 +14,6 @@ import {
   RESULT_SIGNATURE_FORM,
   SIGNED_FORM,
 } from '../forms.ts'
-import { createChainReader } from './chain-calls.ts'
 import {
   type CheckContext,
   type CheckedAttestation,
@@ -24,12 +23,12 @@ import {
   checkTime,
   type Signed,
 } from './check-attestation.ts'
-import { checkOnChain } from './check-chain.ts'
+import { checkOnChain, createChainReader } from './check-chain.ts'
 import { checkInputs } from './check-inputs.ts'
 import { checkProof, checkUid } from './check-proof.ts'
 import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
+import type { VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
-import type { VerifyResultOptions } from './verify-options.ts'
 
 const RPC_TIMEOUT_MS = 10_000
 const RESULT_KINDS = ['numeric', 'boolean'] as const
@@ -86,7 +85,7 @@ export async function verifySigned(
   skipUnsigned(value, list)
   if (options.rpcUrl !== undefined && chain !== undefined) {
     const reader = createChainReader(options.rpcUrl, options.rpcTimeoutMs ?? RPC_TIMEOUT_MS, options.fetch ?? fetch)
-    await checkOnChain(signed, data, uid, chain, reader, context.keccak, list)
+    await checkOnChain({ signed, data, uid, chain, reader, keccak: context.keccak, list })
   }
   return list.verdict(kind, {
     ...(data === undefined ? {} : { statement: describeData(data, signed.attestation.recipient) }),

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { makeFolder } from '../../base/make-folder.ts'
+import { createFile } from '../../base/new-file.ts'
 import { type ApiKey, ConfigError, type Tier } from '../../config/config.ts'
 
 export interface DevelopmentKeys {
@@ -22,14 +23,8 @@ export function loadDevelopmentKeys(dataDir: string): DevelopmentKeys {
   const path = join(dataDir, 'dev-keys.json')
   makeFolder(dataDir)
   const fresh: DevelopmentKeys = { developer: generateKey('developer'), internal: generateKey('internal') }
-  try {
-    // Exclusive: if two processes start together, one makes the keys and the other reads them.
-    writeFileSync(path, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    return fresh
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  return readKeys(path)
+  // If two processes start together, one makes the keys and the other reads them.
+  return createFile(path, `${JSON.stringify(fresh, null, 2)}\n`) ? fresh : readKeys(path)
 }
 
 /** Returns the keys as entries of the key table. */

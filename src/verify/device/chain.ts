@@ -11,7 +11,7 @@ import {
   readSmallInteger,
   SEQUENCE,
 } from './der.ts'
-import { findWeakness } from './strong-key.ts'
+import { findWeakness } from './trust.ts'
 
 /** An X.509 certificate as node:crypto reads it, and its extensions, which node:crypto does not expose. */
 export interface Certificate {
@@ -31,8 +31,11 @@ export interface Certificate {
 /** The largest certificate. Those of phones have 0.5 to 1.5 KB. */
 const MAX_BYTES = 8192
 const BASIC_CONSTRAINTS = '2.5.29.19'
-/** Extensions that may be critical: they are either checked here or do not restrict this use of the certificate. */
-const UNDERSTOOD = [BASIC_CONSTRAINTS, '2.5.29.15', '2.5.29.14', '2.5.29.35', '2.5.29.37', '2.5.29.17', '2.5.29.32']
+/**
+ * Extensions that may be critical: they are either checked here or do not restrict this use of the certificate. Certificate
+ * policies (2.5.29.32) are not processed, so they must not be critical (RFC 5280, 4.2.1.4).
+ */
+const UNDERSTOOD = [BASIC_CONSTRAINTS, '2.5.29.15', '2.5.29.14', '2.5.29.35', '2.5.29.37', '2.5.29.17']
 /** SHA-2 with RSA or ECDSA, and Ed25519; no algorithm with a hash that has known collisions. */
 const SIGNATURE_ALGORITHMS = [
   '1.2.840.113549.1.1.11',
@@ -140,8 +143,8 @@ interface ChainPolicy {
 
 /**
  * Verifies a chain of X.509 certificates from a leaf to a pinned root: names, signatures, authority, path lengths,
- * validity and revocation by serial number (RFC 5280, 6.1). Certificate policies are ignored. Name constraints and
- * other extensions that are not supported reject the chain when they are critical.
+ * validity and revocation by serial number (RFC 5280, 6.1). Certificate policies, name
+ * constraints and other extensions that are not supported reject the chain when they are critical.
  *
  * The dates of a certificate with a pinned root's own key do not matter, because the key is what is trusted.
  *

@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { DeviceTrust } from '../../wire/compute-messages.ts'
-import { findWeakness } from './strong-key.ts'
 
 /** The default: only the pinned roots are trusted, no app is named, nothing is revoked. */
 export const NO_DEVICE_TRUST: DeviceTrust = Object.freeze({
@@ -151,4 +150,30 @@ function normalizeHex(value: string, name: string, pattern: RegExp): string {
   if (!pattern.test(digits))
     throw new TypeError(`${name}: ${JSON.stringify(value.slice(0, 80))} is not the right number of hex digits`)
   return name === 'revokedSerials' ? digits.replace(/^0+(?=.)/, '') : digits
+}
+
+const CURVES = ['prime256v1', 'secp384r1', 'secp521r1']
+
+/**
+ * Returns why a public key is not accepted: it is too short, on an unknown curve, or so long that its arithmetic would
+ * block a thread.
+ *
+ * @returns undefined for an RSA key of 2048 to 4096 bits, one on a NIST curve, or Ed25519
+ */
+export function findWeakness({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined {
+  const { modulusLength = 0, namedCurve = 'unnamed', publicExponent = 0n } = asymmetricKeyDetails ?? {}
+  switch (asymmetricKeyType) {
+    case 'ed25519':
+      return undefined
+    case 'ec':
+      // Only named curves. With explicit curve parameters, an attacker could make any key fit.
+      return CURVES.includes(namedCurve) ? undefined : `a key on curve ${namedCurve}`
+    case 'rsa':
+      if (modulusLength < 2048 || modulusLength > 4096) return `an RSA key of ${modulusLength} bits`
+      return publicExponent >= 3n && publicExponent <= 0xff_ff_ff_ffn
+        ? undefined
+        : 'an RSA key with an unusual exponent'
+    default:
+      return `a key of type ${asymmetricKeyType}`
+  }
 }

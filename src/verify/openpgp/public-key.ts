@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { findWeakness } from '../device/strong-key.ts'
+import { findWeakness } from '../device/trust.ts'
 import { OpenPgpError, readInteger } from './packets.ts'
 
 /** Public-key algorithms, as OpenPGP numbers them. */

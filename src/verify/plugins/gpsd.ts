@@ -1,4 +1,5 @@
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
+import { checkSamePlace } from '../plugin.ts'
 import {
   parseTime,
   printable,
@@ -9,7 +10,6 @@ import {
   readText,
   type Signals,
 } from '../signals.ts'
-import { checkSamePlace } from './same-place.ts'
 
 /** A position from a satellite receiver, read through gpsd (gpsd_json(5)). */
 export const gpsd: VerifyPlugin = {

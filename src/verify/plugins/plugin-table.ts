@@ -1,11 +1,28 @@
-import type { VerifyConfig, VerifyPlugin } from '../plugin.ts'
+import { checkSamePlace, type VerifyConfig, type VerifyPlugin } from '../plugin.ts'
+import { printable, readNumber, readSignal } from '../signals.ts'
 import { geoclue } from './geoclue.ts'
 import { gpsd } from './gpsd.ts'
 import { ipGeolocation } from './ip-geolocation.ts'
-import { mock } from './mock.ts'
 import { proofmode } from './proofmode.ts'
 import { wifiMls } from './wifi-mls.ts'
 import { witnesschain } from './witnesschain.ts'
+
+/** Evidence for development that proves nothing: the signature is real, the observation is made up. */
+export const mock: VerifyPlugin = {
+  name: 'mock',
+  version: '0.1.0',
+  environments: ['server', 'node', 'mobile'],
+  description: 'Made-up observations for development; proves nothing',
+  pointOnly: false,
+  accuracyMeters: (signals) => readNumber(signals, 'accuracy'),
+  maxAccuracyMeters: () => 1_000_000,
+  check({ signals, point }, checks) {
+    const provider = readSignal(signals, 'provider')
+    if (provider !== undefined) checks.fail('provider', provider === 'mock', printable(provider), 'mock')
+    checkSamePlace(checks, 'signals-location', point, readNumber(signals, 'latitude'), readNumber(signals, 'longitude'))
+    return { mock: true }
+  },
+}
 
 /** Every built-in plugin except `mock`, in the order of the public list. A new plugin is a new row. */
 const PLUGINS: readonly VerifyPlugin[] = [proofmode, witnesschain, gpsd, geoclue, wifiMls, ipGeolocation]

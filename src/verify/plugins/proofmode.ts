@@ -1,8 +1,17 @@
+import type { DeviceTrust } from '../../wire/compute-messages.ts'
+import { type AppAttestFacts, checkAppAttest } from '../device/app-attest.ts'
 import { isFileSent } from '../device/attested-message.ts'
-import { checkDevice } from '../device/checks.ts'
-import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
+import { checkKeyAttestation, type KeyAttestationFacts } from '../device/key-attestation.ts'
+import { checkPgp, type PgpFacts } from '../device/pgp.ts'
+import { NO_DEVICE_TRUST } from '../device/trust.ts'
+import {
+  type CheckCollector,
+  checkSamePlace,
+  type PluginContext,
+  type PluginFacts,
+  type VerifyPlugin,
+} from '../plugin.ts'
 import { asObject, parseTime, printable, readNumeric, readSignal, readText, type Signals } from '../signals.ts'
-import { checkSamePlace } from './same-place.ts'
 
 /** The metadata that a phone recorded with a photograph or video. */
 export const proofmode: VerifyPlugin = {
@@ -110,5 +119,32 @@ function checkVerdict(token: string, checks: CheckCollector): void {
   for (const name of ['ctsProfileMatch', 'basicIntegrity']) {
     const value = readSignal(payload, name)
     checks.warn(`integrity-${name}`, value !== false, printable(value), true)
+  }
+}
+
+/** What devices vouch for, by mechanism. A member is absent when the stamp has no such attestation that verifies. */
+export interface DeviceFacts extends PluginFacts {
+  readonly keyAttestation?: KeyAttestationFacts
+  readonly appAttest?: AppAttestFacts
+  readonly pgp?: PgpFacts
+}
+
+/**
+ * Checks every mechanism by which a device vouches for a stamp. None is required, but each that is present must verify.
+ *
+ * @param trust the operator's settings; by default only the pinned roots are trusted
+ */
+export function checkDevice(
+  context: PluginContext,
+  checks: CheckCollector,
+  trust: DeviceTrust = NO_DEVICE_TRUST,
+): DeviceFacts {
+  const keyAttestation = checkKeyAttestation(context, trust, checks)
+  const appAttest = checkAppAttest(context, trust, checks)
+  const pgp = checkPgp(context, trust, checks)
+  return {
+    ...(keyAttestation && { keyAttestation }),
+    ...(appAttest && { appAttest }),
+    ...(pgp && { pgp }),
   }
 }

@@ -3,6 +3,7 @@ import { utf8 } from '../../crypto/hex.ts'
 import { parseSignature, personalMessage } from '../../crypto/signature.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
+import { checkSamePlace } from '../plugin.ts'
 import {
   asObject,
   printable,
@@ -14,7 +15,6 @@ import {
   type Signals,
 } from '../signals.ts'
 import type { SignatureEngine } from '../signatures.ts'
-import { checkSamePlace } from './same-place.ts'
 
 /**
  * Returns the address that signed a text by EIP-191 ("personal sign"), lower case; undefined when none can be

@@ -118,7 +118,7 @@ describe('the signer', () => {
     }
     expect(rejection(parts.signer.sign(payload({ chainId: 1 })))).toMatchObject({
       type: 'invalid-input',
-      places: [{ pointer: '#/chainId' }],
+      invalidParts: [{ pointer: '#/chainId' }],
     })
     expect(rejection(parts.signer.sign(payload({ schema: '0x12' }))).type).toBe('invalid-input')
     expect(rejection(parts.signer.sign(payload({ schema: parts.schemas.boolean.toUpperCase() as Hex }))).type).toBe(
@@ -229,6 +229,8 @@ describe('a result signed without a nonce', () => {
     for (const bad of ['0x', `0x${'5A'.repeat(32)}`, `0x${'5a'.repeat(31)}`, undefined]) {
       expect(rejection(parts.signer.sign(result({ salt: bad as Hex }))).type).toBe('internal')
     }
-    expect(rejection(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({ places: [{ pointer: '#/chainId' }] })
+    expect(rejection(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({
+      invalidParts: [{ pointer: '#/chainId' }],
+    })
   })
 })

@@ -100,7 +100,7 @@ function findRejection(name: OperationName, ...geometries: Geometry[]) {
     return compute(name, ...geometries)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    return error.data.places![0]!
+    return error.data.invalidParts![0]!
   }
 }
 
@@ -427,7 +427,7 @@ describe('locations of evidence', () => {
       [polygon(denseBox(-60, 60), at('170 0, 170 10, -170 10, -170 0, 170 0')), 'hole-at-antimeridian'],
     ] as const) {
       const { problem } = await verifier.proof(polygonClaim(location))
-      expect(problem).toMatchObject({ type: 'invalid-input', places: [{ code }] })
+      expect(problem).toMatchObject({ type: 'invalid-input', invalidParts: [{ code }] })
     }
     expect((await verifier.proof(polygonClaim(polygon(denseBox(40, 90)))))['problem']).toBeUndefined()
   })

@@ -29,7 +29,7 @@ function rejection(geometry: Geometry): { code: string | undefined; hint: string
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.type).toBe('invalid-input')
-    const { code, hint } = error.data.places![0]!
+    const { code, hint } = error.data.invalidParts![0]!
     return { code, hint }
   }
   return undefined

@@ -89,7 +89,7 @@ export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof type
   return {
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
-    places: [{ pointer: '#', detail: reached, code: 'limit' }],
+    invalidParts: [{ pointer: '#', detail: reached, code: 'limit' }],
   }
 }
 

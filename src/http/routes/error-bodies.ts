@@ -64,8 +64,8 @@ export function toOlderError(problem: ProblemData): { readonly status: number; r
   return { status, json: JSON.stringify({ error: { code, message: clip(problem.detail, MAX_DETAIL) } }) }
 }
 
-function errorCode({ type, places }: ProblemData): [status: number, code: string] {
-  const { code, pointer = '' } = places?.[0] ?? {}
+function errorCode({ type, invalidParts }: ProblemData): [status: number, code: string] {
+  const { code, pointer = '' } = invalidParts?.[0] ?? {}
   if (code === 'unknown-plugin') return [400, 'UNKNOWN_PLUGIN']
   if (code === 'signature-invalid') return [422, 'SIGNATURE_INVALID']
   const { status } = PROBLEMS[type]

@@ -204,7 +204,7 @@ export function isFieldValue(value: string): boolean {
 }
 
 const MAX_PROBLEM_BYTES = 4095
-const MAX_PLACES = 10
+const MAX_INVALID_PARTS = 10
 /** Maximum UTF-16 units of the other texts in a problem. */
 const MAX_PLACE_TEXT = 300
 const MAX_INSTANCE = 200
@@ -216,7 +216,7 @@ export function problemJson(
 ): string {
   const { status, title } = PROBLEMS[problem.type]
   let detail = clip(problem.detail, MAX_DETAIL)
-  let places = (problem.places ?? []).slice(0, MAX_PLACES).map(clipPointer)
+  let invalidParts = (problem.invalidParts ?? []).slice(0, MAX_INVALID_PARTS).map(clipPointer)
   for (;;) {
     const text = JSON.stringify({
       type: `${context.errorTypeBase}/${problem.type}`,
@@ -224,11 +224,11 @@ export function problemJson(
       status,
       detail,
       instance: clip(context.path, MAX_INSTANCE),
-      ...(places.length > 0 ? { errors: places } : {}),
+      ...(invalidParts.length > 0 ? { errors: invalidParts } : {}),
       requestId: context.requestId,
     })
     if (Buffer.byteLength(text) <= MAX_PROBLEM_BYTES || detail.length <= 1) return text
-    if (places.length > 0) places = places.slice(0, places.length >> 1)
+    if (invalidParts.length > 0) invalidParts = invalidParts.slice(0, invalidParts.length >> 1)
     else detail = clip(detail, detail.length >> 1)
   }
 }

@@ -12,7 +12,7 @@ const RETRY_SECONDS = 1
 function tooLarge(maxBodyBytes: number): ProblemData {
   const detail = `the body is larger than ${maxBodyBytes} bytes`
   const error = { pointer: '#', detail, code: 'body-too-large', hint: SEND_LESS }
-  return { type: 'payload-too-large', detail, places: [error] }
+  return { type: 'payload-too-large', detail, invalidParts: [error] }
 }
 
 function overloaded(detail: string): ProblemData {

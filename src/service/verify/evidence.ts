@@ -39,7 +39,7 @@ export function createEvidenceRunner(
 }
 
 function needsMoreWork(result: VerifyResult): boolean {
-  return !result.ok && result.problem.places?.[0]?.code === TOO_MUCH_WORK
+  return !result.ok && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
 }
 
 /** The operator's settings for evidence, and the descriptions of the plugins that the operator adds. */

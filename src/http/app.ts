@@ -210,7 +210,7 @@ class RequestHandler implements HttpHandler {
 
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
-    const problem = route.refusal?.(state.exchange) ?? (route.counts ? this.#admit(state) : undefined)
+    const problem = route.authorize?.(state.exchange) ?? (route.counts ? this.#admit(state) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = state.exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {

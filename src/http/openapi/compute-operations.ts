@@ -28,14 +28,14 @@ function compute(
     description,
     parameters: [PREFER],
     body: { content: json(schemaRef(request)) },
-    answers: {
+    responses: {
       200: {
         description: 'The result and its attestation.',
         content: json(schemaRef(response)),
         headers: ['X-Attester-Nonce-Source', 'Preference-Applied'],
       },
     },
-    refusals: [...ERROR_STATUSES, 501],
+    errorStatuses: [...ERROR_STATUSES, 501],
     family: 'problem',
     counts: true,
   }
@@ -96,14 +96,14 @@ export const COMPUTE_OPERATIONS: OperationTable = {
       'Signs a result of this service with the current nonce and a new deadline. Send `attestation` and `delegatedAttestation` of ' +
       'the response unchanged, with its chain; nothing is computed again. Possible for a day after the result was computed.',
     body: { content: json(schemaRef('ResignRequest')) },
-    answers: {
+    responses: {
       200: {
         description: 'Both members with the new signature.',
         content: json(schemaRef('ResignResponse')),
         headers: ['X-Attester-Nonce-Source'],
       },
     },
-    refusals: ERROR_STATUSES,
+    errorStatuses: ERROR_STATUSES,
     family: 'problem',
     counts: true,
   },
@@ -127,7 +127,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
         'application/x-ndjson': { type: 'string', description: 'One BatchItem per line.' },
       },
     },
-    answers: {
+    responses: {
       200: {
         description: 'Results in the order of the items.',
         content: {
@@ -137,7 +137,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
         headers: ['X-Attester-Nonce-Source'],
       },
     },
-    refusals: [...ERROR_STATUSES, 501],
+    errorStatuses: [...ERROR_STATUSES, 501],
     family: 'problem',
     counts: true,
   },
@@ -145,7 +145,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     tag: 'Compute',
     operationId: 'computeIndex',
     summary: 'Routes of the compute API',
-    answers: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
+    responses: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
     family: 'problem',
   },
 }

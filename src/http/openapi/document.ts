@@ -110,11 +110,11 @@ export function openApiDocument(): JsonObject {
 }
 
 function operationObject(operation: Operation): JsonObject {
-  const { operationId, body, answers, refusals: errorStatuses = [], family } = operation
+  const { operationId, body, responses, errorStatuses = [], family } = operation
   const recorded = EXAMPLES[operationId] ?? []
-  const responses: Record<string, JsonObject> = {}
-  for (const [status, { description, content, headers = [] }] of Object.entries(answers)) {
-    responses[status] = {
+  const responseObjects: Record<string, JsonObject> = {}
+  for (const [status, { description, content, headers = [] }] of Object.entries(responses)) {
+    responseObjects[status] = {
       description,
       headers: headerRefs([...COMMON_HEADERS, ...headers]),
       ...(content === undefined
@@ -131,8 +131,8 @@ function operationObject(operation: Operation): JsonObject {
           }),
     }
   }
-  for (const status of errorStatuses) responses[status] ??= { $ref: `#/components/responses/${family}-${status}` }
-  responses['default'] = { $ref: `#/components/responses/${family}` }
+  for (const status of errorStatuses) responseObjects[status] ??= { $ref: `#/components/responses/${family}-${status}` }
+  responseObjects['default'] = { $ref: `#/components/responses/${family}` }
   return {
     tags: [operation.tag],
     operationId,
@@ -155,7 +155,7 @@ function operationObject(operation: Operation): JsonObject {
             ),
           },
         }),
-    responses,
+    responses: responseObjects,
   }
 }
 
@@ -176,7 +176,7 @@ function headerRefs(names: readonly HeaderName[]): JsonObject {
 /** Builds one error response for each family and status that an operation names, and a default one for each family. */
 function errorResponses(): JsonObject {
   const responses: Record<string, JsonObject> = {}
-  for (const { family, refusals: errorStatuses = [] } of Object.values(OPERATIONS)) {
+  for (const { family, errorStatuses = [] } of Object.values(OPERATIONS)) {
     responses[family] ??= errorResponse(family, 'Any other error, for example of the HTTP transport', [])
     for (const status of errorStatuses) {
       const extraHeaders: HeaderName[] = [

@@ -21,8 +21,8 @@ function document(operationId: string, summary: string, content: Content): Opera
     operationId,
     summary,
     parameters: [FORMAT],
-    answers: { 200: { description: summary, content } },
-    refusals: [400],
+    responses: { 200: { description: summary, content } },
+    errorStatuses: [400],
     family: 'ogc',
   }
 }
@@ -45,8 +45,8 @@ export const OGC_OPERATIONS: OperationTable = {
     operationId: 'ogcOtherCollection',
     summary: 'Any other collection; always not found',
     parameters: [pathParameter('id', 'Any name except location-records.', { type: 'string' })],
-    answers: {},
-    refusals: [404],
+    responses: {},
+    errorStatuses: [404],
     family: 'ogc',
   },
   'GET /ogc/collections/location-records/items': {
@@ -78,14 +78,14 @@ export const OGC_OPERATIONS: OperationTable = {
       query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,
     ],
-    answers: {
+    responses: {
       200: {
         description: 'One page.',
         content: { 'application/geo+json': schemaRef('RecordFeatureCollection') },
         headers: ['Link'],
       },
     },
-    refusals: [400, 500, 503],
+    errorStatuses: [400, 500, 503],
     family: 'ogc',
   },
   'GET /ogc/collections/location-records/items/:uid': {
@@ -93,8 +93,10 @@ export const OGC_OPERATIONS: OperationTable = {
     operationId: 'ogcItem',
     summary: 'One record as a feature',
     parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), FORMAT],
-    answers: { 200: { description: 'The feature.', content: { 'application/geo+json': schemaRef('RecordFeature') } } },
-    refusals: [400, 404, 500, 503],
+    responses: {
+      200: { description: 'The feature.', content: { 'application/geo+json': schemaRef('RecordFeature') } },
+    },
+    errorStatuses: [400, 404, 500, 503],
     family: 'ogc',
   },
 }

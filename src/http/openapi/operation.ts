@@ -29,10 +29,10 @@ export interface Operation {
   readonly description?: string
   readonly parameters?: readonly Parameter[]
   readonly body?: { readonly description?: string; readonly required?: boolean; readonly content: Content }
-  /** Responses by status, without the common error responses, which `refusals` lists. */
-  readonly answers: Readonly<Record<string, OperationResponse>>
+  /** Responses by status, without the common error responses, which `errorStatuses` lists. */
+  readonly responses: Readonly<Record<string, OperationResponse>>
   /** Statuses of error responses in the format of the operation's family. */
-  readonly refusals?: readonly number[]
+  readonly errorStatuses?: readonly number[]
   readonly family: ErrorFamily
   /** True if requests count towards the hourly limit; a valid key raises it, an invalid one is rejected. */
   readonly counts?: boolean

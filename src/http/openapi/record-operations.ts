@@ -59,7 +59,7 @@ function list(operationId: string, summary: string): Operation {
     summary,
     description: 'Newest block first. Filters are combined with AND. Unknown parameters are ignored.',
     parameters: [...FILTERS, ...RANGE, ...PAGE, FORMAT],
-    answers: {
+    responses: {
       200: {
         description: 'One page. `count` is the number of all matching records.',
         content: {
@@ -69,7 +69,7 @@ function list(operationId: string, summary: string): Operation {
         headers: ['Link', 'X-Count'],
       },
     },
-    refusals: ERROR_STATUSES,
+    errorStatuses: ERROR_STATUSES,
     family: 'record',
   }
 }
@@ -79,8 +79,8 @@ function stats(operationId: string): Operation {
     tag: 'Records',
     operationId,
     summary: 'Number of records',
-    answers: { 200: { description: 'Counts by chain and by block time.', content: json(schemaRef('RecordStats')) } },
-    refusals: [500, 503],
+    responses: { 200: { description: 'Counts by chain and by block time.', content: json(schemaRef('RecordStats')) } },
+    errorStatuses: [500, 503],
     family: 'record',
   }
 }
@@ -91,7 +91,7 @@ function single(operationId: string): Operation {
     operationId,
     summary: 'One record',
     parameters: [UID, FORMAT],
-    answers: {
+    responses: {
       200: {
         description: 'The record.',
         content: {
@@ -100,7 +100,7 @@ function single(operationId: string): Operation {
         },
       },
     },
-    refusals: [400, 404, 500, 503],
+    errorStatuses: [400, 404, 500, 503],
     family: 'record',
   }
 }
@@ -121,13 +121,13 @@ export const RECORD_OPERATIONS: OperationTable = {
       ...RANGE,
       query('f', 'Format; by default the Accept header decides.', { type: 'string', enum: ['ndjson', 'geojsonseq'] }),
     ],
-    answers: {
+    responses: {
       200: {
         description: 'One LocationRecord per line, or a GeoJSON text sequence (RFC 8142).',
         content: { 'application/x-ndjson': { type: 'string' }, 'application/geo+json-seq': { type: 'string' } },
       },
     },
-    refusals: ERROR_STATUSES,
+    errorStatuses: ERROR_STATUSES,
     family: 'record',
   },
   'GET /api/v0/location-records/stream': {
@@ -144,8 +144,8 @@ export const RECORD_OPERATIONS: OperationTable = {
       }),
       header('Last-Event-ID', 'Id of the last event received.'),
     ],
-    answers: { 200: { description: 'The stream.', content: { 'text/event-stream': { type: 'string' } } } },
-    refusals: ERROR_STATUSES,
+    responses: { 200: { description: 'The stream.', content: { 'text/event-stream': { type: 'string' } } } },
+    errorStatuses: ERROR_STATUSES,
     family: 'record',
   },
   'GET /api/v0/location-proofs': list('olderRecords', 'List records, older name'),
@@ -157,7 +157,7 @@ export const RECORD_OPERATIONS: OperationTable = {
     tag: 'Records',
     operationId: 'recordConfig',
     summary: 'Chains and schema',
-    answers: {
+    responses: {
       200: {
         description: 'The chains and the attestation schema that are read.',
         content: json(schemaRef('RecordConfig')),
@@ -169,7 +169,7 @@ export const RECORD_OPERATIONS: OperationTable = {
     tag: 'Records',
     operationId: 'recordIndex',
     summary: 'Routes of the record API',
-    answers: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
+    responses: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
     family: 'record',
   },
   'GET /graphql': {
@@ -189,34 +189,34 @@ export const RECORD_OPERATIONS: OperationTable = {
     summary: 'Query with GraphQL',
     body: { content: json(schemaRef('GraphqlRequest')) },
     ...graphqlResponses(),
-    refusals: [404, 408, 413, 415, 500, 503],
+    errorStatuses: [404, 408, 413, 415, 500, 503],
   },
   'GET /graphql/schema': {
     tag: 'GraphQL',
     operationId: 'graphqlSchema',
     summary: 'GraphQL schema',
-    answers: {
+    responses: {
       200: { description: 'The schema in schema definition language.', content: { 'text/plain': { type: 'string' } } },
     },
-    refusals: [404],
+    errorStatuses: [404],
     family: 'graphql',
   },
 }
 
-function graphqlResponses(): Pick<Operation, 'answers' | 'refusals' | 'family'> {
+function graphqlResponses(): Pick<Operation, 'responses' | 'errorStatuses' | 'family'> {
   const bothTypes = (schema: string) => ({
     'application/json': schemaRef(schema),
     'application/graphql-response+json': schemaRef(schema),
   })
   return {
-    answers: {
+    responses: {
       200: { description: 'Data, and the errors of single fields.', content: bothTypes('GraphqlResponse') },
       400: {
         description: 'The query is missing, or was rejected before it ran.',
         content: bothTypes('GraphqlRefusal'),
       },
     },
-    refusals: [404, 500, 503],
+    errorStatuses: [404, 500, 503],
     family: 'graphql',
   }
 }

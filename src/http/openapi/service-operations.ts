@@ -5,27 +5,27 @@ function service(operationId: string, summary: string, description: string, sche
     tag: 'Service',
     operationId,
     summary,
-    answers: { 200: { description, content: json(schemaRef(schema)) } },
+    responses: { 200: { description, content: json(schemaRef(schema)) } },
     family: 'problem',
   }
 }
 
-const PAGE: Operation['answers'] = {
+const PAGE: Operation['responses'] = {
   200: { description: 'The page.', content: { 'text/html': { type: 'string' } }, headers: ['ETag'] },
   304: { description: 'The client has the current version.' },
 }
 
-const NO_PAGE: Operation['answers'][number] = {
+const NO_PAGE: Operation['responses'][number] = {
   description: 'Nothing was found under this path. Clients that prefer text/html get a page.',
   content: { 'application/problem+json': schemaRef('ProblemDetails'), 'text/html': { type: 'string' } },
 }
 
-function page(operationId: string, summary: string, answers: Operation['answers'] = PAGE): Operation {
-  return { tag: 'Pages', operationId, summary, answers: { ...answers, 404: NO_PAGE }, family: 'problem' }
+function page(operationId: string, summary: string, responses: Operation['responses'] = PAGE): Operation {
+  return { tag: 'Pages', operationId, summary, responses: { ...responses, 404: NO_PAGE }, family: 'problem' }
 }
 
 const FILE = pathParameter('file', 'Path of the file below this folder.', { type: 'string' })
-const ANY_FILE: Operation['answers'] = {
+const ANY_FILE: Operation['responses'] = {
   200: { description: 'The file, with its own media type.', content: { '*/*': {} }, headers: ['ETag'] },
   304: { description: 'The client has the current version.' },
 }
@@ -34,7 +34,7 @@ const ANY_FILE: Operation['answers'] = {
 export const SERVICE_OPERATIONS: OperationTable = {
   'GET /': {
     ...service('root', 'List of routes', 'Links and every route.', 'ServiceRoot'),
-    answers: {
+    responses: {
       200: {
         description: 'Links and every route. Clients that name text/html get a page.',
         content: { 'application/json': schemaRef('ServiceRoot'), 'text/html': { type: 'string' } },
@@ -45,7 +45,7 @@ export const SERVICE_OPERATIONS: OperationTable = {
   'GET /health': service('health', 'Liveness', 'The process is alive.', 'Health'),
   'GET /ready': {
     ...service('ready', 'Readiness', 'Every part works.', 'ReadinessReport'),
-    answers: {
+    responses: {
       200: { description: 'Every part works.', content: json(schemaRef('ReadinessReport')) },
       503: {
         description: 'A part does not work; `checks` names it.',
@@ -65,15 +65,15 @@ export const SERVICE_OPERATIONS: OperationTable = {
     operationId: 'metrics',
     summary: 'Counters and histograms',
     description: 'Only for requests from the same machine; METRICS_PUBLIC=1 opens it to everyone.',
-    answers: { 200: { description: 'Prometheus text.', content: { 'text/plain': { type: 'string' } } } },
-    refusals: [404],
+    responses: { 200: { description: 'Prometheus text.', content: { 'text/plain': { type: 'string' } } } },
+    errorStatuses: [404],
     family: 'problem',
   },
   'GET /openapi.json': {
     tag: 'Service',
     operationId: 'openapi',
     summary: 'This document',
-    answers: {
+    responses: {
       200: { description: 'OpenAPI 3.1.', content: json({ type: 'object', required: ['openapi', 'paths'] }) },
     },
     family: 'problem',
@@ -87,7 +87,7 @@ export const SERVICE_OPERATIONS: OperationTable = {
       304: { description: 'The client has the current version.' },
     }),
     tag: 'Service',
-    refusals: [],
+    errorStatuses: [],
   },
   'GET /errors/:type': {
     ...page('problem', 'Cause and remedy of one kind of error', {

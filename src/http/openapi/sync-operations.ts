@@ -3,10 +3,10 @@ import { json, type Operation, type OperationTable, query, schemaRef } from './o
 const SUCCESS = json(schemaRef('SyncOutcome'))
 
 function internal(
-  operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'parameters' | 'answers'>,
+  operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'parameters' | 'responses'>,
   errorStatuses: readonly number[],
 ): Operation {
-  return { tag: 'Sync', ...operation, refusals: [403, ...errorStatuses], family: 'record', isInternal: true }
+  return { tag: 'Sync', ...operation, errorStatuses: [403, ...errorStatuses], family: 'record', isInternal: true }
 }
 
 /** Operations that control the reading of chains; internal to the deployment. */
@@ -16,7 +16,7 @@ export const SYNC_OPERATIONS: OperationTable = {
       operationId: 'sync',
       summary: 'Read the chains now',
       parameters: [query('chain', 'Reads only this chain.', { type: 'string' }, 'celo')],
-      answers: {
+      responses: {
         200: { description: 'One chain was read and its attestations are stored.', content: SUCCESS },
         202: { description: 'Reading has started: of all chains, or of one that takes longer.', content: SUCCESS },
       },
@@ -27,7 +27,7 @@ export const SYNC_OPERATIONS: OperationTable = {
     {
       operationId: 'syncStatus',
       summary: 'How far each chain has been read',
-      answers: {
+      responses: {
         200: { description: 'The status.', content: json(schemaRef('SyncStatus')) },
         500: { description: 'The status could not be read.', content: json(schemaRef('SyncStatusError')) },
       },
@@ -38,7 +38,7 @@ export const SYNC_OPERATIONS: OperationTable = {
     {
       operationId: 'syncEvents',
       summary: 'The status after each change',
-      answers: {
+      responses: {
         200: { description: 'Server-sent events `status`.', content: { 'text/event-stream': { type: 'string' } } },
       },
     },
@@ -48,7 +48,7 @@ export const SYNC_OPERATIONS: OperationTable = {
     {
       operationId: 'syncRevocations',
       summary: 'Check all valid records for revocation',
-      answers: { 202: { description: 'The check has started.', content: SUCCESS } },
+      responses: { 202: { description: 'The check has started.', content: SUCCESS } },
     },
     [400, 409, 500, 503],
   ),
@@ -62,7 +62,7 @@ export const SYNC_OPERATIONS: OperationTable = {
           required: true,
         },
       ],
-      answers: { 200: { description: 'Done, even if nothing changed.', content: SUCCESS } },
+      responses: { 200: { description: 'Done, even if nothing changed.', content: SUCCESS } },
     },
     [400, 500, 503],
   ),

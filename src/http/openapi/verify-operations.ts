@@ -18,10 +18,10 @@ export const VERIFY_OPERATIONS: OperationTable = {
       'Checks the signatures, structure and signals of one piece of evidence. An invalid stamp is not an error: the status is ' +
       '200 with `valid: false`. `details` lists every check with the measured value and its limit.',
     body: { content: json(schemaRef('VerifyStampRequest')) },
-    answers: {
+    responses: {
       200: { description: 'The result of the verification.', content: json(schemaRef('VerifyStampResponse')) },
     },
-    refusals: ERROR_STATUSES,
+    errorStatuses: ERROR_STATUSES,
     family: 'problem',
     counts: true,
   },
@@ -35,14 +35,14 @@ export const VERIFY_OPERATIONS: OperationTable = {
       'submitted, if the operator offers this.',
     parameters: [IDEMPOTENCY_KEY],
     body: { content: json(schemaRef('VerifyProofRequest')) },
-    answers: {
+    responses: {
       200: {
         description: 'The proof with its credibility; with a chain also the attestation.',
         content: json(schemaRef('VerifyProofResponse')),
         headers: ['X-Attester-Nonce-Source'],
       },
     },
-    refusals: [...ERROR_STATUSES, 409],
+    errorStatuses: [...ERROR_STATUSES, 409],
     family: 'problem',
     counts: true,
   },
@@ -51,8 +51,8 @@ export const VERIFY_OPERATIONS: OperationTable = {
     operationId: 'submission',
     summary: 'State of a submission',
     parameters: [pathParameter('id', 'Value of `submission.id`.', { type: 'string', pattern: '^[0-9a-f]{32}$' })],
-    answers: { 200: { description: 'The state.', content: json(schemaRef('Submission')) } },
-    refusals: [401, 404, 429, 500],
+    responses: { 200: { description: 'The state.', content: json(schemaRef('Submission')) } },
+    errorStatuses: [401, 404, 429, 500],
     family: 'problem',
     counts: true,
   },
@@ -60,14 +60,14 @@ export const VERIFY_OPERATIONS: OperationTable = {
     tag: 'Verify',
     operationId: 'plugins',
     summary: 'List plugins',
-    answers: { 200: { description: 'The plugins of this service.', content: json(schemaRef('PluginList')) } },
+    responses: { 200: { description: 'The plugins of this service.', content: json(schemaRef('PluginList')) } },
     family: 'problem',
   },
   'GET /verify/v0': {
     tag: 'Verify',
     operationId: 'verifyIndex',
     summary: 'Routes of the verify API',
-    answers: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
+    responses: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
     family: 'problem',
   },
   'POST /v1/verify/stamp': older(
@@ -88,14 +88,14 @@ export const VERIFY_OPERATIONS: OperationTable = {
     tag: 'Older verify',
     operationId: 'olderPlugins',
     summary: 'List plugins',
-    answers: {
+    responses: {
       200: {
         description: 'The plugins, with the older names of environments.',
         content: json(schemaRef('PluginList')),
         headers: ['Deprecation'],
       },
     },
-    refusals: [404],
+    errorStatuses: [404],
     family: 'older',
     deprecated: true,
   },
@@ -113,7 +113,7 @@ function older(
     operationId,
     summary,
     body: { content: json(schemaRef(request)) },
-    answers: {
+    responses: {
       200: {
         description: 'The result of the verification.',
         content: json(schemaRef(response)),
@@ -121,7 +121,7 @@ function older(
       },
     },
     // 404 if the operator turned the older generation off.
-    refusals: [...ERROR_STATUSES, 404, ...errorStatuses],
+    errorStatuses: [...ERROR_STATUSES, 404, ...errorStatuses],
     family: 'older',
     counts: true,
     deprecated: true,

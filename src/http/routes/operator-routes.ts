@@ -10,7 +10,7 @@ import type { Route } from './route.ts'
 /** Returns the routes of the sync API, which are internal to the deployment (decision 85). */
 export function syncRoutes(sync: SyncService, config: Config): Route[] {
   const checkInternal = createInternalCheck(config)
-  const common = { counts: false, refusal: checkInternal }
+  const common = { counts: false, authorize: checkInternal }
   return [
     {
       ...common,

@@ -37,7 +37,7 @@ export interface Route {
   /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
   readonly counts: boolean
   /** Called before the body is read. Returns a problem if the client may not use this route. */
-  readonly refusal?: (exchange: Exchange) => ProblemData | undefined
+  readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
   /** Used instead of `run` by routes that read and write piece by piece. */

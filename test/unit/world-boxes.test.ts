@@ -82,7 +82,7 @@ describe('boxes around the world', () => {
     }
   })
 
-  it('are a band around the world; its seam is not an edge of a cut ring, and uncut rings are rejected', () => {
+  it('are a band around the world; the antimeridian is not an edge of a cut ring, and uncut rings are rejected', () => {
     const cut = polygon(denseBox(-60, 60))
     const uncut = polygon(at('-180 -60, -90 -60, 0 -60, 90 -60, -180 -60'), at('-180 60, -90 60, 0 60, 90 60, -180 60'))
     expect(rejection(cut)).toBeUndefined()

@@ -28,8 +28,7 @@ export function uncut(chain: Unrolled, longitudeOfVertex: () => 180 | -180): Pos
  * Cuts a simple closed ring that meets the antimeridian only by crossing it at vertices.
  *
  * The parts between crossings are joined along the antimeridian: the interior lies between the first and second crossing by
- * latitude,
- * between the third and fourth, and so on.
+ * latitude, between the third and fourth, and so on.
  *
  * @returns undefined when the ring touches the antimeridian in another way, or does not cross it
  */

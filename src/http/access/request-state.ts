@@ -1,11 +1,19 @@
 import type { Config, Tier } from '../../config/config.ts'
 import type { SubmissionCaller } from '../../service/request.ts'
-import type { ResponseContext } from '../routes/respond.ts'
-import type { Route, RouteRequest } from '../routes/route.ts'
+import { contentResponse, problemJson, type ResponseContext } from '../routes/respond.ts'
+import type { Route, RouteRequest, StreamRequest } from '../routes/route.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
-import type { KeyHolder } from './api-keys.ts'
-import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+import type { KeyHolder } from './caller.ts'
+import type { ItemMetrics } from './finished-request.ts'
+import {
+  type RateLimiter,
+  type RateStatus,
+  rateLimitProblem,
+  rateStatus,
+  type Subject,
+  takeQuota,
+} from './rate-limit.ts'
 
 /** The state of a request in flight: everything that its response needs. */
 export class RequestState implements ResponseContext, RouteRequest {
@@ -83,4 +91,56 @@ export function resolveBaseUrl(config: Config, head: RequestHead | undefined): s
   return host !== undefined && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host)
     ? `http://${host}`
     : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+}
+
+export interface StreamRequestParts {
+  readonly limiter: RateLimiter
+  readonly items: ItemMetrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly fail: (state: RequestState, error: unknown) => void
+  readonly finish: (state: RequestState, status: number) => void
+}
+
+/** Creates the request object of a streaming route. The first item was counted together with the request. */
+export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
+  const { limiter, items: metrics, now, fail, finish } = parts
+  const { exchange, subject, limit, tier } = state
+  let prepaidItems = 1
+  return {
+    exchange,
+    owner: subject,
+    baseUrl: state.baseUrl,
+    errorTypeBase: state.errorTypeBase,
+    parameter: state.parameter,
+    caller: state.caller,
+    get aborted() {
+      return exchange.aborted
+    },
+    deadlineMs: exchange.deadlineMs,
+    takeQuota(items) {
+      const prepaid = Math.min(items, prepaidItems)
+      prepaidItems -= prepaid
+      const granted = prepaid + takeQuota(limiter.open(subject, now()), limit, items - prepaid)
+      if (granted < items) metrics.countRejected(tier, items - granted)
+      return granted
+    },
+    countItems: (outcome, items) => metrics.countItems(outcome, items),
+    quotaProblem: rateLimitProblem(limit, tier, 'item'),
+    problemJson: (problem) => problemJson(state, problem),
+    onDisconnect(listener) {
+      state.onDisconnect = listener
+    },
+    begin(kind, extra) {
+      const nowMs = now()
+      state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
+      return exchange.beginResponse(contentResponse(state, 200, kind, '', extra))
+    },
+    finish(stream) {
+      if (exchange.aborted) return
+      stream.end()
+      finish(state, 200)
+    },
+    fail: (error) => fail(state, error),
+  }
 }

@@ -16,8 +16,7 @@ import {
   TAGS,
 } from './operation.ts'
 import { RECORD_OPERATIONS } from './record-operations.ts'
-import { SERVICE_OPERATIONS } from './service-operations.ts'
-import { SYNC_OPERATIONS } from './sync-operations.ts'
+import { SERVICE_OPERATIONS, SYNC_OPERATIONS } from './service-operations.ts'
 import { VERIFY_OPERATIONS } from './verify-operations.ts'
 
 /** Every operation by `METHOD path`, in the order of the document. */

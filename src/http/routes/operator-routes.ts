@@ -3,9 +3,9 @@ import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SyncService } from '../../service/records/record-services.ts'
 import { createInternalCheck, isFromThisMachine } from '../access/internal-check.ts'
-import { StreamSink } from '../transport/stream-sink.ts'
 import { NO_BUFFERING_HEADER } from './record-routes.ts'
 import type { Route } from './route.ts'
+import { StreamSink } from './streams.ts'
 
 /** Returns the routes of the sync API, which are internal to the deployment (decision 85). */
 export function syncRoutes(sync: SyncService, config: Config): Route[] {

@@ -10,10 +10,10 @@ import type {
 } from '../../service/records/record-services.ts'
 import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
-import { StreamSink } from '../transport/stream-sink.ts'
 import type { ContentKind } from './respond.ts'
 import type { Route, RouteResult, StreamRequest } from './route.ts'
 import { getRoute } from './route.ts'
+import { StreamSink } from './streams.ts'
 
 /**
  * Negotiates the format of a response: by the parameter `f`, else by the types that `Accept` names. Wildcards are ignored.

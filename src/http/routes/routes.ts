@@ -1,12 +1,12 @@
 import type { Metrics } from '../../base/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import type { Services } from '../../service/services.ts'
-import { batchRoute } from './batch-route.ts'
+import { prefers } from '../transport/request-head.ts'
 import { metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
-import { prefers } from './prefer.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { getRoute, type Route } from './route.ts'
+import { batchRoute } from './streams.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
@@ -135,4 +135,51 @@ function attesterJson({ identity }: Services): string {
       "A matching attester proves only that the result was signed with this operator's key. " +
       'It does not prove that the result was produced inside an independently attested secure enclave.',
   })
+}
+
+/** The routes of one path. */
+export interface PathRoutes {
+  readonly GET: Route | undefined
+  readonly POST: Route | undefined
+  /** Value of `Allow`. */
+  readonly allow: string
+  /** Path before the parameter; undefined if the path has none. */
+  readonly prefix: string | undefined
+  /** True if the parameter may contain slashes. */
+  readonly allowsSlashes: boolean
+}
+
+/** Returns a look-up by path. One trailing slash makes no difference, and nothing is decoded. */
+export function createRouter(routes: readonly Route[]): (path: string) => PathRoutes | undefined {
+  const exact = new Map<string, PathRoutes>()
+  const prefixed: PathRoutes[] = []
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const pathRoutes = routes.filter((route) => route.path === path)
+    const GET = pathRoutes.find(({ method }) => method === 'GET')
+    const POST = pathRoutes.find(({ method }) => method === 'POST')
+    const allow = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
+    const parameterStart = path.search(/[:*]/)
+    const prefix = parameterStart < 0 ? undefined : path.slice(0, parameterStart)
+    const entry: PathRoutes = { GET, POST, allow, prefix, allowsSlashes: path[parameterStart] === '*' }
+    if (prefix === undefined) exact.set(path, entry)
+    else prefixed.push(entry)
+  }
+  return (path) => {
+    const exactMatch = exact.get(path)
+    if (exactMatch !== undefined) return exactMatch
+    if (path.length > 1 && path.endsWith('/')) {
+      const trimmed = exact.get(path.slice(0, -1))
+      if (trimmed !== undefined) return trimmed
+    }
+    return prefixed.find(({ prefix, allowsSlashes: isDeep }) => {
+      const remaining = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
+      return remaining !== '' && remaining !== '/' && (isDeep || !remaining.slice(0, -1).includes('/'))
+    })
+  }
+}
+
+/** Returns the value of the path parameter; empty if the route has none. */
+export function pathParameter(path: string, prefix: string | undefined): string {
+  if (prefix === undefined) return ''
+  return path.endsWith('/') ? path.slice(prefix.length, -1) : path.slice(prefix.length)
 }

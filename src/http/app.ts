@@ -5,16 +5,10 @@ import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { ApiKey, Config } from '../config/config.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
-import {
-  createAccessLog,
-  createItemMetrics,
-  createRequestIds,
-  createRequestMetrics,
-  isRequestId,
-} from './access/finished-request.ts'
+import { createAccessLog, createItemMetrics, createRequestMetrics } from './access/finished-request.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './access/rate-limit.ts'
-import { RequestState, resolveBaseUrl, type StreamRequestParts, streamRequest } from './access/request-state.ts'
+import { createRequestIds, isRequestId, RequestState, resolveBaseUrl } from './access/request-state.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import {
   contentResponse,
@@ -25,6 +19,7 @@ import {
 } from './routes/respond.ts'
 import type { Route, RouteResult } from './routes/route.ts'
 import { createRouter, createRoutes, pathParameter } from './routes/routes.ts'
+import { type StreamRequestParts, streamRequest } from './routes/streams.ts'
 import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
 import { framingProblem } from './transport/request-head.ts'
 

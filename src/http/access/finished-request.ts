@@ -1,3 +1,4 @@
+/** What remains of a request after its response: a line in the access log, and its counts in the metrics. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Log } from '../../base/log.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
@@ -5,38 +6,11 @@ import type { ProblemType } from '../../base/problem.ts'
 import type { Tier } from '../../config/config.ts'
 import type { Subject } from './rate-limit.ts'
 
-/** Returns true if a client's own id may be used: 1–64 letters, digits and hyphens, which cannot forge a log line. */
-export function isRequestId(text: string | undefined): text is string {
-  if (text === undefined || text.length === 0 || text.length > 64) return false
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    const isDigit = code >= 0x30 && code <= 0x39
-    const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
-    if (!isDigit && !isLetter && code !== 0x2d) return false
-  }
-  return true
-}
-
-/**
- * Returns a generator of request ids. They are unique for 2³² requests of this process, show no order, and cost a fifth of a
- * random UUID.
- */
-export function createRequestIds(): () => string {
-  const prefix = randomBytes(6).toString('hex')
-  const mask = randomBytes(4).readUInt32LE()
-  let count = 0
-  return () => {
-    // Multiplying by an odd number permutes the 32-bit integers, so no value repeats.
-    count = (count + 1) | 0
-    return `${prefix}-${((Math.imul(count, 0x9e3779b1) ^ mask) >>> 0).toString(36)}`
-  }
-}
-
-/** A finished request, as it is logged. The log never holds its body, its API key or its address in clear. */
-interface RequestRecord {
+/** A finished request, as it is logged and counted. It never holds the body, the API key or the address in clear. */
+export interface FinishedRequest {
   readonly requestId: string
   readonly method: string
-  /** Path of the route, not of the request, so that the number of distinct values is bounded. */
+  /** The route's path with its placeholders, or `none`, so that clients cannot create new log values and series. */
   readonly route: string
   /** 499: the client disconnected before the response. */
   readonly status: number
@@ -58,7 +32,7 @@ const SLOW_MS = 1000
 export function createAccessLog(log: Log, sampleRatio: number, random: () => number) {
   // A new salt at each start: lines of one run can be grouped by client, but no client can be identified.
   const salt = randomBytes(16)
-  return (record: RequestRecord): void => {
+  return (record: FinishedRequest): void => {
     // Probes arrive every few seconds, and each change of readiness has its own log line.
     const isProbe = record.route === '/ready'
     const isRemarkable = (record.status >= 500 && !isProbe) || record.durationMs > SLOW_MS
@@ -75,15 +49,6 @@ export function createAccessLog(log: Log, sampleRatio: number, random: () => num
     if (record.status >= 500) log.warn('request', fields)
     else log.info('request', fields)
   }
-}
-
-/** The labels and the duration of a finished request. */
-export interface FinishedRequest {
-  /** The route's path with its placeholders, or `none`, so that clients cannot create new series. */
-  readonly route: string
-  readonly method: string
-  readonly status: number
-  readonly durationMs: number
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])

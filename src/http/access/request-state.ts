@@ -1,19 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import type { Config, Tier } from '../../config/config.ts'
 import type { SubmissionCaller } from '../../service/request.ts'
-import { contentResponse, problemJson, type ResponseContext } from '../routes/respond.ts'
-import type { Route, RouteRequest, StreamRequest } from '../routes/route.ts'
+import type { ResponseContext } from '../routes/respond.ts'
+import type { Route, RouteRequest } from '../routes/route.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './caller.ts'
-import type { ItemMetrics } from './finished-request.ts'
-import {
-  type RateLimiter,
-  type RateStatus,
-  rateLimitProblem,
-  rateStatus,
-  type Subject,
-  takeQuota,
-} from './rate-limit.ts'
+import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
 
 /** The state of a request in flight: everything that its response needs. */
 export class RequestState implements ResponseContext, RouteRequest {
@@ -93,54 +86,29 @@ export function resolveBaseUrl(config: Config, head: RequestHead | undefined): s
     : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
 }
 
-export interface StreamRequestParts {
-  readonly limiter: RateLimiter
-  readonly items: ItemMetrics
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-  readonly fail: (state: RequestState, error: unknown) => void
-  readonly finish: (state: RequestState, status: number) => void
+/** Returns true if a client's own id may be used: 1–64 letters, digits and hyphens, which cannot forge a log line. */
+export function isRequestId(text: string | undefined): text is string {
+  if (text === undefined || text.length === 0 || text.length > 64) return false
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    const isDigit = code >= 0x30 && code <= 0x39
+    const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
+    if (!isDigit && !isLetter && code !== 0x2d) return false
+  }
+  return true
 }
 
-/** Creates the request object of a streaming route. The first item was counted together with the request. */
-export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limiter, items: metrics, now, fail, finish } = parts
-  const { exchange, subject, limit, tier } = state
-  let prepaidItems = 1
-  return {
-    exchange,
-    owner: subject,
-    baseUrl: state.baseUrl,
-    errorTypeBase: state.errorTypeBase,
-    parameter: state.parameter,
-    caller: state.caller,
-    get aborted() {
-      return exchange.aborted
-    },
-    deadlineMs: exchange.deadlineMs,
-    takeQuota(items) {
-      const prepaid = Math.min(items, prepaidItems)
-      prepaidItems -= prepaid
-      const granted = prepaid + takeQuota(limiter.open(subject, now()), limit, items - prepaid)
-      if (granted < items) metrics.countRejected(tier, items - granted)
-      return granted
-    },
-    countItems: (outcome, items) => metrics.countItems(outcome, items),
-    quotaProblem: rateLimitProblem(limit, tier, 'item'),
-    problemJson: (problem) => problemJson(state, problem),
-    onDisconnect(listener) {
-      state.onDisconnect = listener
-    },
-    begin(kind, extra) {
-      const nowMs = now()
-      state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
-      return exchange.beginResponse(contentResponse(state, 200, kind, '', extra))
-    },
-    finish(stream) {
-      if (exchange.aborted) return
-      stream.end()
-      finish(state, 200)
-    },
-    fail: (error) => fail(state, error),
+/**
+ * Returns a generator of request ids. They are unique for 2³² requests of this process, show no order, and cost a fifth of a
+ * random UUID.
+ */
+export function createRequestIds(): () => string {
+  const prefix = randomBytes(6).toString('hex')
+  const mask = randomBytes(4).readUInt32LE()
+  let count = 0
+  return () => {
+    // Multiplying by an odd number permutes the 32-bit integers, so no value repeats.
+    count = (count + 1) | 0
+    return `${prefix}-${((Math.imul(count, 0x9e3779b1) ^ mask) >>> 0).toString(36)}`
   }
 }

@@ -4,7 +4,7 @@ import type { RequestState } from '../access/request-state.ts'
 import { openApiText } from '../openapi/document.ts'
 import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '../pages/assets.ts'
 import { problemListJson, problemPageJson } from '../pages/problem-pages.ts'
-import { acceptQuality } from './record-routes.ts'
+import { acceptQuality } from '../transport/request-head.ts'
 import { isOlderPath, isRecordPath } from './respond.ts'
 import { getRoute, type Route, type RouteRequest, type RouteResult } from './route.ts'
 

@@ -5,7 +5,7 @@ import { prefers } from '../transport/request-head.ts'
 import { metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
-import { getRoute, type Route } from './route.ts'
+import { countedPost, getRoute, type Route } from './route.ts'
 import { batchRoute } from './streams.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
@@ -18,33 +18,26 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     compute('contains', 'whether one geometry contains another'),
     compute('within', 'whether a geometry lies within a radius of another'),
     compute('intersects', 'whether two geometries share any point'),
+    countedPost(
+      '/compute/v0/resign',
+      'signs a result of this service again, with a fresh nonce and deadline',
+      (_request, body) => services.resign(body),
+    ),
+    countedPost('/verify/v0/stamp', 'verifies one stamp, a piece of location evidence', ({ exchange }, body) =>
+      services.verifyStamp(body, exchange),
+    ),
+    countedPost(
+      '/verify/v0/proof',
+      'verifies a proof, a claim with its stamps, and signs the result for a chain',
+      ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
+    ),
     {
-      method: 'POST',
-      path: '/compute/v0/resign',
-      summary: 'signs a result of this service again, with a fresh nonce and deadline',
+      ...getRoute(
+        '/verify/v0/submissions/:id',
+        'state of an attestation that the service submits to its chain',
+        ({ exchange, parameter }) => services.submission(parameter, exchange),
+      ),
       counts: true,
-      run: (_request, body) => services.resign(body),
-    },
-    {
-      method: 'POST',
-      path: '/verify/v0/stamp',
-      summary: 'verifies one stamp, a piece of location evidence',
-      counts: true,
-      run: ({ exchange }, body) => services.verifyStamp(body, exchange),
-    },
-    {
-      method: 'POST',
-      path: '/verify/v0/proof',
-      summary: 'verifies a proof, a claim with its stamps, and signs the result for a chain',
-      counts: true,
-      run: ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
-    },
-    {
-      method: 'GET',
-      path: '/verify/v0/submissions/:id',
-      summary: 'state of an attestation that the service submits to its chain',
-      counts: true,
-      run: ({ exchange, parameter }) => services.submission(parameter, exchange),
     },
     getRoute('/verify/v0/plugins', 'plugins: the kinds of evidence that can be verified', () => ({
       json: services.pluginsJson,
@@ -90,34 +83,21 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
   }
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
-    return {
-      method: 'POST',
-      path: `/compute/v0/${operation}`,
-      summary,
-      counts: true,
-      run: ({ exchange }, body) =>
-        services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
-    }
+    return countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
+      services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
+    )
   }
 }
 
 /** Returns the routes of the generation before `/verify/v0` (decision 74). */
 function olderVerifyRoutes({ olderVerify }: Services): Route[] {
   return [
-    {
-      method: 'POST',
-      path: '/v1/verify/stamp',
-      summary: 'older form of /verify/v0/stamp',
-      counts: true,
-      run: ({ exchange }, body) => olderVerify.stamp(body, exchange),
-    },
-    {
-      method: 'POST',
-      path: '/v1/verify/proof',
-      summary: 'older form of /verify/v0/proof',
-      counts: true,
-      run: ({ exchange, caller }, body) => olderVerify.proof(body, exchange, caller),
-    },
+    countedPost('/v1/verify/stamp', 'older form of /verify/v0/stamp', ({ exchange }, body) =>
+      olderVerify.stamp(body, exchange),
+    ),
+    countedPost('/v1/verify/proof', 'older form of /verify/v0/proof', ({ exchange, caller }, body) =>
+      olderVerify.proof(body, exchange, caller),
+    ),
     getRoute('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
   ]
 }

@@ -252,3 +252,14 @@ function bareName(element: string): string | undefined {
   const value = preference.slice(equals + 1).trim()
   return value === '' || value === '""' ? preference.slice(0, equals).trim().toLowerCase() : undefined
 }
+
+/** Returns the weight that `Accept` gives to a type by its full name; 0 if it does not name it (RFC 9110, section 12.5.1). */
+export function acceptQuality(accept: string | undefined, type: string): number {
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim())
+    if (name !== type) continue
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0
+  }
+  return 0
+}

@@ -7,6 +7,7 @@ import { OGC_OPERATIONS } from './ogc-operations.ts'
 import {
   COMMON_HEADERS,
   type ErrorFamily,
+  FAMILY_BY_TAG,
   HEADERS,
   type HeaderName,
   type JsonObject,
@@ -109,7 +110,8 @@ export function openApiDocument(): JsonObject {
 }
 
 function operationObject(operation: Operation): JsonObject {
-  const { operationId, body, responses, errorStatuses = [], family } = operation
+  const { tag, operationId, body, responses, errorStatuses = [] } = operation
+  const family = FAMILY_BY_TAG[tag]
   const recorded = EXAMPLES[operationId] ?? []
   const responseObjects: Record<string, JsonObject> = {}
   for (const [status, { description, content, headers = [] }] of Object.entries(responses)) {
@@ -133,7 +135,7 @@ function operationObject(operation: Operation): JsonObject {
   for (const status of errorStatuses) responseObjects[status] ??= { $ref: `#/components/responses/${family}-${status}` }
   responseObjects['default'] = { $ref: `#/components/responses/${family}` }
   return {
-    tags: [operation.tag],
+    tags: [tag],
     operationId,
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -175,7 +177,8 @@ function headerRefs(names: readonly HeaderName[]): JsonObject {
 /** Builds one error response for each family and status that an operation names, and a default one for each family. */
 function errorResponses(): JsonObject {
   const responses: Record<string, JsonObject> = {}
-  for (const { family, errorStatuses = [] } of Object.values(OPERATIONS)) {
+  for (const { tag, errorStatuses = [] } of Object.values(OPERATIONS)) {
+    const family = FAMILY_BY_TAG[tag]
     responses[family] ??= errorResponse(family, 'Any other error, for example of the HTTP transport', [])
     for (const status of errorStatuses) {
       const extraHeaders: HeaderName[] = [

@@ -1,12 +1,11 @@
-import { json, type Operation, type OperationTable, pathParameter, query, schemaRef } from './operation.ts'
+import { json, type Operation, type OperationTable, ok, pathParameter, query, schemaRef } from './operation.ts'
 
 function service(operationId: string, summary: string, description: string, schema: string): Operation {
   return {
     tag: 'Service',
     operationId,
     summary,
-    responses: { 200: { description, content: json(schemaRef(schema)) } },
-    family: 'problem',
+    responses: ok(description, json(schemaRef(schema))),
   }
 }
 
@@ -21,7 +20,7 @@ const NO_PAGE: Operation['responses'][number] = {
 }
 
 function page(operationId: string, summary: string, responses: Operation['responses'] = PAGE): Operation {
-  return { tag: 'Pages', operationId, summary, responses: { ...responses, 404: NO_PAGE }, family: 'problem' }
+  return { tag: 'Pages', operationId, summary, responses: { ...responses, 404: NO_PAGE } }
 }
 
 const FILE = pathParameter('file', 'Path of the file below this folder.', { type: 'string' })
@@ -65,18 +64,14 @@ export const SERVICE_OPERATIONS: OperationTable = {
     operationId: 'metrics',
     summary: 'Counters and histograms',
     description: 'Only for requests from the same machine; METRICS_PUBLIC=1 opens it to everyone.',
-    responses: { 200: { description: 'Prometheus text.', content: { 'text/plain': { type: 'string' } } } },
+    responses: ok('Prometheus text.', { 'text/plain': { type: 'string' } }),
     errorStatuses: [404],
-    family: 'problem',
   },
   'GET /openapi.json': {
     tag: 'Service',
     operationId: 'openapi',
     summary: 'This document',
-    responses: {
-      200: { description: 'OpenAPI 3.1.', content: json({ type: 'object', required: ['openapi', 'paths'] }) },
-    },
-    family: 'problem',
+    responses: ok('OpenAPI 3.1.', json({ type: 'object', required: ['openapi', 'paths'] })),
   },
   'GET /errors': {
     ...page('problems', 'Every kind of error', {
@@ -127,7 +122,7 @@ function internal(
   operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'parameters' | 'responses'>,
   errorStatuses: readonly number[],
 ): Operation {
-  return { tag: 'Sync', ...operation, errorStatuses: [403, ...errorStatuses], family: 'record', isInternal: true }
+  return { tag: 'Sync', ...operation, errorStatuses: [403, ...errorStatuses], isInternal: true }
 }
 
 /** Operations that control the reading of chains; internal to the deployment. */
@@ -159,9 +154,7 @@ export const SYNC_OPERATIONS: OperationTable = {
     {
       operationId: 'syncEvents',
       summary: 'The status after each change',
-      responses: {
-        200: { description: 'Server-sent events `status`.', content: { 'text/event-stream': { type: 'string' } } },
-      },
+      responses: ok('Server-sent events `status`.', { 'text/event-stream': { type: 'string' } }),
     },
     [500, 503],
   ),
@@ -183,7 +176,7 @@ export const SYNC_OPERATIONS: OperationTable = {
           required: true,
         },
       ],
-      responses: { 200: { description: 'Done, even if nothing changed.', content: SUCCESS } },
+      responses: ok('Done, even if nothing changed.', SUCCESS),
     },
     [400, 500, 503],
   ),

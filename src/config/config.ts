@@ -15,14 +15,6 @@ import { SIGNER_SETTINGS } from './signer.ts'
 import { SUBMISSION_SETTINGS } from './submission.ts'
 import { SYNC_LIMITS, SYNC_SETTINGS } from './sync.ts'
 
-// The other folders import all of this from here, so that a setting can move from one owner to another.
-export type { ChainOverride, ChainProfile, LocalChainConfig } from './chains.ts'
-export type { ApiKey, Tier } from './http.ts'
-// biome-ignore lint/performance/noBarrelFile: one name with a value, and its module is a part of this one
-export { ConfigError, type Environment } from './setting.ts'
-export type { LocationLayout } from './signer.ts'
-export type { SubmissionConfig } from './submission.ts'
-
 const LIMITS = {
   ...REQUEST_LIMITS,
   ...HTTP_LIMITS,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
-import { type ApiKey, ConfigError, type Tier } from '../../config/config.ts'
+import type { ApiKey, Tier } from '../../config/http.ts'
+import { ConfigError } from '../../config/setting.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 import type { StoredKey } from './key-file.ts'
 

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { makeFolder } from '../../base/make-folder.ts'
-import { type ApiKey, ConfigError, type Tier } from '../../config/config.ts'
+import type { ApiKey, Tier } from '../../config/http.ts'
+import { ConfigError } from '../../config/setting.ts'
 
 export interface DevelopmentKeys {
   /** `tp_dev_…` */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Config, Tier } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import type { Tier } from '../../config/http.ts'
 import type { SubmissionCaller } from '../../service/request.ts'
 import type { ResponseContext } from '../routes/respond.ts'
 import type { Route, RouteRequest } from '../routes/route.ts'

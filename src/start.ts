@@ -21,8 +21,6 @@ import { createSyncService } from './service/chains/sync.ts'
 import { createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
-import { createIdentity } from './service/identity.ts'
-import { createReadiness } from './service/readiness.ts'
 import { createRecordExport } from './service/records/export.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
@@ -32,6 +30,7 @@ import { RecordApi } from './service/records/records.ts'
 import { fillWithSamples } from './service/records/sample-records.ts'
 import { createRecordStream } from './service/records/stream.ts'
 import type { Services } from './service/services.ts'
+import { createIdentity, createReadiness } from './service/status.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
 import { createResignService } from './service/verify/resign.ts'
 import { createProofReader } from './service/verify/verified-proof.ts'
@@ -43,6 +42,7 @@ import { type SignerClient, startSigner } from './threads/signer-client.ts'
 import { createStoreClient, type StoreClient } from './threads/store-client.ts'
 import type { Hex } from './wire/values.ts'
 
+/** A service that has started. */
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
   /** Resolves with the reason when this process can no longer sign. */

@@ -44,15 +44,6 @@ export interface Config extends Omit<Values<typeof SETTINGS>, 'limits'> {
   readonly limits: Limits
 }
 
-/** The source of the signing key; `config/signing-key.ts` reads it. */
-export type SigningKeySource =
-  | { readonly kind: 'private-key'; readonly privateKey: string }
-  | { readonly kind: 'mnemonic'; readonly mnemonic: string; readonly path: string }
-  /** A version 3 keystore file, and the file that holds its password. */
-  | { readonly kind: 'keystore'; readonly file: string; readonly passwordFile: string }
-  /** Generated on the first start and stored in a file. */
-  | { readonly kind: 'development'; readonly file: string }
-
 /** The settings that the signer thread receives. API keys and all other settings stay on the main thread. */
 export type SignerConfig = Pick<
   Config,

@@ -24,6 +24,7 @@ import { type StreamRequestParts, streamRequest } from './routes/streams.ts'
 import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
 import { framingProblem } from './transport/request-head.ts'
 
+/** What the request handler is made of. */
 export interface AppParts {
   readonly config: Config
   readonly services: Services

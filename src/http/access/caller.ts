@@ -1,3 +1,4 @@
+/** Who sends a request: the holder of an API key, or else an address, which a trusted proxy may report. */
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { ApiKey, Tier } from '../../config/http.ts'
@@ -119,6 +120,7 @@ export function parseRanges(entries: readonly string[], name = 'TRUSTED_PROXIES'
   })
 }
 
+/** Returns true if one of the ranges contains the address. An IPv4 range contains no IPv6 address, and the reverse. */
 export function isInRanges(address: Uint8Array, ranges: readonly AddressRange[]): boolean {
   return ranges.some(({ bytes, bits }) => {
     if (bytes.length !== address.length) return false

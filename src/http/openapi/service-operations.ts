@@ -1,3 +1,4 @@
+/** Operations of the service itself: its status, its pages, and the internal control of the chains. */
 import { json, type Operation, type OperationTable, ok, pathParameter, query, schemaRef } from './operation.ts'
 
 function service(operationId: string, summary: string, description: string, schema: string): Operation {

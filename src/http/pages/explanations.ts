@@ -1,3 +1,4 @@
+/** The texts of the pages below `/errors`, as data: cause, remedy and one example of every kind of error. */
 import type { ProblemData, ProblemType } from '../../base/problem.ts'
 
 /**
@@ -40,6 +41,7 @@ export interface ExampleError {
   readonly problem: ProblemData
 }
 
+/** A request that causes the error. */
 export interface ExampleRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string

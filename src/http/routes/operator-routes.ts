@@ -44,7 +44,7 @@ export function syncRoutes(sync: SyncService, config: Config): Route[] {
 }
 
 /** Returns the route `GET /metrics` (Prometheus text). Only this machine may read it, unless the operator opens it. */
-export function metricsRoute(metrics: Metrics, config: Config): Route {
+export function metricsRoute(metrics: Metrics, config: Pick<Config, 'publicMetrics'>): Route {
   return getRoute('/metrics', 'counters and histograms as Prometheus text', ({ exchange }) => {
     if (!config.publicMetrics && !isFromThisMachine(exchange)) {
       throw new ProblemError({

@@ -1,3 +1,4 @@
+/** Routes for people, the index of all routes, and the page that browsers get for an unknown path. */
 import { PROBLEMS, type ProblemData, ProblemError } from '../../base/problem.ts'
 import type { Identity } from '../../service/services.ts'
 import type { RequestState } from '../access/request-state.ts'

@@ -38,6 +38,9 @@ const SECURITY = [
   ['Cache-Control', 'no-store'],
 ] as const
 
+/** Pages that the service builds itself load nothing. */
+const CONTENT_POLICY = ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"] as const
+
 /** The API is public and has no cookies, so any page may read it. */
 const CORS = [
   ['Access-Control-Allow-Origin', '*'],
@@ -68,25 +71,12 @@ function headerBlock(lines: readonly (readonly [string, string])[]): HeaderBlock
 function buildHeaderBlocks(
   cors: readonly (readonly [string, string])[],
 ): Readonly<Record<ContentKind | 'empty', HeaderBlock>> {
-  const block = (kind: keyof typeof CONTENT_TYPES) =>
-    headerBlock([['Content-Type', CONTENT_TYPES[kind]], ...SECURITY, ...cors])
+  const blocks = Object.entries(CONTENT_TYPES).map(([kind, type]) => {
+    const policy = kind === 'html' ? [CONTENT_POLICY] : []
+    return [kind, headerBlock([['Content-Type', type], ...SECURITY, ...policy, ...cors])] as const
+  })
   return {
-    json: block('json'),
-    problem: block('problem'),
-    ndjson: block('ndjson'),
-    metrics: block('metrics'),
-    geojson: block('geojson'),
-    openapi: block('openapi'),
-    geojsonseq: block('geojsonseq'),
-    events: block('events'),
-    graphql: block('graphql'),
-    text: block('text'),
-    html: headerBlock([
-      ['Content-Type', CONTENT_TYPES.html],
-      ...SECURITY,
-      ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
-      ...cors,
-    ]),
+    ...(Object.fromEntries(blocks) as Record<keyof typeof CONTENT_TYPES, HeaderBlock>),
     asset: headerBlock([...SECURITY.filter(([name]) => name !== 'Cache-Control'), ...cors]),
     empty: headerBlock([...SECURITY, ...cors]),
   }

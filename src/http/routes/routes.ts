@@ -1,3 +1,4 @@
+/** The table of all routes, and the look-up of a path in it. */
 import type { Metrics } from '../../base/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import type { Services } from '../../service/services.ts'

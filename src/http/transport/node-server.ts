@@ -1,7 +1,7 @@
 /** The transport on node:http: the server, and one exchange for each request. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import type { Config, Limits } from '../../config/config.ts'
+import type { Limits } from '../../config/config.ts'
 import { parseAddress } from '../access/caller.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
@@ -21,7 +21,7 @@ export class NodeServer implements HttpServer {
   readonly #connections = new WeakMap<Socket, Connection>()
   readonly #server: Server
 
-  constructor({ limits }: Config, handler: HttpHandler) {
+  constructor(limits: Limits, handler: HttpHandler) {
     this.#limits = limits
     this.#handler = handler
     this.#inFlight = new InFlight(limits)

@@ -1,3 +1,4 @@
+/** The head of a request: the fields that the service reads, where the request ends, its target, and what the client prefers. */
 import type { ProblemData } from '../../base/problem.ts'
 
 /**

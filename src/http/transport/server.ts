@@ -16,17 +16,17 @@ import { createUwsServer, type UwsBinary } from './uws-server.ts'
  * @param load replaced by tests
  */
 export function createHttpServer(
-  config: Config,
+  config: Pick<Config, 'httpAdapter' | 'dataDir' | 'limits'>,
   handler: HttpHandler,
   log: Log,
   load: () => UwsLoad = () => loadInstalledUws([config.dataDir]),
 ): HttpServer {
   if (config.httpAdapter === 'uws') {
     const loaded = load()
-    if (loaded.ok) return createUwsServer(loaded.uws, config, handler)
+    if (loaded.ok) return createUwsServer(loaded.uws, config.limits, handler)
     log.warn('http adapter falls back to node:http', { reason: loaded.reason })
   }
-  return new NodeServer(config, handler)
+  return new NodeServer(config.limits, handler)
 }
 
 export type UwsLoad = { readonly ok: true; readonly uws: UwsBinary } | { readonly ok: false; readonly reason: string }

@@ -3,7 +3,7 @@ import type * as Uws from 'uWebSockets.js'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:net'
-import type { Config } from '../../config/config.ts'
+import type { Limits } from '../../config/config.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
 import { drain, InFlight } from './in-flight.ts'
@@ -22,8 +22,7 @@ export type UwsBinary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_
  *
  * @param uws as loaded by `loadUws` in `server.ts`
  */
-export function createUwsServer(uws: UwsBinary, config: Config, handler: HttpHandler): HttpServer {
-  const { limits } = config
+export function createUwsServer(uws: UwsBinary, limits: Limits, handler: HttpHandler): HttpServer {
   const inFlight = new InFlight(limits)
   // Hides the name of the transport from clients.
   uws._cfg?.('silent')

@@ -26,7 +26,7 @@ export async function createTestSigner(changes: Partial<SignerParts> = {}) {
     chains,
     schemaKinds: schemaKinds(config),
     nonces: createNonces({
-      read: async () => ({ ok: false, refusal: undefined }),
+      read: async () => ({ ok: false, rejectionReason: undefined }),
       readable: new Set(),
       maxAgeMs: 0,
       timeoutMs: 0,

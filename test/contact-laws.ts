@@ -80,13 +80,13 @@ const FORMS: readonly Form[] = [
 
 const MOVES: readonly Move[] = [
   {
-    name: 'moved onto the seam',
+    name: 'moved onto the antimeridian',
     make: (random) => {
       const east = 170 + Math.floor(random() * 13)
-      const seam = pick(random, [180, -180])
+      const antimeridian = pick(random, [180, -180])
       return ([lon, lat]) => {
         const moved = lon + east
-        return [moved === 180 ? seam : moved > 180 ? moved - 360 : moved, lat]
+        return [moved === 180 ? antimeridian : moved > 180 ? moved - 360 : moved, lat]
       }
     },
   },

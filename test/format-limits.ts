@@ -16,7 +16,7 @@ export function refusalOf(read: () => unknown): InvalidPart {
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     if (error.data.type !== 'invalid-input') throw new Error(`a problem of type ${error.data.type}`)
-    return error.data.places![0]!
+    return error.data.invalidParts![0]!
   }
   throw new Error('nothing was rejected')
 }

@@ -19,18 +19,18 @@ export const PROXIES: readonly ProxyName[] = (Object.keys(PROGRAMS) as ProxyName
 })
 
 /** One request as the proxy saw it. */
-export interface PassedRequest {
+export interface ProxiedRequest {
   /** Its `X-Request-Id`; `-` or empty when it has none. */
-  readonly asked: string
+  readonly requestId: string
   /** `X-Request-Id` of the response that the proxy matched with this request; `-` or empty when it has none. */
-  readonly answered: string
+  readonly responseId: string
   readonly status: string
 }
 
 export interface RunningProxy {
   readonly port: number
   /** Resolves to every request that the proxy saw. */
-  stop(): Promise<readonly PassedRequest[]>
+  stop(): Promise<readonly ProxiedRequest[]>
 }
 
 /**
@@ -63,8 +63,8 @@ export async function startProxy(name: ProxyName, servicePort: number): Promise<
         .split('\n')
         .filter((line) => line.startsWith('passed|'))
         .map((line) => {
-          const [, asked = '', answered = '', status = ''] = line.split('|')
-          return { asked, answered, status }
+          const [, requestId = '', responseId = '', status = ''] = line.split('|')
+          return { requestId, responseId, status }
         })
     },
   }

@@ -42,7 +42,7 @@ async function start(config: ChainAccessConfig): Promise<void> {
       case 'nonces':
         serveNonces(request.port, async (chainId, attester) => {
           const chain = chains.get(chainId)
-          return chain === undefined ? { ok: false, refusal: undefined } : chain.access.nonce(attester)
+          return chain === undefined ? { ok: false, rejectionReason: undefined } : chain.access.nonce(attester)
         })
         break
       case 'store':

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
 import { createFile } from '../base/new-file.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import type { Hex } from '../wire/values.ts'
 
 const PURPOSE = 'DEVELOPMENT ONLY'

@@ -37,7 +37,7 @@ export interface ProblemData {
   readonly detail: string
   /** Replaces the title of the type in errors of the record API. */
   readonly message?: string
-  readonly places?: readonly InvalidPart[]
+  readonly invalidParts?: readonly InvalidPart[]
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number
 }
@@ -69,7 +69,7 @@ export function problemAt(
   return new ProblemError({
     type,
     detail: path === '' ? detail : `${path}: ${detail}`,
-    places: [{ pointer: jsonPointer(pointer), detail, ...rule }],
+    invalidParts: [{ pointer: jsonPointer(pointer), detail, ...rule }],
   })
 }
 
@@ -96,11 +96,11 @@ function dottedPath(segments: readonly (string | number)[]): string {
 /** Returns the same problem with `path` in front of its detail and pointers, for a value that is nested in the request. */
 export function underPath(problem: ProblemData, path: readonly (string | number)[]): ProblemData {
   const prefix = jsonPointer(path)
-  const places = problem.places?.map((place) => ({ ...place, pointer: prefix + place.pointer.slice(1) }))
+  const invalidParts = problem.invalidParts?.map((part) => ({ ...part, pointer: prefix + part.pointer.slice(1) }))
   const { detail } = problem
   // `problemAt` begins the detail with the path, except for the whole body.
-  const namesPath = problem.places?.[0] !== undefined && problem.places[0].detail !== detail
+  const namesPath = problem.invalidParts?.[0] !== undefined && problem.invalidParts[0].detail !== detail
   const separator = path.length === 0 ? '' : !namesPath ? ': ' : detail.startsWith('[') ? '' : '.'
   const prefixedDetail = `${dottedPath(path)}${separator}${detail}`
-  return { ...problem, detail: prefixedDetail, places: places ?? [{ pointer: prefix, detail }] }
+  return { ...problem, detail: prefixedDetail, invalidParts: invalidParts ?? [{ pointer: prefix, detail }] }
 }

@@ -47,7 +47,7 @@ export function exitForError(error: unknown): { readonly exitCode: ExitCode; rea
     return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}${hint}` }
   }
   if (error instanceof ProblemError) {
-    return { exitCode: EXIT.usageError, text: `${error.message}${hintLines(error.data.places)}` }
+    return { exitCode: EXIT.usageError, text: `${error.message}${hintLines(error.data.invalidParts)}` }
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exitCode: EXIT.internal, text }

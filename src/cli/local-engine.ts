@@ -123,7 +123,8 @@ export async function* localStream(
   }
 }
 
-function toProblemDetails({ type, detail, places }: ProblemData): ProblemDetails {
-  const errors = places === undefined ? {} : { errors: places.slice(0, 10) as NonNullable<ProblemDetails['errors']> }
+function toProblemDetails({ type, detail, invalidParts }: ProblemData): ProblemDetails {
+  const errors =
+    invalidParts === undefined ? {} : { errors: invalidParts.slice(0, 10) as NonNullable<ProblemDetails['errors']> }
   return { type: 'about:blank', ...PROBLEMS[type], detail, ...errors }
 }

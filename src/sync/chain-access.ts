@@ -154,7 +154,7 @@ class CheckedChain implements ChainAccess {
       const nonce = await this.#read(({ rpc }) => easCalls.nonce(rpc, easAddress, attester).then(requireNonce))
       return { ok: true, nonce }
     } catch (error) {
-      return { ok: false, refusal: error instanceof ChainRefusal ? error.message : undefined }
+      return { ok: false, rejectionReason: error instanceof ChainRefusal ? error.message : undefined }
     }
   }
 

@@ -57,7 +57,7 @@ export interface ChainClient {
   /** Looks up the string registered under a schema UID; otherwise as `attestation`. */
   schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>>
   /** Returns why nothing is signed for a chain; undefined when it may be signed for. */
-  refusal(chainId: number): string | undefined
+  rejectionReason(chainId: number): string | undefined
   /** Returns the state of every chain that has an RPC endpoint. */
   states(): ReadonlyMap<number, ChainState>
   /** Runs an action of record synchronisation in the thread. Never rejects. */
@@ -169,7 +169,7 @@ class SyncThreadClient implements ChainClient {
     return this.#requests.ask('schema', { chainId, uid }, this.#lookupLimits()).catch(unreachable)
   }
 
-  refusal(chainId: number): string | undefined {
+  rejectionReason(chainId: number): string | undefined {
     const state = this.#states.get(chainId)
     return state?.state === 'refused' ? state.reason : undefined
   }

@@ -37,8 +37,8 @@ function parseEnvelope(bytes: Uint8Array, maxDepth: number): JsonObject {
     return parseJsonObject(bytes, maxDepth)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const places = error.data.places?.map((place) => ({ ...place, hint: place.hint ?? ITEMS_HINT }))
-    throw new ProblemError({ ...error.data, ...(places === undefined ? {} : { places }) }, { cause: error })
+    const invalidParts = error.data.invalidParts?.map((part) => ({ ...part, hint: part.hint ?? ITEMS_HINT }))
+    throw new ProblemError({ ...error.data, ...(invalidParts === undefined ? {} : { invalidParts }) }, { cause: error })
   }
 }
 

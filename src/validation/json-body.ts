@@ -55,5 +55,5 @@ function oneLine(message: string): string {
 }
 
 function reject(detail: string, code: string, cause?: unknown): never {
-  throw new ProblemError({ type: 'bad-request', detail, places: [{ pointer: '#', detail, code }] }, { cause })
+  throw new ProblemError({ type: 'bad-request', detail, invalidParts: [{ pointer: '#', detail, code }] }, { cause })
 }

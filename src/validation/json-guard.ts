@@ -157,5 +157,5 @@ function unescapeKey(text: Buffer, quote: number, end: number): string | undefin
 }
 
 function reject(detail: string, code: string): never {
-  throw new ProblemError({ type: 'bad-request', detail, places: [{ pointer: '#', detail, code }] })
+  throw new ProblemError({ type: 'bad-request', detail, invalidParts: [{ pointer: '#', detail, code }] })
 }

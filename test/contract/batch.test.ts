@@ -449,8 +449,8 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
         { op: 'distance', form: EIFFEL_TOWER, to: ROME },
       ],
     })
-    const places = body.results.map(({ error }: { error: { errors: object[] } }) => error.errors[0])
-    expect(places).toEqual([
+    const invalidParts = body.results.map(({ error }: { error: { errors: object[] } }) => error.errors[0])
+    expect(invalidParts).toEqual([
       { pointer: '#/items/0/to', detail: 'is missing', code: 'missing-member' },
       {
         pointer: '#/items/1/op',

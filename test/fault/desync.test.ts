@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
-import { type PassedRequest, PROXIES, type ProxyName, type RunningProxy, startProxy } from '../proxies.ts'
+import { PROXIES, type ProxiedRequest, type ProxyName, type RunningProxy, startProxy } from '../proxies.ts'
 import { parseAnswers } from '../raw-socket.ts'
 import { ADAPTERS, type AdapterName, type RunningServer, startServer } from '../running-http-server.ts'
 import { FRAMING_CASES } from './framing-cases.ts'
@@ -89,7 +89,7 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
   const sent: Sent[] = []
   const bystanders: Bystander[] = []
   let seen: string[] = []
-  let logged: readonly PassedRequest[] = []
+  let logged: readonly ProxiedRequest[] = []
 
   beforeAll(async () => {
     server = await startServer(adapter, { env: { LOG_SAMPLE_RATIO: '1' } })
@@ -140,13 +140,13 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
 
   it('passes no request to the service that the proxy did not recognise', () => {
     const passed = new Map<string, number>()
-    for (const { asked } of logged) passed.set(asked, (passed.get(asked) ?? 0) + 1)
+    for (const { requestId } of logged) passed.set(requestId, (passed.get(requestId) ?? 0) + 1)
     const named = seen.filter(isTestId)
     expect(named.filter((id) => !passed.has(id))).toEqual([])
     expect(named.filter((id, index) => named.indexOf(id) !== index)).toEqual([])
     expect(seen.length).toBeLessThanOrEqual(logged.length)
     // The proxy took no response for the response to another request.
-    const mixed = logged.filter(({ asked, answered }) => isTestId(answered) && asked !== answered)
+    const mixed = logged.filter(({ requestId, responseId }) => isTestId(responseId) && requestId !== responseId)
     expect(mixed).toEqual([])
   })
 

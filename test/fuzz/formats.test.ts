@@ -84,7 +84,7 @@ function checkOutcome(read: () => Geometry, seen: Record<string, number>, namesP
     seen['read'] = (seen['read'] ?? 0) + 1
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const location = error.data.places?.[0]
+    const location = error.data.invalidParts?.[0]
     expect(error.data.type).toBe('invalid-input')
     if (namesPosition) expect(location?.detail).toMatch(/^at (?:byte|character) \d+: /)
     const code = location?.code ?? 'none'

@@ -51,7 +51,7 @@ function findProblems(name: OperationName, operands: Geometry[], radius?: number
     return undefined
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    return error.data.places
+    return error.data.invalidParts
   }
 }
 

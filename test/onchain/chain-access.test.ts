@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chainTable } from '../../src/attest/chains.ts'
 import { decodeLocation } from '../../src/attest/decode.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
-import { type Environment, readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/setting.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
 import { type ChainAccess, createChainAccess } from '../../src/sync/chain-access.ts'
@@ -100,7 +101,7 @@ describe.skipIf(skipReason())('chain access', () => {
 
   it('reports which layout or domain differs, and reads nothing', async () => {
     const layout = access({ ...local.environment, EAS_VERSION_84532: '1.3.0' }, 84532)
-    expect(await layout.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('profile v2') })
+    expect(await layout.nonce(ATTESTER)).toEqual({ ok: false, rejectionReason: expect.stringContaining('profile v2') })
     const domain = access({ ...local.environment, EAS_VERSION_84532: '1.2.1' }, 84532)
     await expect(domain.attestation(UNKNOWN)).rejects.toThrow(/version 1\.2\.1/)
     expect(states).toEqual([{ state: 'refused', reason: expect.stringContaining('EIP-712 domain') }])
@@ -110,10 +111,13 @@ describe.skipIf(skipReason())('chain access', () => {
     const wrongChain = access({ RPC_URL_84532: locals.get('1.3.0')!.url }, 84532)
     expect(await wrongChain.nonce(ATTESTER)).toEqual({
       ok: false,
-      refusal: expect.stringContaining('serves chain 42220'),
+      rejectionReason: expect.stringContaining('serves chain 42220'),
     })
     const noContract = access({ ...local.environment, EAS_ADDRESS_84532: ATTESTER }, 84532)
-    expect(await noContract.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('no contract') })
+    expect(await noContract.nonce(ATTESTER)).toEqual({
+      ok: false,
+      rejectionReason: expect.stringContaining('no contract'),
+    })
     // The registry is a contract, but not EAS.
     const registry = access({ ...local.environment, EAS_ADDRESS_84532: local.chain.schemaRegistryAddress }, 84532)
     expect((await registry.nonce(ATTESTER)).ok).toBe(false)
@@ -139,7 +143,7 @@ describe.skipIf(skipReason())('chain access', () => {
     const chain = access({ RPC_URL_84532: url }, 84532)
     await chain.check()
     expect(chain.state.state).toBe('unverified')
-    expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, refusal: undefined })
+    expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, rejectionReason: undefined })
     isDown = false
     expect(await chain.nonce(ATTESTER)).toEqual({ ok: true, nonce: 0 })
     expect(chain.state.state).toBe('ok')
@@ -214,7 +218,10 @@ describe.skipIf(skipReason())('chain access', () => {
     const url = await startLyingEndpoint((_method, params, result) =>
       isCall(params, 'getNonce(address)') ? `0x${'f'.repeat(64)}` : result,
     )
-    expect(await access({ RPC_URL_84532: url }, 84532).nonce(ATTESTER)).toEqual({ ok: false, refusal: undefined })
+    expect(await access({ RPC_URL_84532: url }, 84532).nonce(ATTESTER)).toEqual({
+      ok: false,
+      rejectionReason: undefined,
+    })
   })
 
   it('rejects a chain whose head is more than five minutes ahead of our clock', async () => {
@@ -223,7 +230,10 @@ describe.skipIf(skipReason())('chain access', () => {
       return { ...(result as object), timestamp: toHex(Math.floor(Date.now() / 1000) + 310) }
     })
     const chain = access({ RPC_URL_84532: url }, 84532)
-    expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('ahead of the clock') })
+    expect(await chain.nonce(ATTESTER)).toEqual({
+      ok: false,
+      rejectionReason: expect.stringContaining('ahead of the clock'),
+    })
     // A head in the past is harmless: a quiet chain has an old head.
     const laggingUrl = await startLyingEndpoint((method, _params, result) =>
       method === 'eth_getBlockByNumber' ? { ...(result as object), timestamp: '0x1' } : result,

@@ -257,7 +257,7 @@ describe('whole parallels among other edges', () => {
           } catch (error) {
             if (!(error instanceof ProblemError)) throw error
             expect(error.data.type).toBe('invalid-input')
-            expect(error.data.places![0]!.hint).toBeTruthy()
+            expect(error.data.invalidParts![0]!.hint).toBeTruthy()
           }
         }
         checkInterior(read({ type: 'Polygon', coordinates: [box(random, -60, 60)] }), [], kernel)

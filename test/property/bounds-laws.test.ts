@@ -22,7 +22,7 @@ const steps = fc.array(fc.tuple(fc.integer({ min: -20, max: 100 }), latitudes), 
 interface RingOptions {
   readonly isWestward: boolean
   /** Whether the ring has both names of the antimeridian where it crosses it. */
-  readonly hasSeamVertices: boolean
+  readonly hasAntimeridianVertices: boolean
   /** A vertex at this pole, as a spike; 0 for none. */
   readonly pole: -1 | 0 | 1
 }
@@ -30,7 +30,7 @@ interface RingOptions {
 /** Makes a closed ring that winds around the axis once; undefined if a step would be longer than 180°. */
 function ringAroundAxis(
   path: readonly (readonly [number, number])[],
-  { isWestward, hasSeamVertices, pole }: RingOptions,
+  { isWestward, hasAntimeridianVertices, pole }: RingOptions,
 ): Position[] | undefined {
   const total = path.reduce((sum, [step]) => sum + step, 0)
   const scale = 360 / total
@@ -40,7 +40,7 @@ function ringAroundAxis(
   for (const [index, [step, latitude]] of path.entries()) {
     const wrapped = ((((longitude + 180) % 360) + 360) % 360) - 180
     const previous = open.at(-1)
-    if (hasSeamVertices && previous !== undefined && Math.abs(wrapped - previous[0]) > 180) {
+    if (hasAntimeridianVertices && previous !== undefined && Math.abs(wrapped - previous[0]) > 180) {
       const east = previous[0] > 0 ? 180 : -180
       open.push([east, latitude], [-east, latitude])
     }
@@ -59,7 +59,7 @@ it('the box of a ring around the axis spans all longitudes, and the latitudes fr
       steps,
       fc.record({
         isWestward: fc.boolean(),
-        hasSeamVertices: fc.boolean(),
+        hasAntimeridianVertices: fc.boolean(),
         pole: fc.constantFrom<-1 | 0 | 1>(0, 0, 0, 1, -1),
       }),
       (path, options) => {

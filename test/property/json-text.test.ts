@@ -127,7 +127,7 @@ describe('keys of a JSON text', () => {
           guardJson(Buffer.from(serialize(node)), 64)
         } catch (error) {
           expect(error).toBeInstanceOf(ProblemError)
-          code = (error as ProblemError).data.places?.[0]?.code
+          code = (error as ProblemError).data.invalidParts?.[0]?.code
         }
         expect(code).toBe(firstFault(node))
         countsByCode[String(code)] = (countsByCode[String(code)] ?? 0) + 1

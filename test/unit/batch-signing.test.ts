@@ -66,9 +66,9 @@ describe('items that are signed one by one', () => {
       countSigned(count: number) {
         counts.ok += count
       },
-      fail: (id: string, { detail, places }: ProblemData) => {
+      fail: (id: string, { detail, invalidParts }: ProblemData) => {
         counts.rejected++
-        return `{${id}"error":${JSON.stringify({ detail, places })}}`
+        return `{${id}"error":${JSON.stringify({ detail, invalidParts })}}`
       },
     }
     const run = { tally } as unknown as BatchRun

@@ -97,9 +97,12 @@ describe('a stamp that cannot be read', () => {
       const stamp = stampOf('gpsd', typeof changes === 'function' ? {} : changes)
       if (typeof changes === 'function') stamp['signatures'] = [changes(readSignature(stamp))]
       const problem = (await verifier.stamp(stamp))['problem']
-      expect(problem).toMatchObject({ type: 'validation', places: [{ pointer: `#/stamp/${member}`, code }] })
+      expect(problem).toMatchObject({ type: 'validation', invalidParts: [{ pointer: `#/stamp/${member}`, code }] })
       const inProof = (await verifier.proof(proofOf([stampOf(), stamp])))['problem']
-      expect(inProof).toMatchObject({ type: 'validation', places: [{ pointer: `#/proof/stamps/1/${member}`, code }] })
+      expect(inProof).toMatchObject({
+        type: 'validation',
+        invalidParts: [{ pointer: `#/proof/stamps/1/${member}`, code }],
+      })
     })
   }
 
@@ -114,7 +117,7 @@ describe('a stamp that cannot be read', () => {
     ['location', { locationType: 'wkt', location: '' }, 'invalid-input'],
   ])('is rejected when a member has the wrong type, at %s: %j', async (member, changes, type) => {
     const { problem } = await verifier.stamp({ ...stampOf(), ...changes })
-    expect(problem).toMatchObject({ type, places: [{ pointer: `#/stamp/${member}` }] })
+    expect(problem).toMatchObject({ type, invalidParts: [{ pointer: `#/stamp/${member}` }] })
   })
 
   it.each([
@@ -125,7 +128,7 @@ describe('a stamp that cannot be read', () => {
     expect(problem).toMatchObject({
       type: 'validation',
       detail: `proof.claim.${member.replace('/', '.')}: is empty`,
-      places: [{ pointer: `#/proof/claim/${member}`, code: 'empty' }],
+      invalidParts: [{ pointer: `#/proof/claim/${member}`, code: 'empty' }],
     })
   })
 })

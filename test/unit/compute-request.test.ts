@@ -27,7 +27,7 @@ function readProblem(operation: OperationName, body: object) {
     read(operation, body)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const [firstError] = error.data.places ?? []
+    const [firstError] = error.data.invalidParts ?? []
     return { ...firstError, type: error.data.type, detail: error.data.detail, errorDetail: firstError?.detail }
   }
   throw new Error('the request was accepted')

@@ -36,7 +36,7 @@ function findRejection(geometry: Geometry): { code?: string; where: string; hint
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.type).toBe('invalid-input')
-    const { code, hint } = error.data.places![0]!
+    const { code, hint } = error.data.invalidParts![0]!
     return { code: code!, where: error.data.detail.split(':')[0]!, hint: hint! }
   }
   return undefined
@@ -120,7 +120,7 @@ function runAndCatch(
     return outcome.kind === 'numeric' ? Number(outcome.integer) : outcome.value
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const { code, detail } = error.data.places![0]!
+    const { code, detail } = error.data.invalidParts![0]!
     return { code, detail }
   }
 }

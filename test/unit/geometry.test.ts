@@ -110,7 +110,7 @@ describe('a flat geometry', () => {
       readGeometry(geometry as Geometry, ['from'], limits)
       expect.unreachable()
     } catch (error) {
-      expect((error as ProblemError).data.places?.[0]).toMatchObject({ code, pointer })
+      expect((error as ProblemError).data.invalidParts?.[0]).toMatchObject({ code, pointer })
     }
   })
 })

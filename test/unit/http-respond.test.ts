@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PROBLEMS, type ProblemData } from '../../src/base/problem.ts'
-import { createRequestIds, isRequestId } from '../../src/http/access/access-log.ts'
+import { createRequestIds, isRequestId } from '../../src/http/access/request-state.ts'
 import {
   contentResponse,
   isFieldValue,
@@ -36,7 +36,7 @@ describe('problem details', () => {
     const text = unit.repeat(10_000)
     const error = { pointer: `#/${text}`, detail: text, code: text, hint: text }
     const size = measureBody(
-      { type: 'invalid-input', detail: text, places: Array.from({ length: 50 }, () => error) },
+      { type: 'invalid-input', detail: text, invalidParts: Array.from({ length: 50 }, () => error) },
       `/${text}`,
     )
     expect(size).toBeLessThan(4096)
@@ -58,14 +58,14 @@ describe('problem details', () => {
 
   it('list at most ten errors, and omit an empty list', () => {
     const errors = Array.from({ length: 12 }, (_, index) => ({ pointer: `#/${index}`, detail: 'd' }))
-    const { body } = problemResponse(context, { type: 'invalid-input', detail: 'd', places: errors })
+    const { body } = problemResponse(context, { type: 'invalid-input', detail: 'd', invalidParts: errors })
     expect(JSON.parse(body).errors).toHaveLength(10)
     expect(JSON.parse(problemResponse(context, { type: 'internal', detail: 'd' }).body)).not.toHaveProperty('errors')
   })
 
   it('keep a short error whole', () => {
     const error = { pointer: '#/a/0', detail: 'd', code: 'c', hint: 'h' }
-    const { body } = problemResponse(context, { type: 'invalid-input', detail: 'd', places: [error] })
+    const { body } = problemResponse(context, { type: 'invalid-input', detail: 'd', invalidParts: [error] })
     expect(JSON.parse(body).errors).toEqual([error])
   })
 

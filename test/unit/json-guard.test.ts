@@ -12,7 +12,7 @@ function readCode(text: string | Uint8Array): string | undefined {
     expect(error).toBeInstanceOf(ProblemError)
     const { data } = error as ProblemError
     expect(data.type).toBe('bad-request')
-    return data.places?.[0]?.code
+    return data.invalidParts?.[0]?.code
   }
 }
 

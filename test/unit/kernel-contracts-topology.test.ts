@@ -10,13 +10,13 @@ describe('the checked sideOfRing', () => {
   it('accepts the limits of every range', () => {
     const kernel = createChecked()
     const vertices = kernel.write(box)
-    // 1 is inside, 0 outside, 2 on the ring. The flag 4, clear of the seam, is never set here.
+    // 1 is inside, 0 outside, 2 on the ring. The flag 4, clear of the antimeridian, is never set here.
     expect(kernel.sideOfRing(vertices, 5, 0, 0)).toBe(1)
     expect(kernel.sideOfRing(vertices, 5, 180, 90)).toBe(2)
     expect(kernel.sideOfRing(vertices, 5, -180, 5)).toBe(2)
   })
 
-  it('reports whether a ring is clear of the seam and the poles', () => {
+  it('reports whether a ring is clear of the antimeridian and the poles', () => {
     const kernel = createChecked()
     const clear = kernel.write(Float64Array.of(0, 0, 10, 0, 10, 10, 0, 0))
     expect(kernel.sideOfRing(clear, 4, 7, 5)).toBe(1 | 4)

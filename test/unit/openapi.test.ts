@@ -67,7 +67,7 @@ describe('the OpenAPI document', () => {
     for (const { method, path, counts } of createRoutes(services, readConfig({}, 1), new Metrics())) {
       const operation = OPERATIONS[`${method} ${path}`]!
       expect({ path, counts: operation.counts === true }).toEqual({ path, counts })
-      if (counts) expect(operation.refusals).toEqual(expect.arrayContaining([401, 429]))
+      if (counts) expect(operation.errorStatuses).toEqual(expect.arrayContaining([401, 429]))
     }
   })
 

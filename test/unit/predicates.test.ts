@@ -345,7 +345,7 @@ describe('longitude jumps', () => {
     expect(meets(polygon(box(170, 0, 180, 10)), polygon(box(-180, 5, -170, 6)))).toBe(true)
     expect(holds(cut, line([180, 1], [180, 9]))).toBe(true)
     expect(holds(cut, lines(at('175 5, 180 5'), at('-180 5, -175 5')))).toBe(true)
-    // The boundary of a line that is cut: its two ends at the seam are one interior point.
+    // The boundary of a line that is cut: its two ends at the antimeridian are one interior point.
     expect(holds(lines(at('175 5, 180 5'), at('-180 5, -175 5')), point(180, 5))).toBe(true)
     expect(holds(line([175, 5], [-175, 5]), lines(at('175 5, 180 5'), at('-180 5, -175 5')))).toBe(true)
   })

@@ -119,9 +119,9 @@ describe('signing again', () => {
       { ...before, chainId: 8453 },
     ]
     for (const body of changed) {
-      const { type, places } = await rejection(body)
+      const { type, invalidParts } = await rejection(body)
       expect(type).toBe('invalid-input')
-      expect(places?.[0]).toMatchObject({
+      expect(invalidParts?.[0]).toMatchObject({
         pointer: '#/delegatedAttestation/signature',
         code: 'resign-signature',
         hint: expect.stringContaining('unchanged'),
@@ -139,7 +139,7 @@ describe('signing again', () => {
       { ...before, delegatedAttestation },
       { ...before, attestation, delegatedAttestation },
     ]) {
-      expect((await rejection(body)).places?.[0]).toMatchObject({
+      expect((await rejection(body)).invalidParts?.[0]).toMatchObject({
         pointer: '#/attestation/attester',
         code: 'resign-attester',
       })
@@ -154,7 +154,10 @@ describe('signing again', () => {
       data: encodeMerkleRoot({ merkleRoot: ZERO_UID, leafCount: 2, timestampSeconds: NOW_SECONDS }),
     })
     for (const body of [{ chainId: 84532, ...proof }, root]) {
-      expect((await rejection(body)).places?.[0]).toMatchObject({ pointer: '#/attestation/data', code: 'resign-kind' })
+      expect((await rejection(body)).invalidParts?.[0]).toMatchObject({
+        pointer: '#/attestation/data',
+        code: 'resign-kind',
+      })
     }
   })
 
@@ -162,12 +165,12 @@ describe('signing again', () => {
     const before = await createResponse()
     // The deadline, an hour after signing, has long passed.
     expect(await resign(before, MAX_AGE_SECONDS)).toBeDefined()
-    expect((await rejection(before, MAX_AGE_SECONDS + 1)).places?.[0]).toMatchObject({
+    expect((await rejection(before, MAX_AGE_SECONDS + 1)).invalidParts?.[0]).toMatchObject({
       code: 'resign-age',
       detail: 'was computed 86401 s ago; a result can be signed again for 86400 s',
     })
     const data = encodeBoolean(true, [ZERO_UID], NOW_SECONDS + 1000, 'contains')
-    expect((await rejection(await createResponse({ data }))).places?.[0]).toMatchObject({ code: 'resign-age' })
+    expect((await rejection(await createResponse({ data }))).invalidParts?.[0]).toMatchObject({ code: 'resign-age' })
   })
 
   it('reports what is wrong with a body', async () => {
@@ -187,7 +190,7 @@ describe('signing again', () => {
       ],
     ]
     for (const [body, pointer, code] of cases) {
-      expect((await rejection(body)).places?.[0]).toMatchObject({ pointer, code })
+      expect((await rejection(body)).invalidParts?.[0]).toMatchObject({ pointer, code })
     }
     expect(await rejection({ ...before, more: 'x'.repeat(20_000) })).toMatchObject({ type: 'payload-too-large' })
   })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Question } from '../../web/explorer/compute/question.ts'
-import { decodeQuestion, encodeQuestion } from '../../web/explorer/compute/share.ts'
+import type { RequestDraft } from '../../web/explorer/compute/request-draft.ts'
+import { decodeDraft, encodeDraft } from '../../web/explorer/compute/share.ts'
 import { readText } from '../../web/explorer/geo/read-text.ts'
 
-const question: Question = {
+const draft: RequestDraft = {
   operation: 'distance',
   a: { type: 'Point', coordinates: [1, 2] },
   b: { uid: `0x${'ab'.repeat(32)}` },
@@ -12,8 +12,8 @@ const question: Question = {
   recipient: '',
 }
 
-it('decodes to the question that was encoded', async () => {
-  expect(await decodeQuestion(await encodeQuestion(question))).toEqual(question)
+it('decodes to the request that was encoded', async () => {
+  expect(await decodeDraft(await encodeDraft(draft))).toEqual(draft)
 })
 
 it.each([
@@ -23,8 +23,8 @@ it.each([
   ['coordinates of the wrong type', { a: { type: 'Polygon', coordinates: 5 } }],
   ['no input', { b: 7 }],
 ])('rejects a link with %s', async (_, patch) => {
-  const link = await encodeQuestion({ ...question, ...patch } as unknown as Question)
-  expect(await decodeQuestion(link)).toBeUndefined()
+  const link = await encodeDraft({ ...draft, ...patch } as unknown as RequestDraft)
+  expect(await decodeDraft(link)).toBeUndefined()
 })
 
 it('rejects a pasted collection without a usable feature', () => {

@@ -118,7 +118,7 @@ describe('the signer', () => {
     }
     expect(rejection(parts.signer.sign(payload({ chainId: 1 })))).toMatchObject({
       type: 'invalid-input',
-      places: [{ pointer: '#/chainId' }],
+      invalidParts: [{ pointer: '#/chainId' }],
     })
     expect(rejection(parts.signer.sign(payload({ schema: '0x12' }))).type).toBe('invalid-input')
     expect(rejection(parts.signer.sign(payload({ schema: parts.schemas.boolean.toUpperCase() as Hex }))).type).toBe(
@@ -149,7 +149,7 @@ describe('the signer', () => {
   it('rejects payloads for a chain whose contracts are not the expected ones', async () => {
     const signer = createTestSigner({
       nonces: createNonces({
-        read: async () => ({ ok: false, refusal: 'another contract' }),
+        read: async () => ({ ok: false, rejectionReason: 'another contract' }),
         readable: new Set([84532]),
         maxAgeMs: 1000,
         timeoutMs: 1000,
@@ -229,6 +229,8 @@ describe('a result signed without a nonce', () => {
     for (const bad of ['0x', `0x${'5A'.repeat(32)}`, `0x${'5a'.repeat(31)}`, undefined]) {
       expect(rejection(parts.signer.sign(result({ salt: bad as Hex }))).type).toBe('internal')
     }
-    expect(rejection(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({ places: [{ pointer: '#/chainId' }] })
+    expect(rejection(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({
+      invalidParts: [{ pointer: '#/chainId' }],
+    })
   })
 })

@@ -68,14 +68,14 @@ describe('a claim with a text location', () => {
     expect(problem.type).toBe('invalid-input')
     if (detail instanceof RegExp) expect(problem.detail).toMatch(detail)
     else expect(problem.detail).toBe(detail)
-    if (code !== undefined) expect(problem.places[0]).toMatchObject({ code, pointer: '#/proof/claim/location' })
+    if (code !== undefined) expect(problem.invalidParts[0]).toMatchObject({ code, pointer: '#/proof/claim/location' })
   })
 
   it('has a limit of vertices', async () => {
     const verifier = await createVerifier()
     const location = `LINESTRING(${Array.from({ length: 50_001 }, (_, index) => `${index / 1000} 1`).join(',')})`
     const { problem } = await verifier.proof(proofOf([stampOf()], { locationType: 'wkt', location }))
-    expect(problem.places[0].code).toBe('too-many-vertices')
+    expect(problem.invalidParts[0].code).toBe('too-many-vertices')
   })
 })
 
@@ -96,7 +96,7 @@ describe.each([
   it('is rejected when it is a megabyte long', async () => {
     const verifier = await createVerifier()
     const { problem } = await verifier.proof(proofOf([stampOf()], { locationType, location: repeatPiece(1_000_000) }))
-    expect(problem.places[0].pointer).toBe('#/proof/claim/location')
+    expect(problem.invalidParts[0].pointer).toBe('#/proof/claim/location')
     expect(problem.detail.length).toBeLessThan(200)
   })
 
@@ -197,7 +197,7 @@ describe('an input that refers to a text location', async () => {
         detail: expect.stringMatching(
           /^geometry: its location is not valid wkt: at character 9: a ring has 3 positions and is open/,
         ),
-        places: [{ code: 'uid-unreadable', pointer: '#/geometry' }],
+        invalidParts: [{ code: 'uid-unreadable', pointer: '#/geometry' }],
       },
     })
   })
@@ -208,7 +208,7 @@ describe('an input that refers to a text location', async () => {
     expect(run('area', { geometry: { verifiedProof: { proof } } }, resolved)).toMatchObject({
       ok: false,
       problem: {
-        places: [{ code: 'not-wkt', pointer: '#/geometry/verifiedProof/proof/claim/location' }],
+        invalidParts: [{ code: 'not-wkt', pointer: '#/geometry/verifiedProof/proof/claim/location' }],
       },
     })
   })

@@ -165,7 +165,7 @@ describe('an invalid polygon', () => {
 })
 
 describe('rings over the antimeridian and around a pole', () => {
-  const acrossSeam: Ring = at('170 0, -170 0, -170 10, 170 10, 170 0')
+  const acrossAntimeridian: Ring = at('170 0, -170 0, -170 10, 170 10, 170 0')
   const ringAround = (lat: number): Ring => [
     [0, lat],
     [90, lat],
@@ -175,8 +175,8 @@ describe('rings over the antimeridian and around a pole', () => {
   ]
 
   it('are checked on the cylinder, with holes on either side', () => {
-    expect(polygon(acrossSeam, box(-176, 4, -174, 6), box(174, 4, 176, 6))).toBeUndefined()
-    expect(polygon(acrossSeam, box(-166, 4, -164, 6))).toMatchObject({
+    expect(polygon(acrossAntimeridian, box(-176, 4, -174, 6), box(174, 4, 176, 6))).toBeUndefined()
+    expect(polygon(acrossAntimeridian, box(-166, 4, -164, 6))).toMatchObject({
       reason: 'hole outside its exterior ring',
       lon: -166,
     })
@@ -213,8 +213,8 @@ describe('rings over the antimeridian and around a pole', () => {
     expect(polygon(slit)).toMatchObject({ reason: 'repeated edge' })
   })
 
-  // Regression: a ring that named the seam by its other side was taken for one that crosses it.
-  it('are cut at ±180 under either name of the seam', () => {
+  // Regression: a ring that named the antimeridian by its other side was taken for one that crosses it.
+  it('are cut at ±180 under either name of the antimeridian', () => {
     const west: Ring = box(-180, 0, -170, 10)
     const others = ['170 0, -180 0, -180 10, 170 10, 170 0', '170 0, 180 0, -180 10, 170 10, 170 0']
     for (const east of others) expect(multiPolygon([at(east)], [west])).toBeUndefined()
@@ -236,8 +236,8 @@ describe('rings over the antimeridian and around a pole', () => {
     expect(polygon(at('-180 60, -90 60, 0 60, 90 60, 180 60, 180 90, -180 60'))).toBeUndefined()
   })
 
-  // Regression: whether the interior was in one piece or in two depended on how the seam was named.
-  it('have an interior that is cut in two by a hole touching them at the seam, under either name', () => {
+  // Regression: whether the interior was in one piece or in two depended on how the antimeridian was named.
+  it('have an interior that is cut in two by a hole touching them at the antimeridian, under either name', () => {
     const east: Ring = box(170, 0, 180, 10)
     const across: Ring = at('170 0, 180 0, -170 0, -170 10, 180 10, 170 10, 170 0')
     const disconnected = { reason: 'disconnected interior' }
@@ -248,16 +248,16 @@ describe('rings over the antimeridian and around a pole', () => {
       expect(polygon(east, at(`172 5, 175 2, ${lon} 5, 175 8, 172 5`))).toBeUndefined()
       const triangle = at(`45 0, ${lon} -67.5, ${lon} 67.5, 45 0`)
       expect(polygon(triangle, at('135 0, 90 22.5, 180 -67.5, 135 0'))).toMatchObject(disconnected)
-      // From seam to seam in a polygon that crosses it, west and east of it.
+      // From antimeridian to antimeridian in a polygon that crosses it, west and east of it.
       expect(polygon(across, at(`${lon} 0, 175 5, ${lon} 10, 178 5, ${lon} 0`))).toMatchObject(disconnected)
       expect(polygon(across, at(`${lon} 0, -175 5, ${lon} 10, -178 5, ${lon} 0`))).toMatchObject(disconnected)
-      // A hole that surrounds the pole except for a gap, closed at the seam.
+      // A hole that surrounds the pole except for a gap, closed at the antimeridian.
       const ring = at(`180 70, 90 70, 0 70, -90 70, ${lon} 70, -90 75, 0 75, 90 75, 180 70`)
       expect(polygon(ringAround(50), ring)).toMatchObject({ reason: 'self-touch' })
     }
   })
 
-  it('may have a hole across the seam if their interior lies on both sides, but no cut hole where they have no cut', () => {
+  it('may have a hole across the antimeridian if their interior lies on both sides, but no cut hole where they have no cut', () => {
     const south: Ring = at('-180 -10, -90 -10, 0 -10, 90 -10, 180 -10')
     const band: Ring = [...south, ...at('180 10, 90 10, 0 10, -90 10, -180 10, -180 -10')]
     expect(polygon(band, at('170 0, 180 3, 170 5, 170 0'), at('-170 0, -180 3, -170 5, -170 0'))).toBeUndefined()
@@ -287,7 +287,7 @@ describe('rings over the antimeridian and around a pole', () => {
     expect(polygon(box(-180, -90, 180, 90))).toBeUndefined()
     const south: Ring = at('-180 -90, -90 -90, 0 -90, 90 -90, 180 -90')
     expect(polygon([...south, ...at('180 90, 90 90, 0 90, -90 90, -180 90, -180 -90')])).toBeUndefined()
-    // Sectors of 20° across the seam, whose edge along the pole is sent as 340°.
+    // Sectors of 20° across the antimeridian, whose edge along the pole is sent as 340°.
     for (const lat of [90, -90]) expect(polygon(at(`170 0, -170 0, -170 ${lat}, 170 ${lat}, 170 0`))).toBeUndefined()
   })
 

@@ -72,7 +72,7 @@ async function rejectionCode(read: ProofReader, input: VerifiedLocationProof): P
     return undefined
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    return error.data.places?.[0]?.code ?? error.data.type
+    return error.data.invalidParts?.[0]?.code ?? error.data.type
   }
 }
 
@@ -193,7 +193,7 @@ describe('a verified proof as an input', () => {
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.detail).toContain(words)
     expect(error.data.detail.indexOf(words)).toBe(0)
-    expect(error.data.places![0]!.pointer).toMatch(/^#\/from\/verifiedProof/)
+    expect(error.data.invalidParts![0]!.pointer).toMatch(/^#\/from\/verifiedProof/)
   })
 
   it('is rejected when it is incomplete, too old or from another chain', async () => {

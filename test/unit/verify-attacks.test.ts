@@ -93,7 +93,7 @@ describe('misleading evidence', () => {
     }
     const findProblem = async (signals: string, kind: 'stamp' | 'proof' = 'stamp') => {
       const result = await verifier.run(kind, body(signals, kind), NOW)
-      return result.ok ? undefined : result.problem.places![0]
+      return result.ok ? undefined : result.problem.invalidParts![0]
     }
     const code = 'no-canonical-form'
     expect(await findProblem('"a":[1,{"b":1e400}]')).toMatchObject({ pointer: '#/stamp/signals/a/1/b', code })
@@ -104,7 +104,7 @@ describe('misleading evidence', () => {
     const signed = JSON.stringify({ stamp: stampOf('mock') })
     const broken = signed.replace(/"algorithm":"[^"]*"/, '"algorithm":"\\ud800"')
     const result = await verifier.run('stamp', broken, NOW)
-    expect(result.ok ? undefined : result.problem.places![0]).toMatchObject({
+    expect(result.ok ? undefined : result.problem.invalidParts![0]).toMatchObject({
       pointer: '#/stamp/signatures/0/algorithm',
       detail: expect.stringContaining('text with a lone surrogate has no canonical form'),
       code,

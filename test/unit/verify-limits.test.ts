@@ -25,8 +25,8 @@ it.each([
 ] as const)('rejects %s before it hashes anything, recovers any signer or checks any stamp', async (_, kind, body) => {
   const verifier = await createVerifier()
   const result = await verifier.ask({ kind, body, nowSeconds: NOW })
-  expect(!result.ok && result.problem).toMatchObject({ type: 'validation', places: [{ code: 'evidence-limit' }] })
-  expect(!result.ok && result.problem.places).toHaveLength(1)
+  expect(!result.ok && result.problem).toMatchObject({ type: 'validation', invalidParts: [{ code: 'evidence-limit' }] })
+  expect(!result.ok && result.problem.invalidParts).toHaveLength(1)
   expect(verifier.cryptoCalls()).toBe(0)
 })
 

@@ -178,7 +178,7 @@ describe('the file that a stamp names', () => {
   const stamp = stampOf('proofmode', { signals: { ...SIGNALS['proofmode'], FileHash } })
   const checkMedia = async (sentMedia: unknown) => {
     const result = await verifier.run('stamp', { stamp, media: sentMedia }, NOW + 60)
-    if (!result.ok) return result.problem.places![0]
+    if (!result.ok) return result.problem.invalidParts![0]
     const { checks } = JSON.parse(`{${result.members}}`).details
     return checks.find(({ id }: Loose) => id === 'file-hash-media')
   }

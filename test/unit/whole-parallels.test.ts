@@ -100,7 +100,7 @@ function findRejection(name: OperationName, ...geometries: Geometry[]) {
     return compute(name, ...geometries)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    return error.data.places![0]!
+    return error.data.invalidParts![0]!
   }
 }
 
@@ -194,13 +194,13 @@ describe.each(BANDS)('%s drawn from −180 to 180', (_, south, north) => {
     const [plain, dense] = [polygon(box(south, north)), polygon(denseBox(south, north))]
     expect(compute('contains', plain, dense)).toBe(true)
     expect(compute('contains', dense, plain)).toBe(true)
-    const overSeam = polygon(
+    const overAntimeridian = polygon(
       at(`170 ${middle - 0.1}, -170 ${middle - 0.1}, -170 ${middle + 0.1}, 170 ${middle + 0.1}, 170 ${middle - 0.1}`),
     )
     for (const band of [plain, dense]) {
-      expect(compute('contains', band, overSeam)).toBe(true)
-      expect(compute('intersects', overSeam, band)).toBe(true)
-      expect(compute('contains', overSeam, band)).toBe(false)
+      expect(compute('contains', band, overAntimeridian)).toBe(true)
+      expect(compute('intersects', overAntimeridian, band)).toBe(true)
+      expect(compute('contains', overAntimeridian, band)).toBe(false)
     }
   })
 })
@@ -251,14 +251,17 @@ describe('holes and the antimeridian', () => {
       )
     }
     // Regression: edges along ±180 counted, although they are not part of the boundary.
-    for (const polygonWithSeam of [
+    for (const polygonWithAntimeridian of [
       polygon(denseBox(-60, 60), hole),
       polygon(ringAround(40), denseBox(60, 90)),
       polygon(box(-60, 60), at('170 0, 180 0, 180 10, 170 10, 170 0'), at('-170 0, -180 0, -180 10, -170 10, -170 0')),
       polygon(box(-90, 90), denseBox(60, 90)),
     ]) {
       for (const operation of ['distance', 'within'] as const) {
-        const found = findRejection(operation, polygonWithSeam, point(175, 5)) as { code: string; pointer: string }
+        const found = findRejection(operation, polygonWithAntimeridian, point(175, 5)) as {
+          code: string
+          pointer: string
+        }
         if (found.code !== 'whole-parallel') expect(found).toMatchObject({ code: 'hole-at-antimeridian' })
       }
     }
@@ -427,7 +430,7 @@ describe('locations of evidence', () => {
       [polygon(denseBox(-60, 60), at('170 0, 170 10, -170 10, -170 0, 170 0')), 'hole-at-antimeridian'],
     ] as const) {
       const { problem } = await verifier.proof(polygonClaim(location))
-      expect(problem).toMatchObject({ type: 'invalid-input', places: [{ code }] })
+      expect(problem).toMatchObject({ type: 'invalid-input', invalidParts: [{ code }] })
     }
     expect((await verifier.proof(polygonClaim(polygon(denseBox(40, 90)))))['problem']).toBeUndefined()
   })

@@ -29,7 +29,7 @@ function rejection(geometry: Geometry): { code: string | undefined; hint: string
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.type).toBe('invalid-input')
-    const { code, hint } = error.data.places![0]!
+    const { code, hint } = error.data.invalidParts![0]!
     return { code, hint }
   }
   return undefined
@@ -82,7 +82,7 @@ describe('boxes around the world', () => {
     }
   })
 
-  it('are a band around the world; its seam is not an edge of a cut ring, and uncut rings are rejected', () => {
+  it('are a band around the world; the antimeridian is not an edge of a cut ring, and uncut rings are rejected', () => {
     const cut = polygon(denseBox(-60, 60))
     const uncut = polygon(at('-180 -60, -90 -60, 0 -60, 90 -60, -180 -60'), at('-180 60, -90 60, 0 60, 90 60, -180 60'))
     expect(rejection(cut)).toBeUndefined()

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { type Config, ConfigError, type Environment, readConfig } from '../../config/config.ts'
+import { type Config, readConfig } from '../../config/config.ts'
+import { ConfigError, type Environment } from '../../config/setting.ts'
 import { CHAIN_CHECKS } from '../doctor/chain-checks.ts'
 import { type Finding, fail, HOST_CHECKS } from '../doctor/host-checks.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'

@@ -82,7 +82,7 @@ export async function readNotation(notation: Notation, text: string): Promise<Pl
     return { value: readLocationText(notation, text, [], LIMITS) }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const hint = error.data.places?.[0]?.hint
+    const hint = error.data.invalidParts?.[0]?.hint
     return { fault: `not ${notation.toUpperCase()}: ${error.message}${hint === undefined ? '' : ` (${hint})`}` }
   }
 }

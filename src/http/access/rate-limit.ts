@@ -1,5 +1,5 @@
 import type { ProblemData } from '../../base/problem.ts'
-import type { Tier } from '../../config/config.ts'
+import type { Tier } from '../../config/http.ts'
 
 /** Key under which requests are counted together: an address key, or `key:` and the digest of an API key. */
 export type Subject = number | string
@@ -89,7 +89,7 @@ export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof type
   return {
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
-    places: [{ pointer: '#', detail: reached, code: 'limit' }],
+    invalidParts: [{ pointer: '#', detail: reached, code: 'limit' }],
   }
 }
 

@@ -5,6 +5,7 @@ import {
   json,
   type Operation,
   type OperationTable,
+  ok,
   pathParameter,
   query,
   schemaRef,
@@ -21,9 +22,8 @@ function document(operationId: string, summary: string, content: Content): Opera
     operationId,
     summary,
     parameters: [FORMAT],
-    answers: { 200: { description: summary, content } },
-    refusals: [400],
-    family: 'ogc',
+    responses: { 200: { description: summary, content } },
+    errorStatuses: [400],
   }
 }
 
@@ -45,9 +45,8 @@ export const OGC_OPERATIONS: OperationTable = {
     operationId: 'ogcOtherCollection',
     summary: 'Any other collection; always not found',
     parameters: [pathParameter('id', 'Any name except location-records.', { type: 'string' })],
-    answers: {},
-    refusals: [404],
-    family: 'ogc',
+    responses: {},
+    errorStatuses: [404],
   },
   'GET /ogc/collections/location-records/items': {
     tag: 'Features',
@@ -78,23 +77,15 @@ export const OGC_OPERATIONS: OperationTable = {
       query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,
     ],
-    answers: {
-      200: {
-        description: 'One page.',
-        content: { 'application/geo+json': schemaRef('RecordFeatureCollection') },
-        headers: ['Link'],
-      },
-    },
-    refusals: [400, 500, 503],
-    family: 'ogc',
+    responses: ok('One page.', { 'application/geo+json': schemaRef('RecordFeatureCollection') }, ['Link']),
+    errorStatuses: [400, 500, 503],
   },
   'GET /ogc/collections/location-records/items/:uid': {
     tag: 'Features',
     operationId: 'ogcItem',
     summary: 'One record as a feature',
     parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), FORMAT],
-    answers: { 200: { description: 'The feature.', content: { 'application/geo+json': schemaRef('RecordFeature') } } },
-    refusals: [400, 404, 500, 503],
-    family: 'ogc',
+    responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature') }),
+    errorStatuses: [400, 404, 500, 503],
   },
 }

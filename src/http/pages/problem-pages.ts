@@ -1,11 +1,14 @@
 import { PROBLEMS, type ProblemData, type ProblemType, problemAt } from '../../base/problem.ts'
 import { readConfig } from '../../config/config.ts'
 import { rateLimitProblem } from '../access/rate-limit.ts'
-import { isRecordPath, recordErrorJson } from '../routes/error-bodies.ts'
-import { problemJson } from '../routes/respond.ts'
-import type { ExampleError, Explanation, ExplanationRow } from './explanation.ts'
-import { PROBLEM_EXPLANATIONS } from './problem-explanations.ts'
-import { RECORD_EXPLANATIONS } from './record-explanations.ts'
+import { isRecordPath, problemJson, recordErrorJson } from '../routes/respond.ts'
+import {
+  type ExampleError,
+  type Explanation,
+  type ExplanationRow,
+  PROBLEM_EXPLANATIONS,
+  RECORD_EXPLANATIONS,
+} from './explanations.ts'
 
 /** The content of one page below `/errors`. */
 export interface ProblemPage {

@@ -1,11 +1,13 @@
-import { ProblemError } from '../../base/problem.ts'
+/** Routes for people, the index of all routes, and the page that browsers get for an unknown path. */
+import { PROBLEMS, type ProblemData, ProblemError } from '../../base/problem.ts'
 import type { Identity } from '../../service/services.ts'
+import type { RequestState } from '../access/request-state.ts'
 import { openApiText } from '../openapi/document.ts'
 import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '../pages/assets.ts'
 import { problemListJson, problemPageJson } from '../pages/problem-pages.ts'
-import { acceptQuality } from './record-routes.ts'
-import type { Route, RouteRequest, RouteResult } from './route.ts'
-import { getRoute } from './route.ts'
+import { acceptQuality } from '../transport/request-head.ts'
+import { isOlderPath, isRecordPath } from './respond.ts'
+import { getRoute, type Route, type RouteRequest, type RouteResult } from './route.ts'
 
 const VARY_ACCEPT = { Vary: 'Accept' }
 
@@ -134,4 +136,45 @@ export function rootHtml({ baseUrl, identity, routes }: RootPage): string {
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+/** The page about this problem, among the built pages below `/errors`. */
+const PAGE = 'errors/not-found'
+
+/**
+ * Returns a function that answers browsers with the HTML page about `not-found` and its status. Paths of an API keep the error
+ * format of their family for every client (decisions 43 and 90).
+ *
+ * @returns a function that returns undefined if the problem itself is to be sent
+ */
+export function createNotFoundPage(pages: Assets = openAssets(builtFolder('docs'))) {
+  return ({ exchange, route }: RequestState, problem: ProblemData): Promise<RouteResult> | undefined => {
+    const { method, head, path } = exchange
+    const isPage = problem.type === 'not-found' && (method === 'GET' || method === 'HEAD') && route?.counts !== true
+    if (!isPage || isApiPath(path) || !prefersHtml(head.accept) || !pages.has(PAGE)) return undefined
+    return loadPage(pages, head.acceptEncoding)
+  }
+}
+
+function isApiPath(path: string): boolean {
+  return isRecordPath(path) || isOlderPath(path) || /^\/(?:compute|verify)(?:\/|$)/.test(path)
+}
+
+/** Returns true if a client prefers HTML. One that also accepts HTML but prefers JSON does not show pages to people. */
+function prefersHtml(accept: string | undefined): boolean {
+  const html = acceptQuality(accept, 'text/html')
+  return (
+    html > 0 && ['application/json', 'application/problem+json'].every((type) => acceptQuality(accept, type) < html)
+  )
+}
+
+async function loadPage(pages: Assets, acceptEncoding: string | undefined): Promise<RouteResult> {
+  const page = await pages.answer(PAGE, { acceptEncoding, ifNoneMatch: undefined })
+  // Not cached, so a tag would be of no use: the path may exist tomorrow.
+  const { ETag: _, ...headers } = page.headers ?? {}
+  return {
+    ...page,
+    status: PROBLEMS['not-found'].status,
+    headers: { ...headers, 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding' },
+  }
 }

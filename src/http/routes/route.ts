@@ -37,7 +37,7 @@ export interface Route {
   /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
   readonly counts: boolean
   /** Called before the body is read. Returns a problem if the client may not use this route. */
-  readonly refusal?: (exchange: Exchange) => ProblemData | undefined
+  readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
   /** Used instead of `run` by routes that read and write piece by piece. */
@@ -60,6 +60,11 @@ export interface StreamRequest extends RouteRequest, BatchContext {
   /** Ends the stream that `begin` returned. */
   finish(stream: ResponseStream): void
   fail(error: unknown): void
+}
+
+/** Makes a POST route that counts towards the hourly limit. */
+export function countedPost(path: string, summary: string, run: Route['run']): Route {
+  return { method: 'POST', path, summary, counts: true, run }
 }
 
 /** Makes a GET route that does not count towards the hourly limit. */

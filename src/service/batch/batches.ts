@@ -242,7 +242,7 @@ class LineBatch implements LineStream {
     this.#context.countItems('payload-too-large', 1)
     const detail = `the line has ${bytes} bytes, more than ${this.#parts.config.limits.maxBodyBytes}`
     const entry = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
-    return `{"error":${this.#context.problemJson({ type: 'payload-too-large', detail, places: [entry] })}}`
+    return `{"error":${this.#context.problemJson({ type: 'payload-too-large', detail, invalidParts: [entry] })}}`
   }
 }
 

@@ -151,7 +151,7 @@ function tooManyItems(maxItems: number): ProblemError {
   return new ProblemError({
     type: 'bad-request',
     detail,
-    places: [
+    invalidParts: [
       {
         pointer: '#/items',
         detail,
@@ -180,7 +180,7 @@ function envelopeTooLarge(bytes: number, maxBytes: number): ProblemError {
   const detail = `the batch without its items has ${bytes} bytes, more than ${maxBytes}`
   const hint = 'besides items, a batch has only chainId, recipient, attest and sequence'
   const entry = { pointer: '#', detail, code: 'envelope-too-large', hint }
-  return new ProblemError({ type: 'payload-too-large', detail, places: [entry] })
+  return new ProblemError({ type: 'payload-too-large', detail, invalidParts: [entry] })
 }
 
 function missingItems(): ProblemError {

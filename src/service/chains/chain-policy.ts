@@ -37,10 +37,10 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
 
     require(chainId, path = ['chainId']) {
       const chain = chains.get(chainId)
-      const refusal = chainClient?.refusal(chainId)
-      if (chain !== undefined && refusal === undefined) return chain
-      const supported = [...chains.values()].filter(({ id }) => chainClient?.refusal(id) === undefined)
-      const reason = refusal === undefined ? 'is not supported' : `is refused: ${refusal}`
+      const rejectionReason = chainClient?.rejectionReason(chainId)
+      if (chain !== undefined && rejectionReason === undefined) return chain
+      const supported = [...chains.values()].filter(({ id }) => chainClient?.rejectionReason(id) === undefined)
+      const reason = rejectionReason === undefined ? 'is not supported' : `is refused: ${rejectionReason}`
       throw problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
         code: 'unsupported-chain',
       })

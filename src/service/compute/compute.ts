@@ -77,5 +77,5 @@ export function createComputeService(parts: ComputeServiceParts) {
 }
 
 function needsMoreWork(result: ComputeResult): boolean {
-  return result.ok === false && result.problem.places?.[0]?.code === TOO_MUCH_WORK
+  return result.ok === false && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
 }

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { TOO_MUCH_WORK } from '../../compute/operations.ts'
-import { type Config, ConfigError } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { ConfigError } from '../../config/setting.ts'
 import { javascriptKeccak } from '../../crypto/noble-hashes.ts'
 import type { EvidenceSettings } from '../../threads/compute-lanes.ts'
 import type { ComputePool } from '../../threads/compute-pool.ts'
@@ -39,7 +40,7 @@ export function createEvidenceRunner(
 }
 
 function needsMoreWork(result: VerifyResult): boolean {
-  return !result.ok && result.problem.places?.[0]?.code === TOO_MUCH_WORK
+  return !result.ok && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
 }
 
 /** The operator's settings for evidence, and the descriptions of the plugins that the operator adds. */

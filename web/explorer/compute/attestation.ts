@@ -80,7 +80,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
   return { element, show, close: () => clearInterval(clock) }
 
   function show(state: State): void {
-    const response = state.altered ?? state.answer
+    const response = state.altered ?? state.response
     empty.hidden = response !== undefined
     body.hidden = response === undefined
     if (response === undefined) {
@@ -124,13 +124,13 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     replace(checks, verdict.checks.map(checkLine))
   }
 
-  function showFacts({ question, nonceSource }: State, response: ComputeResponse): void {
+  function showFacts({ draft, nonceSource }: State, response: ComputeResponse): void {
     const { attestation, delegatedAttestation, result, timestamp, inputRefs, notes } = response
-    const chain = chainOf(issuer(), question.chainId)
+    const chain = chainOf(issuer(), draft.chainId)
     const statement =
       typeof result === 'number'
-        ? `${measureOf(question, result).value} ${measureOf(question, result).unit} ${sentenceOf(question, result)}`
-        : sentenceOf(question, result)
+        ? `${measureOf(draft, result).value} ${measureOf(draft, result).unit} ${sentenceOf(draft, result)}`
+        : sentenceOf(draft, result)
     const isForAnyone = /^0x0{40}$/.test(attestation.recipient)
     const source = NONCE_WORDS[nonceSource ?? ''] ?? ''
     replace(
@@ -143,8 +143,8 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
       fact(
         'Chain',
         chain === undefined
-          ? String(question.chainId)
-          : `${chain.name} (${question.chainId}), EAS ${chain.easVersion} at ${shortHex(chain.registry)}`,
+          ? String(draft.chainId)
+          : `${chain.name} (${draft.chainId}), EAS ${chain.easVersion} at ${shortHex(chain.registry)}`,
       ),
       fact('Schema', hexButton(attestation.schema, 'The schema')),
       fact('Nonce', `${delegatedAttestation.nonce}, ${source}`),
@@ -173,8 +173,8 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
   }
 
   function showBytes(): void {
-    const { answer, altered } = session.state
-    if (bytesFold.open && answer !== undefined) editor.show(groupsOf(altered ?? answer), groupsOf(answer))
+    const { response, altered } = session.state
+    if (bytesFold.open && response !== undefined) editor.show(groupsOf(altered ?? response), groupsOf(response))
   }
 
   /** Changes one byte. The response contains the signature in two members; both get the same change. */
@@ -184,8 +184,8 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     groups[group]![index] = digits
     const signature = `0x${groups.at(-1)!.join('')}`
     const data = `0x${groups.slice(0, -1).flat().join('')}`
-    const { answer } = session.state
-    const isUnchanged = data === answer?.attestation.data && signature === answer.delegatedAttestation.signature
+    const { response } = session.state
+    const isUnchanged = data === response?.attestation.data && signature === response.delegatedAttestation.signature
     if (isUnchanged) session.alter(undefined)
     else {
       session.alter({

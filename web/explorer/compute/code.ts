@@ -2,51 +2,51 @@
 import type { IssuerChain } from '../../../src/client/answers.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
-import { bodyOf, inputsOf, type Question } from './question.ts'
+import { bodyOf, inputsOf, type RequestDraft } from './request-draft.ts'
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Solidity'] as const
 export type Language = (typeof LANGUAGES)[number]
 
 export function codeOf(
   language: Language,
-  question: Question,
+  draft: RequestDraft,
   baseUrl: string,
   signed: ComputeResponse | undefined,
   chain: IssuerChain | undefined,
 ): string {
   switch (language) {
     case 'curl':
-      return curl(question, baseUrl)
+      return curl(draft, baseUrl)
     case 'TypeScript':
-      return typescript(question, baseUrl)
+      return typescript(draft, baseUrl)
     case 'Python':
-      return python(question, baseUrl)
+      return python(draft, baseUrl)
     case 'Solidity':
       return solidity(signed, chain)
   }
 }
 
-function curl(question: Question, baseUrl: string): string {
-  const body = JSON.stringify(bodyOf(question), null, 2).replaceAll("'", "'\\''")
-  return `curl -s ${baseUrl}/compute/v0/${question.operation} \\
+function curl(draft: RequestDraft, baseUrl: string): string {
+  const body = JSON.stringify(bodyOf(draft), null, 2).replaceAll("'", "'\\''")
+  return `curl -s ${baseUrl}/compute/v0/${draft.operation} \\
   -H 'content-type: application/json' \\
   -d '${compactPositions(body)}'`
 }
 
-function typescript(question: Question, baseUrl: string): string {
-  const inputs = inputsOf(question)
-  const names = OPERATIONS[question.operation].inputs
+function typescript(draft: RequestDraft, baseUrl: string): string {
+  const inputs = inputsOf(draft)
+  const names = OPERATIONS[draft.operation].inputs
   const consts = inputs.map(
     (input, index) => `const ${names[index]} = ${compactPositions(JSON.stringify(input, null, 2))}`,
   )
-  const radius = question.operation === 'within' ? `, ${question.radiusMeters}` : ''
-  const options = question.recipient === '' ? '' : `, { recipient: ${JSON.stringify(question.recipient)} }`
+  const radius = draft.operation === 'within' ? `, ${draft.radiusMeters}` : ''
+  const options = draft.recipient === '' ? '' : `, { recipient: ${JSON.stringify(draft.recipient)} }`
   return `import { createClient, verifyResult } from 'trigpoint/client'
 
-const client = createClient({ baseUrl: '${baseUrl}', chainId: ${question.chainId} })
+const client = createClient({ baseUrl: '${baseUrl}', chainId: ${draft.chainId} })
 ${consts.join('\n')}
 
-const response = await client.compute.${question.operation}(${names.join(', ')}${radius}${options})
+const response = await client.compute.${draft.operation}(${names.join(', ')}${radius}${options})
 const verdict = await verifyResult(response, {
   issuer: await client.issuer(), // better: a copy that you have stored
   inputs: [${names.join(', ')}],
@@ -54,14 +54,14 @@ const verdict = await verifyResult(response, {
 console.log(response.result, verdict.ok)`
 }
 
-function python(question: Question, baseUrl: string): string {
-  const body = compactPositions(JSON.stringify(bodyOf(question), null, 4))
+function python(draft: RequestDraft, baseUrl: string): string {
+  const body = compactPositions(JSON.stringify(bodyOf(draft), null, 4))
   return `import json
 from urllib.request import Request, urlopen
 
 body = ${body}
 request = Request(
-    "${baseUrl}/compute/v0/${question.operation}",
+    "${baseUrl}/compute/v0/${draft.operation}",
     data=json.dumps(body).encode(),
     headers={"content-type": "application/json"},
 )

@@ -1,11 +1,11 @@
 import type { Geometry } from '../../../src/types/generated.ts'
-import type { Question } from './question.ts'
+import type { RequestDraft } from './request-draft.ts'
 
 export interface Example {
   readonly title: string
   /** What the example shows. */
   readonly lesson: string
-  readonly question: Pick<Question, 'operation' | 'a'> & Partial<Question>
+  readonly draft: Pick<RequestDraft, 'operation' | 'a'> & Partial<RequestDraft>
 }
 
 const point = (longitude: number, latitude: number): Geometry => ({ type: 'Point', coordinates: [longitude, latitude] })
@@ -27,17 +27,17 @@ export const EXAMPLES: readonly Example[] = [
     title: 'Lisbon to Tokyo',
     lesson:
       'The geodesic crosses the Arctic Circle. The planar edge, straight in longitude and latitude, is 2,000 km longer.',
-    question: { operation: 'distance', a: point(-9.1393, 38.7223), b: point(139.6917, 35.6895) },
+    draft: { operation: 'distance', a: point(-9.1393, 38.7223), b: point(139.6917, 35.6895) },
   },
   {
     title: 'Over the antimeridian',
     lesson: 'Samoa is a short distance east of Fiji, across 180°.',
-    question: { operation: 'distance', a: point(178.4419, -18.1416), b: point(-171.7513, -13.8333) },
+    draft: { operation: 'distance', a: point(178.4419, -18.1416), b: point(-171.7513, -13.8333) },
   },
   {
     title: 'A flight in two legs',
     lesson: 'Each leg is a geodesic; the length is their sum.',
-    question: {
+    draft: {
       operation: 'length',
       a: {
         type: 'LineString',
@@ -52,7 +52,7 @@ export const EXAMPLES: readonly Example[] = [
   {
     title: 'Around the South Pole',
     lesson: 'A ring that runs once around a pole encloses the pole. It needs no cut at 180°.',
-    question: {
+    draft: {
       operation: 'area',
       a: {
         type: 'Polygon',
@@ -74,17 +74,17 @@ export const EXAMPLES: readonly Example[] = [
     title: 'Planar edge or geodesic',
     lesson:
       'B lies north of the planar edge, so contains is false. The geodesic between the same vertices passes north of B.',
-    question: { operation: 'contains', a: box(0, 40, 40, 50), b: point(20, 51) },
+    draft: { operation: 'contains', a: box(0, 40, 40, 50), b: point(20, 51) },
   },
   {
     title: 'Within 500 km of Geneva',
     lesson: 'The distance and the radius are compared in whole centimetres.',
-    question: { operation: 'within', a: point(2.3522, 48.8566), b: point(6.1432, 46.2044), radiusMeters: 500_000 },
+    draft: { operation: 'within', a: point(2.3522, 48.8566), b: point(6.1432, 46.2044), radiusMeters: 500_000 },
   },
   {
     title: 'Both sides of 180°',
     lesson: 'The box lies on both sides of the antimeridian, and the line crosses it.',
-    question: {
+    draft: {
       operation: 'intersects',
       a: {
         type: 'Polygon',

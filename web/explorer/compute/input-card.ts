@@ -6,7 +6,7 @@ import { readText } from '../geo/read-text.ts'
 import { boxOf, vertexCount } from '../geo/shape.ts'
 import { type IconName, icon } from '../icons.ts'
 import type { DrawKind } from '../map/drawing.ts'
-import { geometryOf } from './question.ts'
+import { geometryOf } from './request-draft.ts'
 
 export interface InputCard {
   readonly element: HTMLElement

@@ -9,20 +9,20 @@ import { problemView } from '../problem-view.ts'
 import { hashOf, noteQuery } from '../router.ts'
 import { createAttestationPanel } from './attestation.ts'
 import { EXAMPLES, type Example } from './examples.ts'
-import { fitting, geometryOf, inputsOf, type Question, readingOf } from './question.ts'
-import { createQuestionPanel } from './question-panel.ts'
 import { createReadout } from './readout.ts'
-import { COMPUTE_SCENE, drawQuestion, extentOf } from './scene.ts'
+import { fitting, geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
+import { createRequestPanel } from './request-panel.ts'
+import { COMPUTE_SCENE, drawInputs, extentOf } from './scene.ts'
 import { createSession, type State } from './session.ts'
-import { decodeQuestion, encodeQuestion } from './share.ts'
+import { decodeDraft, encodeDraft } from './share.ts'
 import { createUsePanel } from './use-panel.ts'
 
 const DEFAULTS = { radiusMeters: 1000, chainId: 84532, recipient: '' }
 
 export function createComputePage(parts: PageParts): Page {
-  const first = questionOf(EXAMPLES[0]!)
+  const first = draftFrom(EXAMPLES[0]!)
   const session = createSession(parts.api, first)
-  const panel = createQuestionPanel({ change, choose, draw, example })
+  const panel = createRequestPanel({ change, choose, draw, example })
   const readout = createReadout()
   const attestation = createAttestationPanel(session, parts.issuer)
   const use = createUsePanel(session, parts, () => void share())
@@ -66,7 +66,7 @@ export function createComputePage(parts: PageParts): Page {
       isShown = true
       const shared = query.get('s')
       if (shared !== null) void open(shared)
-      else if (!hasStarted) session.askNow()
+      else if (!hasStarted) session.requestNow()
       hasStarted = true
       parts.takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
     },
@@ -91,17 +91,17 @@ export function createComputePage(parts: PageParts): Page {
   }
 
   function show(state: State): void {
-    panel.show(state.question, drawing)
+    panel.show(state.draft, drawing)
     readout.show(state)
     attestation.show(state)
     use.show(state)
     replace(problem, state.error === undefined ? undefined : problemView(state.error))
-    showLegend(state.question)
+    showLegend(state.draft)
     cancelAnimationFrame(drawFrame)
     drawFrame = requestAnimationFrame(drawAll)
   }
 
-  function showLegend({ operation }: Question): void {
+  function showLegend({ operation }: RequestDraft): void {
     if (legend.dataset['operation'] === operation) return
     legend.dataset['operation'] = operation
     const isPlanar = readingOf(operation) === 'planar'
@@ -113,9 +113,9 @@ export function createComputePage(parts: PageParts): Page {
 
   function drawAll(): void {
     if (scene === undefined || engine === undefined || !isShown) return
-    const { question, preview } = session.state
-    drawQuestion(scene, question, engine.kernel, preview?.ok === true && preview.result === 0n)
-    const shapes = inputsOf(question).flatMap((input, index) => {
+    const { draft, preview } = session.state
+    drawInputs(scene, draft, engine.kernel, preview?.ok === true && preview.result === 0n)
+    const shapes = inputsOf(draft).flatMap((input, index) => {
       const geometry = geometryOf(input)
       const [slot, letter, className] = index === 0 ? ['a', 'A', 'first'] : ['b', 'B', 'second']
       return geometry === undefined ? [] : [{ slot: slot!, letter: letter!, className: className!, geometry }]
@@ -124,28 +124,28 @@ export function createComputePage(parts: PageParts): Page {
   }
 
   function showAll(isFirst = false): void {
-    const { question } = session.state
-    const bare = () => boxOf(inputsOf(question).flatMap((input) => geometryOf(input) ?? []))
-    const box = engine === undefined ? bare() : extentOf(question, engine.kernel)
+    const { draft } = session.state
+    const bare = () => boxOf(inputsOf(draft).flatMap((input) => geometryOf(input) ?? []))
+    const box = engine === undefined ? bare() : extentOf(draft, engine.kernel)
     if (box !== undefined) base?.fit(box, !isFirst)
   }
 
-  function change(patch: Partial<Question>, isFinal = true): void {
+  function change(patch: Partial<RequestDraft>, isFinal = true): void {
     panel.showExample(-1)
     session.change(patch, isFinal)
     if (location.hash.includes('?')) noteQuery('compute', new URLSearchParams()) // the link no longer matches the request
   }
 
   /** Switches to another operation and keeps input A if it fits (or B in its place); otherwise loads the first example. */
-  function choose(operation: Question['operation']): void {
-    const { question } = session.state
-    const a = fitting(operation, question.a) ?? fitting(operation, question.b)
+  function choose(operation: RequestDraft['operation']): void {
+    const { draft } = session.state
+    const a = fitting(operation, draft.a) ?? fitting(operation, draft.b)
     if (a !== undefined) change({ operation, a })
-    else example(EXAMPLES.find(({ question }) => question.operation === operation)!)
+    else example(EXAMPLES.find(({ draft }) => draft.operation === operation)!)
   }
 
   function example(chosen: Example): void {
-    session.change(questionOf(chosen))
+    session.change(draftFrom(chosen))
     panel.showExample(EXAMPLES.indexOf(chosen))
     showAll()
   }
@@ -154,7 +154,7 @@ export function createComputePage(parts: PageParts): Page {
     const isSame = drawing?.slot === slot && drawing.kind === kind
     drawing?.work.cancel()
     if (base === undefined || engine === undefined || isSame) return
-    const before = session.state.question[slot]
+    const before = session.state.draft[slot]
     handles?.clear()
     const work = startDrawing(
       base,
@@ -169,29 +169,29 @@ export function createComputePage(parts: PageParts): Page {
       },
     )
     drawing = { slot, kind, work }
-    panel.show(session.state.question, drawing)
+    panel.show(session.state.draft, drawing)
     mapSlot.scrollIntoView({ block: 'nearest' })
   }
 
   async function open(shared: string): Promise<void> {
-    const question = await decodeQuestion(shared)
-    if (question === undefined) {
+    const draft = await decodeDraft(shared)
+    if (draft === undefined) {
       toast('This link does not contain a valid request')
-      session.askNow()
+      session.requestNow()
       return
     }
     panel.showExample(-1)
-    session.change(question)
+    session.change(draft)
     showAll()
   }
 
   async function share(): Promise<void> {
-    const query = new URLSearchParams({ s: await encodeQuestion(session.state.question) })
+    const query = new URLSearchParams({ s: await encodeDraft(session.state.draft) })
     noteQuery('compute', query)
     await copy(`${location.origin}${location.pathname}${hashOf({ page: 'compute', query })}`, 'Link')
   }
 }
 
-function questionOf({ question }: Example): Question {
-  return { ...DEFAULTS, b: question.a, ...question }
+function draftFrom({ draft }: Example): RequestDraft {
+  return { ...DEFAULTS, b: draft.a, ...draft }
 }

@@ -5,11 +5,11 @@ import { OPERATIONS } from '../../../src/compute/operations.ts'
 import { announce, h, replace } from '../dom.ts'
 import { areaMeasure, clockUtc, lengthMeasure, type Measure, shortMeters } from '../format.ts'
 import { icon } from '../icons.ts'
-import type { Question } from './question.ts'
+import type { RequestDraft } from './request-draft.ts'
 import type { State } from './session.ts'
 
 /** Returns a sentence that states the result. */
-export function sentenceOf({ operation, radiusMeters }: Question, result: number | boolean): string {
+export function sentenceOf({ operation, radiusMeters }: RequestDraft, result: number | boolean): string {
   switch (operation) {
     case 'distance':
       return result === 0 ? 'A and B share a point.' : 'between the nearest points of A and B'
@@ -26,8 +26,8 @@ export function sentenceOf({ operation, radiusMeters }: Question, result: number
   }
 }
 
-export function measureOf(question: Question, result: number): Measure {
-  return question.operation === 'area' ? areaMeasure(result) : lengthMeasure(result)
+export function measureOf(draft: RequestDraft, result: number): Measure {
+  return draft.operation === 'area' ? areaMeasure(result) : lengthMeasure(result)
 }
 
 export function createReadout(): { element: HTMLElement; show(state: State): void } {
@@ -40,10 +40,10 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
   return { element, show }
 
   function show(state: State): void {
-    const { question, answer, altered, preview, phase } = state
-    const row = OPERATIONS[question.operation]
+    const { draft, response, altered, preview, phase } = state
+    const row = OPERATIONS[draft.operation]
     let result: number | boolean | undefined
-    if (answer !== undefined) result = (altered ?? answer).result
+    if (response !== undefined) result = (altered ?? response).result
     else if (preview?.ok === true) {
       const { result: value } = preview
       result =
@@ -53,7 +53,7 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
     }
     element.dataset['phase'] = phase
     element.dataset['verdict'] = state.verdict === undefined ? 'none' : state.verdict.ok ? 'good' : 'bad'
-    showFigure(question, result, preview?.ok === false ? preview.reason : undefined)
+    showFigure(draft, result, preview?.ok === false ? preview.reason : undefined)
     replace(status, badges(state))
     if (phase === 'signed' && state.verdict !== undefined) {
       const text = `${figure.textContent} ${sentence.textContent} ${state.verdict.ok ? 'Signed, and verified in this browser.' : 'The signature does not hold.'}`
@@ -62,7 +62,7 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
     }
   }
 
-  function showFigure(question: Question, result: number | boolean | undefined, reason: string | undefined): void {
+  function showFigure(draft: RequestDraft, result: number | boolean | undefined, reason: string | undefined): void {
     if (result === undefined) {
       replace(figure, h('span', { class: 'none' }, '–'))
       sentence.textContent = reason ?? 'There is no preview for this request. The service computes the result.'
@@ -70,25 +70,25 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
     }
     if (typeof result === 'boolean') {
       replace(figure, h('span', { class: 'truth' }, result ? 'True' : 'False'))
-      sentence.textContent = sentenceOf(question, result)
+      sentence.textContent = sentenceOf(draft, result)
       return
     }
-    const { value, unit, also } = measureOf(question, result)
+    const { value, unit, also } = measureOf(draft, result)
     replace(figure, h('span', { class: 'value' }, value), h('span', { class: 'unit' }, ` ${unit}`))
-    sentence.textContent = `${also.join('  ·  ')} ${sentenceOf(question, result)}`
+    sentence.textContent = `${also.join('  ·  ')} ${sentenceOf(draft, result)}`
   }
 }
 
-function badges({ phase, answer, altered, verdict, preview }: State): HTMLElement[] {
-  if (phase === 'refused') return [h('span', { class: 'tag bad' }, icon('cross'), 'Rejected by the service')]
-  if (answer === undefined) {
+function badges({ phase, response, altered, verdict, preview }: State): HTMLElement[] {
+  if (phase === 'rejected') return [h('span', { class: 'tag bad' }, icon('cross'), 'Rejected by the service')]
+  if (response === undefined) {
     const time =
       preview?.ok === true
         ? `, computed here in ${preview.milliseconds < 1 ? 'less than 1' : Math.round(preview.milliseconds)} ms`
         : ''
     return [
       h('span', { class: 'tag' }, `Preview, unsigned${time}`),
-      phase === 'asking' ? h('span', { class: 'tag accent' }, 'Requesting …') : undefined,
+      phase === 'requesting' ? h('span', { class: 'tag accent' }, 'Requesting …') : undefined,
     ].filter((tag) => tag !== undefined)
   }
   if (verdict === undefined) return [h('span', { class: 'tag accent' }, 'Signed, verifying …')]
@@ -98,6 +98,6 @@ function badges({ phase, answer, altered, verdict, preview }: State): HTMLElemen
   }
   return [
     h('span', { class: 'tag good' }, icon('check'), 'Signed and verified in your browser'),
-    h('span', { class: 'moment' }, `computed ${clockUtc(answer.timestamp)}`),
+    h('span', { class: 'moment' }, `computed ${clockUtc(response.timestamp)}`),
   ]
 }

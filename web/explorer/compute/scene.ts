@@ -7,7 +7,7 @@ import { linkBetween } from '../geo/link.ts'
 import { type Box, boxOf } from '../geo/shape.ts'
 import type { Scene, SceneSpecification } from '../map/base-map.ts'
 import type { Palette } from '../map/palette.ts'
-import { geometryOf, inputsOf, type Question, readingOf } from './question.ts'
+import { geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
 
 const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
 
@@ -82,35 +82,35 @@ function layers(palette: Palette): LayerSpecification[] {
  *
  * @param meets whether the two inputs share a point; then there is no line between them
  */
-export function drawQuestion(scene: Scene, question: Question, kernel: Kernel, meets: boolean): void {
+export function drawInputs(scene: Scene, draft: RequestDraft, kernel: Kernel, meets: boolean): void {
   const features: DrawnFeature[] = []
-  const reading = readingOf(question.operation)
+  const reading = readingOf(draft.operation)
   const other = reading === 'geodesic' ? 'planar' : 'geodesic'
-  for (const [index, input] of inputsOf(question).entries()) {
+  for (const [index, input] of inputsOf(draft).entries()) {
     const geometry = geometryOf(input)
     if (geometry === undefined) continue
     const slot = 'ab'[index]!
     features.push(...drawnFeatures(kernel, geometry, reading, { slot, role: 'main' }))
     features.push(...drawnFeatures(kernel, geometry, other, { slot, role: 'other' }))
   }
-  scene.setData('shapes', [...features, ...ringOf(question, kernel)])
-  scene.setData('link', meets ? [] : linkOf(question, kernel))
+  scene.setData('shapes', [...features, ...ringOf(draft, kernel)])
+  scene.setData('link', meets ? [] : linkOf(draft, kernel))
 }
 
 /** The circle around the target of `within`, if the target is a point. */
-function ringOf(question: Question, kernel: Kernel): DrawnFeature[] {
-  const target = geometryOf(question.b)
-  if (question.operation !== 'within' || target?.type !== 'Point') return []
+function ringOf(draft: RequestDraft, kernel: Kernel): DrawnFeature[] {
+  const target = geometryOf(draft.b)
+  if (draft.operation !== 'within' || target?.type !== 'Point') return []
   const [longitude, latitude] = target.coordinates
-  const ring = circleAround(kernel, [longitude, latitude], question.radiusMeters, 128)
+  const ring = circleAround(kernel, [longitude, latitude], draft.radiusMeters, 128)
   const geometry = { type: 'LineString' as const, coordinates: ring.map(([x, y]): [number, number] => [x, y]) }
   return drawnFeatures(kernel, geometry, 'planar', { slot: 'b', role: 'ring' })
 }
 
 /** The shortest line between the two inputs. */
-function linkOf(question: Question, kernel: Kernel): DrawnFeature[] {
-  if (question.operation !== 'distance' && question.operation !== 'within') return []
-  const [a, b] = [geometryOf(question.a), geometryOf(question.b)]
+function linkOf(draft: RequestDraft, kernel: Kernel): DrawnFeature[] {
+  if (draft.operation !== 'distance' && draft.operation !== 'within') return []
+  const [a, b] = [geometryOf(draft.a), geometryOf(draft.b)]
   const ends = a === undefined || b === undefined ? undefined : linkBetween(kernel, a, b)
   if (ends === undefined) return []
   const line = { type: 'LineString' as const, coordinates: ends.map(([x, y]): [number, number] => [x, y]) }
@@ -121,10 +121,10 @@ function linkOf(question: Question, kernel: Kernel): DrawnFeature[] {
 }
 
 /** Returns the bounding box of the drawing. A geodesic may run far outside the box of its end points. */
-export function extentOf(question: Question, kernel: Kernel): Box | undefined {
-  const reading = readingOf(question.operation)
-  const features = [...linkOf(question, kernel), ...ringOf(question, kernel)]
-  for (const input of inputsOf(question)) {
+export function extentOf(draft: RequestDraft, kernel: Kernel): Box | undefined {
+  const reading = readingOf(draft.operation)
+  const features = [...linkOf(draft, kernel), ...ringOf(draft, kernel)]
+  for (const input of inputsOf(draft)) {
     const geometry = geometryOf(input)
     if (geometry !== undefined) features.push(...drawnFeatures(kernel, geometry, reading, {}))
   }

@@ -3,21 +3,21 @@ import { type Verdict, verifyResult } from '../../../src/client/client.ts'
 import type { ComputeResponse, Geometry } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
 import type { Engine } from '../kernel.ts'
-import { bodyOf, geometryOf, inputsOf, operationText, type Question } from './question.ts'
+import { bodyOf, geometryOf, inputsOf, operationText, type RequestDraft } from './request-draft.ts'
 
 export type Preview =
   | { readonly ok: true; readonly result: bigint | boolean; readonly milliseconds: number }
   | { readonly ok: false; readonly reason: string }
 
-export type Phase = 'preview' | 'asking' | 'signed' | 'refused'
+export type Phase = 'preview' | 'requesting' | 'signed' | 'rejected'
 
 export interface State {
-  readonly question: Question
+  readonly draft: RequestDraft
   readonly phase: Phase
   /** Undefined until the kernel is loaded, and for inputs that are not plain geometries, such as a UID. */
   readonly preview: Preview | undefined
   /** The signed response to the current request. */
-  readonly answer: ComputeResponse | undefined
+  readonly response: ComputeResponse | undefined
   /** The response with bytes that were changed in the byte editor. */
   readonly altered: ComputeResponse | undefined
   readonly verdict: Verdict | undefined
@@ -28,11 +28,11 @@ export interface State {
 export interface Session {
   readonly state: State
   /** @param isFinal false while a vertex is being dragged: then only the preview is computed, and no request is sent */
-  change(patch: Partial<Question>, isFinal?: boolean): void
-  alter(answer: ComputeResponse | undefined): void
+  change(patch: Partial<RequestDraft>, isFinal?: boolean): void
+  alter(response: ComputeResponse | undefined): void
   /** Requests a new signature of the response, with the current nonce and a new deadline. */
   resign(): Promise<void>
-  askNow(): void
+  requestNow(): void
   useEngine(engine: Engine): void
   /** @returns a function that removes the listener */
   onChange(listener: (state: State) => void): () => void
@@ -41,7 +41,7 @@ export interface Session {
 /** Changes that follow each other within this time are sent as one request. */
 const SETTLE_MS = 150
 
-export function createSession(api: Api, question: Question): Session {
+export function createSession(api: Api, draft: RequestDraft): Session {
   const listeners = new Set<(state: State) => void>()
   let engine: Engine | undefined
   let settle: ReturnType<typeof setTimeout> | undefined
@@ -49,10 +49,10 @@ export function createSession(api: Api, question: Question): Session {
   let pendingRequest: AbortController | undefined
   let checks = 0
   let state: State = {
-    question,
+    draft,
     phase: 'preview',
     preview: undefined,
-    answer: undefined,
+    response: undefined,
     altered: undefined,
     verdict: undefined,
     error: undefined,
@@ -65,14 +65,14 @@ export function createSession(api: Api, question: Question): Session {
   }
 
   function computePreview(): void {
-    const { question } = state
-    const geometries = inputsOf(question).map(geometryOf)
+    const { draft } = state
+    const geometries = inputsOf(draft).map(geometryOf)
     if (engine === undefined || geometries.includes(undefined)) {
       set({ preview: undefined })
       return
     }
     const started = performance.now()
-    const outcome = engine.recompute(operationText(question), geometries as Geometry[])
+    const outcome = engine.recompute(operationText(draft), geometries as Geometry[])
     const milliseconds = performance.now() - started
     set({ preview: outcome.ok ? { ...outcome, milliseconds } : { ok: false, reason: outcome.reason } })
   }
@@ -81,30 +81,30 @@ export function createSession(api: Api, question: Question): Session {
     pendingRequest?.abort()
     const controller = new AbortController()
     pendingRequest = controller
-    const { question } = state
-    set({ phase: 'asking', error: undefined })
+    const { draft } = state
+    set({ phase: 'requesting', error: undefined })
     try {
-      const answer = await request(api, question, controller.signal)
+      const response = await request(api, draft, controller.signal)
       if (controller.signal.aborted) return
-      set({ phase: 'signed', answer, altered: undefined, error: undefined, nonceSource: api.nonceSource })
+      set({ phase: 'signed', response, altered: undefined, error: undefined, nonceSource: api.nonceSource })
       await check()
     } catch (error) {
       if (controller.signal.aborted) return
-      set({ phase: 'refused', error, answer: undefined, altered: undefined, verdict: undefined })
+      set({ phase: 'rejected', error, response: undefined, altered: undefined, verdict: undefined })
     }
   }
 
   /** Verifies the response. If several checks overlap, only the one that started last sets the verdict. */
   async function check(): Promise<void> {
     const number = ++checks
-    const { question, answer, altered } = state
-    const shown = altered ?? answer
+    const { draft, response, altered } = state
+    const shown = altered ?? response
     if (shown === undefined) return
     const issuer = await api.issuer()
     const verdict = await verifyResult(shown, {
-      chainId: question.chainId,
+      chainId: draft.chainId,
       issuer,
-      inputs: inputsOf(question),
+      inputs: inputsOf(draft),
       recompute: engine?.recompute,
     })
     if (number === checks) set({ verdict })
@@ -118,9 +118,9 @@ export function createSession(api: Api, question: Question): Session {
       pendingRequest?.abort()
       checks++
       set({
-        question: { ...state.question, ...patch },
+        draft: { ...state.draft, ...patch },
         phase: 'preview',
-        answer: undefined,
+        response: undefined,
         altered: undefined,
         verdict: undefined,
         error: undefined,
@@ -135,18 +135,23 @@ export function createSession(api: Api, question: Question): Session {
       void check()
     },
     async resign() {
-      const { answer, question } = state
-      if (answer === undefined) return
+      const { response, draft } = state
+      if (response === undefined) return
       try {
-        const signed = await api.client.compute.resign(answer, { chainId: question.chainId })
-        if (state.answer !== answer) return
-        set({ answer: { ...answer, ...signed }, altered: undefined, verdict: undefined, nonceSource: api.nonceSource })
+        const signed = await api.client.compute.resign(response, { chainId: draft.chainId })
+        if (state.response !== response) return
+        set({
+          response: { ...response, ...signed },
+          altered: undefined,
+          verdict: undefined,
+          nonceSource: api.nonceSource,
+        })
         await check()
       } catch (error) {
         set({ error })
       }
     },
-    askNow() {
+    requestNow() {
       clearTimeout(settle)
       void sendRequest()
     },
@@ -163,19 +168,19 @@ export function createSession(api: Api, question: Question): Session {
   }
 }
 
-function request(api: Api, question: Question, signal: AbortSignal): Promise<ComputeResponse> {
+function request(api: Api, draft: RequestDraft, signal: AbortSignal): Promise<ComputeResponse> {
   const { compute } = api.client
-  const body = bodyOf(question)
-  const options = { signal, chainId: question.chainId, recipient: body['recipient'] as string | undefined }
-  const [a, b] = [question.a, question.b]
-  switch (question.operation) {
+  const body = bodyOf(draft)
+  const options = { signal, chainId: draft.chainId, recipient: body['recipient'] as string | undefined }
+  const [a, b] = [draft.a, draft.b]
+  switch (draft.operation) {
     case 'area':
       return compute.area(a, options)
     case 'length':
       return compute.length(a, options)
     case 'within':
-      return compute.within(a, b, question.radiusMeters, options)
+      return compute.within(a, b, draft.radiusMeters, options)
     default:
-      return compute[question.operation](a, b, options)
+      return compute[draft.operation](a, b, options)
   }
 }

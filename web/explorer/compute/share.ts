@@ -1,11 +1,18 @@
 /** Encodes a request for a URL: deflated JSON in base64url. */
 import { checkShape } from '../../../src/geometry/check-shape.ts'
-import { geometryOf, OPERATION_NAMES, type Question } from './question.ts'
+import { geometryOf, OPERATION_NAMES, type RequestDraft } from './request-draft.ts'
 
 /** Bytes that a link may inflate to; a hostile one could fill the memory. */
 const MAX_CHARACTERS = 400_000
 
-export async function encodeQuestion({ operation, a, b, radiusMeters, chainId, recipient }: Question): Promise<string> {
+export async function encodeDraft({
+  operation,
+  a,
+  b,
+  radiusMeters,
+  chainId,
+  recipient,
+}: RequestDraft): Promise<string> {
   const text = JSON.stringify([operation, a, b, radiusMeters, chainId, recipient])
   const bytes = await collect(new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw')))
   let binary = ''
@@ -14,20 +21,20 @@ export async function encodeQuestion({ operation, a, b, radiusMeters, chainId, r
 }
 
 /** @returns undefined if the text is not such a link */
-export async function decodeQuestion(text: string): Promise<Question | undefined> {
+export async function decodeDraft(text: string): Promise<RequestDraft | undefined> {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
     const inflated = await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')))
     const [operation, a, b, radiusMeters, chainId, recipient] = JSON.parse(new TextDecoder().decode(inflated))
-    const isQuestion =
+    const isDraft =
       OPERATION_NAMES.includes(operation) &&
       [a, b].every(isInput) &&
       Number.isFinite(radiusMeters) &&
       Number.isInteger(chainId) &&
       // The recipient appears in code that people copy, so a link may only contain an address.
       /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient))
-    return isQuestion ? { operation, a, b, radiusMeters, chainId, recipient } : undefined
+    return isDraft ? { operation, a, b, radiusMeters, chainId, recipient } : undefined
   } catch {
     return undefined
   }
@@ -36,7 +43,7 @@ export async function decodeQuestion(text: string): Promise<Question | undefined
 /** Checks the shape of geometries, because the map draws them; the service validates everything else. */
 function isInput(input: unknown): boolean {
   if (typeof input !== 'object' || input === null) return false
-  const geometry = geometryOf(input as Question['a'])
+  const geometry = geometryOf(input as RequestDraft['a'])
   return geometry === undefined || checkShape(geometry).ok
 }
 

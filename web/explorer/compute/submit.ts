@@ -36,10 +36,10 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
   return { element, show }
 
   function show(next: State): void {
-    if (next.answer !== state?.answer) replace(outcome)
+    if (next.response !== state?.response) replace(outcome)
     state = next
-    const chain = chainOf(issuer(), next.question.chainId)
-    const isReady = next.answer !== undefined && chain !== undefined
+    const chain = chainOf(issuer(), next.draft.chainId)
+    const isReady = next.response !== undefined && chain !== undefined
     submit.disabled = !isReady || injectedWallet() === undefined
     calldata.disabled = !isReady
     hint.textContent =
@@ -49,7 +49,7 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
   }
 
   function buildCall(response: ComputeResponse): { to: string; data: string; chainId: number } | undefined {
-    const chain = state === undefined ? undefined : chainOf(issuer(), state.question.chainId)
+    const chain = state === undefined ? undefined : chainOf(issuer(), state.draft.chainId)
     if (chain === undefined) return undefined
     return {
       to: chain.registry,
@@ -59,13 +59,13 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
   }
 
   function copyCalldata(): void {
-    const call = state?.answer === undefined ? undefined : buildCall(state.answer)
+    const call = state?.response === undefined ? undefined : buildCall(state.response)
     if (call !== undefined) void copy(call.data, `Calldata for ${shortHex(call.to)}`)
   }
 
   async function run(): Promise<void> {
     const wallet = injectedWallet()
-    const call = state?.answer === undefined ? undefined : buildCall(state.answer)
+    const call = state?.response === undefined ? undefined : buildCall(state.response)
     if (wallet === undefined || call === undefined) return
     submit.disabled = true
     try {

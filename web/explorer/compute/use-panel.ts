@@ -71,8 +71,8 @@ export function createUsePanel(session: Session, parts: PageParts, share: () => 
   }
 
   function textOf(): string {
-    const { question, answer } = session.state
-    return codeOf(language, question, parts.api.baseUrl, answer, chainOf(parts.issuer(), question.chainId))
+    const { draft, response } = session.state
+    return codeOf(language, draft, parts.api.baseUrl, response, chainOf(parts.issuer(), draft.chainId))
   }
 
   function choose(name: Language): void {

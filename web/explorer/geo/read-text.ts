@@ -26,7 +26,7 @@ export function readText(text: string): ReadText {
       return checkGeometry(readWkt(trimmed, [], LIMITS), 'WKT')
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      const [hint] = error.data.places?.flatMap((place) => place.hint ?? []) ?? []
+      const [hint] = error.data.invalidParts?.flatMap((part) => part.hint ?? []) ?? []
       return reject(`WKT: ${error.data.detail}.${hint === undefined ? '' : ` ${hint}.`}`)
     }
   }

@@ -14,7 +14,7 @@ export function createOutcome(api: Api, changed: () => void, saveProof: () => vo
   const signature = h('div', { class: 'stack' })
   const save = h(
     'button',
-    { class: 'button', type: 'button', onclick: () => saveAnswer() },
+    { class: 'button', type: 'button', onclick: () => saveResponse() },
     icon('down'),
     'Download the response',
   )
@@ -63,7 +63,7 @@ export function createOutcome(api: Api, changed: () => void, saveProof: () => vo
     )
   }
 
-  function saveAnswer(): void {
+  function saveResponse(): void {
     if (response !== undefined) download('verified-proof.json', JSON.stringify(response, null, 2))
   }
 }

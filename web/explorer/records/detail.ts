@@ -1,5 +1,5 @@
 import type { LocationRecord } from '../../../src/types/generated.ts'
-import { encodeQuestion } from '../compute/share.ts'
+import { encodeDraft } from '../compute/share.ts'
 import { h } from '../dom.ts'
 import { fact, hexButton } from '../facts.ts'
 import { timeUtc, whole } from '../format.ts'
@@ -85,7 +85,7 @@ export function stateTags({ revoked, finalized }: LocationRecord): HTMLElement[]
 async function open(record: LocationRecord): Promise<void> {
   const geometry = geometryOfRecord(record)
   if (geometry === undefined) return
-  const question = {
+  const draft = {
     operation: 'distance' as const,
     a: geometry,
     b: { type: 'Point' as const, coordinates: [6.1432, 46.2044] as [number, number] },
@@ -93,7 +93,7 @@ async function open(record: LocationRecord): Promise<void> {
     chainId: 84532,
     recipient: '',
   }
-  location.hash = hashOf({ page: 'compute', query: new URLSearchParams({ s: await encodeQuestion(question) }) })
+  location.hash = hashOf({ page: 'compute', query: new URLSearchParams({ s: await encodeDraft(draft) }) })
 }
 
 function bytesOf(base64: string | undefined): string {

@@ -8,10 +8,10 @@ import { intersects } from '../../src/topology/intersects.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { cutLine, cutRing, uncut, withAntimeridianVertices } from '../antimeridian-cutter.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import type { Random } from '../random-shapes.ts'
 import { scaled } from '../scale.ts'
-import { cutLine, cutRing, uncut, withSeamVertices } from '../seam-cutter.ts'
 import fc from '../seeded.ts'
 
 const RUNS = { numRuns: scaled(1000) }
@@ -43,7 +43,7 @@ function antimeridianShape(random: Random): Forms | undefined {
   }
   const several = Array.from({ length: integer(3, 9) }, randomPosition)
   if (kind < 0.5) {
-    const line = withSeamVertices(
+    const line = withAntimeridianVertices(
       random() < 0.2
         ? [
             [180, integer(0, 5)],
@@ -56,7 +56,7 @@ function antimeridianShape(random: Random): Forms | undefined {
   const [x, y] = randomPosition()
   const angle = ([lon, lat]: Position): number => Math.atan2(lat - y - 0.3, lon - x - 0.4)
   const vertices = several.toSorted((p, q) => angle(p) - angle(q))
-  const ring = withSeamVertices([...vertices, vertices[0]!])
+  const ring = withAntimeridianVertices([...vertices, vertices[0]!])
   const whole = polygon(uncut(ring, randomSign180(random)))
   if (!isValid(whole)) return undefined
   const cut = cutRing(ring)

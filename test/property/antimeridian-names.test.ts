@@ -6,10 +6,10 @@ import { intersects } from '../../src/topology/intersects.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { renamed } from '../antimeridian-names.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import type { Random } from '../random-shapes.ts'
 import { scaled } from '../scale.ts'
-import { renamed } from '../seam-names.ts'
 import fc from '../seeded.ts'
 
 const RUNS = { numRuns: scaled(1000) }

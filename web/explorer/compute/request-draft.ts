@@ -4,7 +4,7 @@ import type { Geometry, Input } from '../../../src/types/generated.ts'
 import type { OperationName } from '../../../src/wire/values.ts'
 import type { Reading } from '../geo/edges.ts'
 
-export interface Question {
+export interface RequestDraft {
   readonly operation: OperationName
   /** `a` is the first input; `b` is the second one, for operations that take two. */
   readonly a: Input
@@ -49,7 +49,7 @@ export function readingOf(operation: OperationName): Reading {
   return operation === 'contains' || operation === 'intersects' ? 'planar' : 'geodesic'
 }
 
-export function inputsOf({ operation, a, b }: Question): readonly Input[] {
+export function inputsOf({ operation, a, b }: RequestDraft): readonly Input[] {
   return OPERATIONS[operation].inputs.length === 1 ? [a] : [a, b]
 }
 
@@ -58,15 +58,15 @@ export function geometryOf(input: Input): Geometry | undefined {
 }
 
 /** Returns the operation text that is signed. */
-export function operationText({ operation, radiusMeters }: Question): string {
+export function operationText({ operation, radiusMeters }: RequestDraft): string {
   return operation === 'within' ? `within:${Math.round(radiusMeters * 100)}` : operation
 }
 
 /** Returns the body of the HTTP request. */
-export function bodyOf(question: Question): Record<string, unknown> {
-  const { operation, radiusMeters, chainId, recipient } = question
+export function bodyOf(draft: RequestDraft): Record<string, unknown> {
+  const { operation, radiusMeters, chainId, recipient } = draft
   const names = OPERATIONS[operation].inputs
-  const members = inputsOf(question).map((input, index) => [names[index]!, input])
+  const members = inputsOf(draft).map((input, index) => [names[index]!, input])
   return {
     chainId,
     ...Object.fromEntries(members),

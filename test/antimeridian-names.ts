@@ -4,7 +4,7 @@ import type { Random } from './random-shapes.ts'
 
 /**
  * Does not rename positions whose spelling says where the edge runs: the ends of an edge along a pole, of one of exactly 180
- * degrees, and of one without length on the seam, which with two spellings would go around the globe.
+ * degrees, and of one without length on the antimeridian, which with two spellings would go around the globe.
  */
 export function renamed(geometry: Geometry, random: Random): Geometry {
   const chain = (positions: readonly Position[]): Position[] => {

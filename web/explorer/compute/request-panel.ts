@@ -7,11 +7,11 @@ import { icon } from '../icons.ts'
 import type { DrawKind } from '../map/drawing.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import { createInputCard } from './input-card.ts'
-import { OPERATION_NAMES, type Question, WORDS } from './question.ts'
+import { OPERATION_NAMES, type RequestDraft, WORDS } from './request-draft.ts'
 
-export interface QuestionPanelParts {
-  change(patch: Partial<Question>, isFinal?: boolean): void
-  choose(operation: Question['operation']): void
+export interface RequestPanelParts {
+  change(patch: Partial<RequestDraft>, isFinal?: boolean): void
+  choose(operation: RequestDraft['operation']): void
   draw(slot: 'a' | 'b', kind: DrawKind): void
   example(example: Example): void
 }
@@ -19,12 +19,12 @@ export interface QuestionPanelParts {
 const LARGEST_RADIUS_METERS = 20_037_508
 const SMALLEST_RADIUS_METERS = 1
 
-export function createQuestionPanel({ change, choose, draw, example }: QuestionPanelParts) {
+export function createRequestPanel({ change, choose, draw, example }: RequestPanelParts) {
   const operations = h('div', { class: 'segments operations', role: 'tablist', 'aria-label': 'Operation' })
   const tabs = OPERATION_NAMES.map((name) =>
     h(
       'button',
-      { type: 'button', role: 'tab', id: `op-${name}`, 'aria-controls': 'question', onclick: () => choose(name) },
+      { type: 'button', role: 'tab', id: `op-${name}`, 'aria-controls': 'request', onclick: () => choose(name) },
       WORDS[name].title,
     ),
   )
@@ -88,7 +88,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
   })
   const panel = h(
     'div',
-    { class: 'panel', id: 'question', role: 'tabpanel' },
+    { class: 'panel', id: 'request', role: 'tabpanel' },
     heading,
     cards.a.element,
     h('div', { class: 'between-inputs' }, swap),
@@ -98,7 +98,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
   )
   const element = h(
     'form',
-    { class: 'question-panel', 'aria-label': 'Request', onsubmit: (event: Event) => event.preventDefault() },
+    { class: 'request-panel', 'aria-label': 'Request', onsubmit: (event: Event) => event.preventDefault() },
     h(
       'div',
       { class: 'panel examples' },
@@ -112,15 +112,15 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
     h('option', { value: '' }, 'Your own request'),
     EXAMPLES.map(({ title }, index) => h('option', { value: index }, title)),
   )
-  let question: Question | undefined
+  let draft: RequestDraft | undefined
   swap.addEventListener('click', () => {
-    if (question !== undefined) change({ a: question.b, b: question.a })
+    if (draft !== undefined) change({ a: draft.b, b: draft.a })
   })
 
   return { element, show, showIssuer, showExample }
 
-  function show(next: Question, drawing: { slot: 'a' | 'b'; kind: DrawKind } | undefined): void {
-    question = next
+  function show(next: RequestDraft, drawing: { slot: 'a' | 'b'; kind: DrawKind } | undefined): void {
+    draft = next
     const { title, question: text, roles, draws } = WORDS[next.operation]
     for (const tab of tabs) {
       const isChosen = tab.id === `op-${next.operation}`
@@ -148,7 +148,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
       chain,
       issuer.chains.map(({ chainId, name }) => h('option', { value: chainId }, `${name} (${chainId})`)),
     )
-    if (question !== undefined) show(question, undefined)
+    if (draft !== undefined) show(draft, undefined)
   }
 
   function showExample(index: number): void {
@@ -174,7 +174,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
 }
 
 /** The radius in metres, as a number field and a logarithmic slider. */
-function createRadius(change: QuestionPanelParts['change']) {
+function createRadius(change: RequestPanelParts['change']) {
   const input = h('input', {
     class: 'input numeric',
     id: 'radius',

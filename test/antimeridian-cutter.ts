@@ -5,7 +5,7 @@ import type { Geometry, Position } from '../src/types/generated.ts'
 export type Unrolled = readonly Position[]
 
 /** Adds a vertex at 180 to every edge that crosses it, at a latitude rounded to 1/1024; the result defines the shape. */
-export function withSeamVertices(chain: Unrolled): Position[] {
+export function withAntimeridianVertices(chain: Unrolled): Position[] {
   return chain.flatMap(([lon, lat], i): Position[] => {
     const before = chain[i - 1]
     if (before === undefined || (before[0] - 180) * (lon - 180) >= 0) return [[lon, lat]]
@@ -15,20 +15,22 @@ export function withSeamVertices(chain: Unrolled): Position[] {
   })
 }
 
-/** Returns the chain as it is sent uncut: each vertex on the seam has the longitude that `seamName` chooses. */
-export function uncut(chain: Unrolled, seamName: () => 180 | -180): Position[] {
-  const named = chain.map(([lon, lat]): Position => [lon === 180 ? seamName() : lon > 180 ? lon - 360 : lon, lat])
+/** Returns the chain as it is sent uncut: each vertex on the antimeridian has the longitude that `longitudeOfVertex` chooses. */
+export function uncut(chain: Unrolled, longitudeOfVertex: () => 180 | -180): Position[] {
+  const named = chain.map(
+    ([lon, lat]): Position => [lon === 180 ? longitudeOfVertex() : lon > 180 ? lon - 360 : lon, lat],
+  )
   const [first, last] = [chain[0]!, chain.at(-1)!]
   return first[0] === last[0] && first[1] === last[1] ? [...named.slice(0, -1), named[0]!] : named
 }
 
 /**
- * Cuts a simple closed ring that meets the seam only by crossing it at vertices.
+ * Cuts a simple closed ring that meets the antimeridian only by crossing it at vertices.
  *
- * The parts between crossings are joined along the seam: the interior lies between the first and second crossing by latitude,
- * between the third and fourth, and so on.
+ * The parts between crossings are joined along the antimeridian: the interior lies between the first and second crossing by
+ * latitude, between the third and fourth, and so on.
  *
- * @returns undefined when the ring touches the seam in another way, or does not cross it
+ * @returns undefined when the ring touches the antimeridian in another way, or does not cross it
  */
 export function cutRing(ring: Unrolled): Geometry | undefined {
   const open = ring.slice(0, -1)
@@ -61,7 +63,7 @@ export function cutRing(ring: Unrolled): Geometry | undefined {
   return { type: 'MultiPolygon', coordinates: members }
 }
 
-/** Cuts a line at its vertices on the seam where it changes sides. */
+/** Cuts a line at its vertices on the antimeridian where it changes sides. */
 export function cutLine(line: Unrolled): Geometry {
   const pieces: Position[][] = [[]]
   let isEast = (line.find(([lon]) => lon !== 180)?.[0] ?? 0) > 180

@@ -1,6 +1,6 @@
 import { type Config, ConfigError, type LocationLayout } from '../config/config.ts'
 import { hexToBytes, utf8 } from '../crypto/hex.ts'
-import { javascriptKeccak } from '../crypto/noble-hashes.ts'
+import { javascriptKeccak } from '../crypto/noble.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { AttestationKind, Hex } from '../wire/values.ts'
 

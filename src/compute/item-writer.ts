@@ -1,5 +1,4 @@
 import { createLeafHasher } from '../attest/merkle-proof.ts'
-import { attestationJsonHead, leafJson } from '../attest/proof-texts.ts'
 import type { PackedBytes } from '../base/bytes.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import { bytesToHex } from '../crypto/hex.ts'
@@ -9,6 +8,7 @@ import type { ChunkItem, ComputeChunk, OpenItem, TextsResult, UnsignedResult } f
 import { payloadSize, putPayload, readPayload } from '../wire/signing-records.ts'
 import type { AttestationKind, Hex } from '../wire/values.ts'
 import type { OperationRow } from './operations.ts'
+import { attestationJsonHead, leafJson } from './response-text.ts'
 import type { Outcome } from './run.ts'
 import { encodeData, encodeMembers } from './task.ts'
 

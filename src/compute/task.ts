@@ -1,4 +1,4 @@
-import { booleanData, numericData, type ResultData } from '../attest/result-data.ts'
+import { booleanData, numericData, type ResultData } from '../attest/data.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { fromScaledInteger } from '../base/units.ts'
 import { bytesToHex } from '../crypto/hex.ts'
@@ -17,11 +17,10 @@ import type {
   UnresolvedInput,
 } from '../wire/compute-messages.ts'
 import type { Hex, OperationName } from '../wire/values.ts'
-import type { Operand } from './operands.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { type ReadRequest, readRequest, SkeletonMemo } from './read-request.ts'
-import { resultMembers } from './result-text.ts'
-import { type ComputeContext, type Outcome, runOperation } from './run.ts'
+import { resultMembers } from './response-text.ts'
+import { type ComputeContext, type Operand, type Outcome, runOperation } from './run.ts'
 
 type Limits = ComputeWorkerData['limits']
 

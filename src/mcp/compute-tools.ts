@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts'
 import type { ComputeOptions } from '../client/compute.ts'
 import { OPERATIONS } from '../compute/operations.ts'
-import { noteText } from '../compute/result-text.ts'
+import { noteText } from '../compute/response-text.ts'
 import type { BooleanComputeResponse, NumericComputeResponse } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
 import { type Arguments, type JsonSchema, signedText, standaloneSchema, type Tool, valueText } from './tool.ts'

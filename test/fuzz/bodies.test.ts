@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
+import { decodeBoolean, decodeNumeric } from '../../src/attest/data.ts'
 import { PROBLEMS } from '../../src/base/problem.ts'
 import { runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'

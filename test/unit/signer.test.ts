@@ -1,6 +1,6 @@
 import { keccak256, recoverTypedDataAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/data.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { createSigner, type SignerParts } from '../../src/attest/signer.ts'
 import type { AnySigningResult, AttestationPayload, ResultPayload } from '../../src/wire/signing-messages.ts'

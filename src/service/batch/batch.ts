@@ -15,8 +15,8 @@ import type {
 } from '../../wire/batch-messages.ts'
 import type { ComputeResult, ResolvedInput } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { NONCE_SOURCE } from '../compute/attest.ts'
 import type { InputResolver } from '../compute/inputs.ts'
+import { NONCE_SOURCE } from '../compute/signed-answer.ts'
 import type { BatchContext } from '../request.ts'
 import {
   type BatchItem,

@@ -1,8 +1,8 @@
 import { type PackedBytes, unpack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
+import { proofInputsMember } from '../../compute/response-text.ts'
 import type { ChunkItem, ComputeChunk, ItemsResult, TextsResult, UnsignedResult } from '../../wire/batch-messages.ts'
 import type { ComputeResult } from '../../wire/compute-messages.ts'
-import { proofInputsMember } from '../compute/signed-answer.ts'
 
 /** An item before it is attested: its finished JSON, or the result that is to be attested. */
 export type BatchItem = string | LeafItem | ComputedItem

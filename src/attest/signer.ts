@@ -18,7 +18,7 @@ import {
   type SigningPayload,
   type SigningResult,
 } from '../wire/signing-messages.ts'
-import { type PayloadRecord, packPayload, readPayload, type SignedRecord } from '../wire/signing-records.ts'
+import { type PackablePayload, type PayloadRecord, packPayload, readPayload, type SignedRecord } from '../wire/signing-records.ts'
 import type { AttestationKind, Hex } from '../wire/values.ts'
 import type { Decoded } from './abi.ts'
 import type { Chain } from './chains.ts'
@@ -53,7 +53,7 @@ export interface Signer {
    *
    * @returns a promise only if a nonce must be read first; a problem is returned as data, the promise never rejects
    */
-  sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  sign(payload: AttestationPayload<Hex | Uint8Array>): SigningResult | Promise<SigningResult>
   /** Checks a result, adds the deadline, hashes and signs. Results have no nonce, so this never waits. */
   sign(payload: ResultPayload): ResultSigningResult
   /** Signs attestations with consecutive nonces from the chain's current one on. A problem with one of them rejects them all. */
@@ -107,7 +107,7 @@ class KeySigner implements Signer {
     }
   }
 
-  sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  sign(payload: AttestationPayload<Hex | Uint8Array>): SigningResult | Promise<SigningResult>
   sign(payload: ResultPayload): ResultSigningResult
   sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
   sign(payload: RelayPayload): RelaySigningResult
@@ -224,7 +224,7 @@ function toSigningResult(signed: RecordResult): SignedAttestation | SignedResult
     : { ok: true, signature, nonce, nonceSource, deadlineSeconds }
 }
 
-function sequenceProblem(chainId: number, items: readonly AttestationPayload[]): ProblemError | undefined {
+function sequenceProblem(chainId: number, items: readonly AttestationPayload<Hex | Uint8Array>[]): ProblemError | undefined {
   const isOneChain = items.every((item) => item.chainId === chainId)
   if (isOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
   return new ProblemError({ type: 'internal', detail: `a sequence is 1 to ${MAX_SEQUENCE} attestations of one chain` })
@@ -241,9 +241,9 @@ export type CheckedPayload = PayloadRecord | ProblemData
 export interface PayloadCheck {
   /** @param bytes as `putPayload` writes them */
   record(bytes: Uint8Array): CheckedPayload
-  payload(payload: AttestationPayload | ResultPayload): CheckedPayload
+  payload(payload: PackablePayload): CheckedPayload
   /** @returns all payloads, or the problem of the first payload that has one */
-  payloads(payloads: readonly AttestationPayload[]): PayloadRecord[] | ProblemData
+  payloads(payloads: readonly AttestationPayload<Hex | Uint8Array>[]): PayloadRecord[] | ProblemData
 }
 
 const CHECKS: Readonly<Record<AttestationKind, (data: Uint8Array) => Decoded<unknown>>> = {
@@ -277,7 +277,7 @@ export function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>)
     return internal(`the data of a ${kind} ${isResult ? 'result' : 'attestation'} ${decoded.reason}`)
   }
 
-  function payload(given: AttestationPayload | ResultPayload): CheckedPayload {
+  function payload(given: PackablePayload): CheckedPayload {
     try {
       return record(packPayload(given))
     } catch (error) {
@@ -286,7 +286,7 @@ export function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>)
     }
   }
 
-  function payloads(given: readonly AttestationPayload[]): PayloadRecord[] | ProblemData {
+  function payloads(given: readonly AttestationPayload<Hex | Uint8Array>[]): PayloadRecord[] | ProblemData {
     const records: PayloadRecord[] = []
     for (const item of given) {
       const checked = payload(item)

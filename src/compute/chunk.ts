@@ -107,7 +107,7 @@ function runItem(
     const resolved = chunk.resolved[index] ?? NO_INPUTS
     const outcome = runRequest(row, request, resolved, engine, limits)
     request.release()
-    return 'ok' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
+    return 'type' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     // The problem may have come up before the id was read.
@@ -134,7 +134,7 @@ function tooLarge(bytes: number, maxBytes: number): ProblemError {
 }
 
 function rejected(id: string, problem: ProblemData): OpenItem {
-  return { id, result: { ok: false, problem } }
+  return { id, result: { type: 'problem', problem } }
 }
 
 const NO_INPUTS: readonly ResolvedInput[] = []

@@ -205,10 +205,10 @@ export class ItemWriter {
     return {
       id: text.toString('utf8', 1, idEnd),
       result: {
-        ok: true,
+        type: 'computed',
         kind: kind as Exclude<AttestationKind, 'verify' | 'merkle-root'>,
         members: text.toString('utf8', idEnd, this.#headLengths[index]! - 1),
-        data: `0x${bytesToHex(data)}`,
+        data: new Uint8Array(data),
         chainId,
         schema: undefined,
         recipient: `0x${bytesToHex(recipient)}`,

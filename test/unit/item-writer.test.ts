@@ -26,8 +26,8 @@ function computeObjects(items: readonly object[]) {
   const result = runChunk(items, {})
   if (result.type !== 'items') throw new Error('texts although there is no attester')
   return result.items.map((item) => {
-    if (typeof item === 'string' || item.result.ok !== true) throw new Error(JSON.stringify(item))
-    return { id: item.id, ...item.result }
+    if (typeof item === 'string' || item.result.type !== 'computed') throw new Error(JSON.stringify(item))
+    return { id: item.id, ...item.result, data: `0x${Buffer.from(item.result.data).toString('hex')}` as const }
   })
 }
 

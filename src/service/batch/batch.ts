@@ -29,7 +29,7 @@ import {
   withProofInputs,
 } from './items.ts'
 
-type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
+type Unresolved = Extract<ComputeResult, { type: 'unresolved' }>
 
 export interface BatchParts {
   readonly config: Config
@@ -159,7 +159,7 @@ export class BatchRun {
     const bytes = unpack(chunk.items, index)
     // This thread reads no more bytes for an id than it reads for an envelope.
     const id = bytes.length > maxBatchEnvelopeBytes ? '' : readBatchItemId(bytes, maxJsonDepth)
-    return { id, result: { ok: false, problem: underPath(problem, itemPath(chunk, index)) } }
+    return { id, result: { type: 'problem', problem: underPath(problem, itemPath(chunk, index)) } }
   }
 
   /** Runs one item of a chunk separately. Its result comes back as an object, because it has no attester. */
@@ -215,8 +215,8 @@ export class BatchRun {
     proofInputs: readonly string[] = [],
   ): BatchItem | Promise<BatchItem> {
     const { id, result, leaf } = item
-    if (result.ok === false) return this.tally.fail(id, result.problem)
-    if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)
+    if (result.type === 'problem') return this.tally.fail(id, result.problem)
+    if (result.type === 'unresolved') return this.#resolve(item, result, chunk, index)
     return { id, computed: result, proofInputs, leaf, path: itemPath(chunk, index) }
   }
 
@@ -238,7 +238,7 @@ export class BatchRun {
       const retried = await this.#runSingle(chunk, index, resolved)
       this.tally.countUnsigned(countTexts([retried]))
       if (isFinal(retried)) return withProofInputs(retried, proofInputs)
-      if (retried.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
+      if (retried.result.type === 'unresolved') throw new RangeError('an input stayed unresolved')
       return this.#settle(retried, chunk, index, proofInputs)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error

@@ -31,7 +31,7 @@ export interface LeafItem {
 export interface ComputedItem {
   /** `"id":…,` as JSON, empty if the item has none. */
   readonly id: string
-  readonly computed: Extract<ComputeResult, { ok: true }>
+  readonly computed: Extract<ComputeResult, { type: 'computed' }>
   /** JSON summary of each authenticated proof among the inputs (decision 86). */
   readonly proofInputs: readonly string[]
   /** Leaf for a Merkle tree, 32 bytes; undefined in other batches. */

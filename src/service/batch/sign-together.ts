@@ -4,7 +4,7 @@ import { pack } from '../../base/bytes.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { MerkleTree } from '../../compute/merkle-tree.ts'
 import { attestationMembers, computeResponseJson, leafJson, proofInputsMember } from '../../compute/response-text.ts'
-import { utf8 } from '../../crypto/hex.ts'
+import { bytesToHex, utf8 } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { TextsResult } from '../../wire/batch-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
@@ -121,7 +121,7 @@ function treePieces(items: Items, chains: ChainPolicy): TextsResult[] {
 /** Writes the JSON of a result under a root, in the same form as the compute threads write it for items that name no schema. */
 function leafText({ id, computed, proofInputs }: ComputedItem, chains: ChainPolicy): string {
   const { kind, schema = chains.defaultSchema(kind), recipient, data, members } = computed
-  return `{${id}${members},${leafJson(schema, recipient, data)}${proofInputsMember(proofInputs)}`
+  return `{${id}${members},${leafJson(schema, recipient, `0x${bytesToHex(data)}`)}${proofInputsMember(proofInputs)}`
 }
 
 /**
@@ -135,13 +135,13 @@ export async function attestInSequence(
   const chainId = run.options.chainId!
   const items = chunks.flatMap((chunk) => (areTexts(chunk) ? unpackTexts(chunk.texts) : chunk))
   const allowed = await rejectDisallowed(run, items, chainId, chains)
-  const payloads = new Map<ComputedItem, AttestationPayload>()
+  const payloads = new Map<ComputedItem, AttestationPayload<Uint8Array>>()
   for (const item of allowed) {
     if (!isComputed(item)) continue
     const { kind, schema = chains.defaultSchema(kind), recipient, data } = item.computed
     payloads.set(item, { kind, chainId, schema, recipient, data })
   }
-  const groups = new Map<Hex, (readonly [ComputedItem, AttestationPayload])[]>()
+  const groups = new Map<Hex, (readonly [ComputedItem, AttestationPayload<Uint8Array>])[]>()
   for (const entry of payloads) {
     const { schema } = entry[1]
     groups.set(schema, [...(groups.get(schema) ?? []), entry])

@@ -1,6 +1,7 @@
 import { ProblemError } from '../../base/problem.ts'
 import { computeResponseJson, type ResultSignature } from '../../compute/response-text.ts'
 import { checksumAddress } from '../../crypto/address.ts'
+import { bytesToHex } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { ComputeResult } from '../../wire/compute-messages.ts'
 import type { AttestationPayload, NonceSource, ResultPayload, SignedAttestation } from '../../wire/signing-messages.ts'
@@ -9,7 +10,7 @@ import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { ServiceResponse } from '../request.ts'
 
 /** A compute thread's result with no input left to resolve. */
-export type Computed = Exclude<ComputeResult, { ok: 'unresolved' }>
+export type Computed = Exclude<ComputeResult, { type: 'unresolved' }>
 
 /** Turns an unsigned result into a response: checks its schema, has it signed and writes the JSON. */
 export interface ResponseSigner {
@@ -35,7 +36,7 @@ export function createResponseSigner(
 ): ResponseSigner {
   return {
     async sign(computed, proofInputs, id, prefersResultSignature = false) {
-      if (!computed.ok) throw new ProblemError(computed.problem)
+      if (computed.type === 'problem') throw new ProblemError(computed.problem)
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
@@ -86,7 +87,7 @@ export interface Attested {
  * @throws {ProblemError} if the signer does not sign it
  */
 export async function attest(
-  payload: AttestationPayload,
+  payload: AttestationPayload<Hex | Uint8Array>,
   signer: Pick<SignerClient, 'address' | 'sign'>,
   isBulk = false,
 ): Promise<Attested> {
@@ -97,7 +98,7 @@ export async function attest(
 
 /** Joins a payload with its signature. @param attester checksummed */
 export function toAttested(
-  { schema, recipient, data }: AttestationPayload,
+  { schema, recipient, data }: AttestationPayload<Hex | Uint8Array>,
   { signature, nonce, nonceSource, deadlineSeconds }: SignedAttestation,
   attester: string,
 ): Attested {
@@ -105,7 +106,7 @@ export function toAttested(
     schema,
     attester,
     recipient: checksumAddress(recipient),
-    data,
+    data: typeof data === 'string' ? data : `0x${bytesToHex(data)}`,
     signature,
     nonce,
     nonceSource,

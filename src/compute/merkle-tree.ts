@@ -1,6 +1,6 @@
 import { createLeafHasher, type MerkleItem } from '../attest/merkle-proof.ts'
 import type { Keccak } from '../crypto/primitives.ts'
-import type { MerkleResult, MerkleTask, TextsResult } from '../wire/batch-messages.ts'
+import type { MerklePiece, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
 import type { Hex } from '../wire/values.ts'
 
 const PROOF = Buffer.from(',"proof":')
@@ -35,7 +35,7 @@ function splitIntoPieces(bytes: Uint8Array): Uint8Array[] {
   })
 }
 
-function leafAt({ leaves }: TextsResult, index: number): Uint8Array {
+function leafAt({ leaves }: MerklePiece, index: number): Uint8Array {
   return leaves.subarray(32 * index, 32 * index + 32)
 }
 
@@ -58,7 +58,7 @@ function bufferFor(bytes: number): Buffer {
  * @param source offset in `bytes`, behind the space for the items, to which the input texts are copied
  * @returns the offset behind the last comma
  */
-function writeItems(pieces: readonly TextsResult[], proofs: ProofWriter, bytes: Buffer, source: number): number {
+function writeItems(pieces: readonly MerklePiece[], proofs: ProofWriter, bytes: Buffer, source: number): number {
   let at = 0
   let leaf = 0
   let base = source

@@ -209,7 +209,7 @@ export function encodeMerkleRoot({ merkleRoot, leafCount, timestampSeconds }: Me
   return `0x${bytesToHex(words)}`
 }
 
-export interface NumericData {
+interface NumericData {
   readonly result: bigint
   readonly units: string
   readonly inputRefs: readonly Hex[]
@@ -217,7 +217,7 @@ export interface NumericData {
   readonly operation: string
 }
 
-export interface BooleanData {
+interface BooleanData {
   readonly result: boolean
   readonly inputRefs: readonly Hex[]
   readonly timestampSeconds: bigint
@@ -225,7 +225,7 @@ export interface BooleanData {
 }
 
 /** A location attestation (Location Protocol 0.2). */
-export interface LocationData {
+interface LocationData {
   /** undefined when the layout has no such field. */
   readonly eventTimestampSeconds: bigint | undefined
   readonly srs: string

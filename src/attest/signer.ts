@@ -235,10 +235,10 @@ function unsupported(chainId: number, reason: string) {
 }
 
 /** A payload that may be signed, or the problem with it. */
-export type CheckedPayload = PayloadRecord | ProblemData
+type CheckedPayload = PayloadRecord | ProblemData
 
 /** Checks payloads in the signer thread, next to the key. The main thread has already checked what clients sent. */
-export interface PayloadCheck {
+interface PayloadCheck {
   /** @param bytes as `putPayload` writes them */
   record(bytes: Uint8Array): CheckedPayload
   payload(payload: PackablePayload): CheckedPayload
@@ -256,7 +256,7 @@ const CHECKS: Readonly<Record<AttestationKind, (data: Uint8Array) => Decoded<unk
 const RESULT_KINDS: readonly AttestationKind[] = ['numeric', 'boolean']
 
 /** @param schemaKinds known schema UIDs, lower case, with their kinds of data */
-export function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>): PayloadCheck {
+function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>): PayloadCheck {
   const knownSchemas = [...schemaKinds].map(([uid, kind]) => ({ bytes: Buffer.from(uid.slice(2), 'hex'), kind }))
   return { record, payload, payloads }
 

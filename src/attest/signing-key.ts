@@ -100,7 +100,7 @@ function readText(file: string, name: string): string {
 
 const PURPOSE = 'DEVELOPMENT ONLY'
 
-export interface DevelopmentKeyParts {
+interface DevelopmentKeyParts {
   /** 32 random bytes. */
   readonly generate: () => Uint8Array
   /** Throws on bytes that are not a private key. */

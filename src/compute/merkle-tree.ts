@@ -90,7 +90,7 @@ const EMPTY_PROOF = '[]'
  * Writes the proofs of a tree as JSON arrays. A leaf's proof is its sibling followed by the proof of its parent. So the proofs
  * of all inner nodes are prepared as text, and a leaf's proof then takes only two copies.
  */
-export interface ProofWriter {
+interface ProofWriter {
   /** Size of the scratch area that `prepare` fills and `write` copies from. */
   readonly scratchBytes: number
   /** Writes the texts of all nodes and the proofs of inner nodes to [start, start + scratchBytes) of `bytes`. */
@@ -253,11 +253,11 @@ function listSiblings(position: number): number[] {
   return siblings
 }
 
-export function siblingIndex(node: number): number {
+function siblingIndex(node: number): number {
   return node % 2 === 0 ? node - 1 : node + 1
 }
 
-export function parentIndex(node: number): number {
+function parentIndex(node: number): number {
   return (node - 1) >> 1
 }
 

@@ -39,9 +39,9 @@ export type Operand = { readonly path: readonly (string | number)[] } & (
 )
 
 /** An operand that the scanner has already read. */
-export type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
+type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
 
-export function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
+function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
   return operand !== undefined && 'flat' in operand && operand.flat.type === 'Point'
 }
 
@@ -49,14 +49,14 @@ export function isReadPoint(operand: Operand | undefined): operand is ReadOperan
  * Returns true if the operand's reference is a hash that we computed. Only such a hash identifies the geometry; an attestation's
  * UID does not.
  */
-export function hasOwnHash(operand: Operand): boolean {
+function hasOwnHash(operand: Operand): boolean {
   return 'flat' in operand || operand.ref === undefined
 }
 
 /**
  * Returns the reference given with the operand. For plain GeoJSON, computes it: keccak-256 of the canonical text (decision 19).
  */
-export function operandRef(operand: Operand, keccak: Keccak): Hex {
+function operandRef(operand: Operand, keccak: Keccak): Hex {
   if ('flat' in operand) return operand.ref
   return operand.ref ?? keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
 }
@@ -66,7 +66,7 @@ export function operandRef(operand: Operand, keccak: Keccak): Hex {
  *
  * @throws {ProblemError} `invalid-input` if the operation does not accept its type, or the geometry is not well-formed
  */
-export function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits): FlatGeometry {
+function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits): FlatGeometry {
   const { type } = 'flat' in operand ? operand.flat : operand.geometry
   if (row.accepts !== undefined && !row.accepts.some((accepted) => accepted === type)) {
     throw problemAt(
@@ -86,7 +86,7 @@ export function readOperand(row: OperationRow, operand: Operand, limits: Geometr
  *
  * @throws {ProblemError} `invalid-input` when all operands together exceed a limit
  */
-export function checkTotals(
+function checkTotals(
   geometries: readonly FlatGeometry[],
   operands: readonly Operand[],
   limits: GeometryLimits,

@@ -24,7 +24,7 @@ import { type ComputeContext, type Operand, type Outcome, runOperation } from '.
 type Limits = ComputeWorkerData['limits']
 
 /** Options for reading a request. */
-export interface ReadOptions {
+interface ReadOptions {
   /** See `readRequest`. */
   readonly canScan?: boolean
   /** Requests that this thread has read before; equal skeletons are then validated once. */

@@ -220,7 +220,7 @@ const HINT_SEAM_HOLE =
  * @throws {ProblemError} `invalid-input`, with the pointer of the edge
  * @throws {WorkLimitError} when the check needs more solutions
  */
-export function checkParallels(
+function checkParallels(
   geometry: FlatGeometry,
   path: Path,
   kernel: Kernel,
@@ -250,7 +250,7 @@ export function checkParallels(
  * Returns a copy of the geometry in which every ring of whole parallels is shrunk to one of its vertices. Indices stay the same.
  * The copy serves to check the other rings; `checkParallels` has already compared them with the whole parallels.
  */
-export function collapseBands(geometry: FlatGeometry): FlatGeometry {
+function collapseBands(geometry: FlatGeometry): FlatGeometry {
   const { sequenceStarts, partStarts, partDimensions } = geometry
   const vertices = geometry.vertices.slice()
   for (let part = 0; part < partDimensions.length; part++) {

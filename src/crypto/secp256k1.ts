@@ -74,7 +74,7 @@ interface Addon {
  *
  * @throws {Error} when there is no addon for this platform
  */
-export async function loadNative(): Promise<Secp256k1> {
+async function loadNative(): Promise<Secp256k1> {
   const require = createRequire(import.meta.url)
   const addon = require('secp256k1/bindings') as Addon
   const { version } = require('secp256k1/package.json') as { version: string }
@@ -110,7 +110,7 @@ export async function loadNative(): Promise<Secp256k1> {
  *
  * The package is imported on demand, because that takes 0.1 s.
  */
-export async function loadLibauth(): Promise<Secp256k1> {
+async function loadLibauth(): Promise<Secp256k1> {
   const { instantiateSecp256k1 } = await import('@bitauth/libauth')
   const library = await instantiateSecp256k1(randomBytes(32)) // the seed blinds the context
   return {

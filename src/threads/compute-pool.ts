@@ -242,7 +242,7 @@ interface Limit {
 const SWEEP_MS = 50
 
 type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
-export type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
+type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 /** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
 const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }
 
@@ -259,7 +259,7 @@ export type EvidenceSettings = Pick<
  * Loads the code of the compute threads into the calling thread. That code is in a layer above this one, so the caller that
  * starts the threads passes it in.
  */
-export interface ComputeModules {
+interface ComputeModules {
   compute(): Promise<{
     createComputeRunner(data: ComputeWorkerData): Promise<unknown>
     runWork(runner: unknown, work: Work): WorkResult | Promise<WorkResult>
@@ -270,14 +270,14 @@ export interface ComputeModules {
 }
 
 /** The settings of a compute thread besides its limits. */
-export interface ThreadSettings {
+interface ThreadSettings {
   readonly modules: ComputeModules
   readonly chainIds: readonly number[]
   readonly evidence: EvidenceSettings
 }
 
 /** The compute threads of one priority. */
-export interface Lane {
+interface Lane {
   readonly threads: number
   /** The longest wait for which a request is queued. */
   readonly maxWaitMs: number
@@ -287,7 +287,7 @@ export interface Lane {
 }
 
 /** Starts the compute threads of one priority. Resolves when each has loaded and tested the kernel. */
-export async function createLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
+async function createLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
   const threads = isLarge ? config.limits.largeThreads : config.limits.computeThreads
   const limits = new TimeLimits(() => performance.now())
   const workerData: ComputeWorkerData = {
@@ -348,7 +348,7 @@ async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): P
 }
 
 /** Creates the lane for `COMPUTE_THREADS=0`: the same code, run on the main thread. */
-export async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
+async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
   const { createComputeRunner, runWork } = await settings.modules.compute()
   const runner = await createComputeRunner({
     limits: computeLimits(config, settings.chainIds, isLarge),
@@ -369,7 +369,7 @@ export async function createInlineLane(config: Config, settings: ThreadSettings,
 }
 
 /** Loads the function that computes tiny requests on the main thread. */
-export async function loadInline({ limits }: Config, { chainIds, modules }: ThreadSettings) {
+async function loadInline({ limits }: Config, { chainIds, modules }: ThreadSettings) {
   const { createInlineCompute } = await modules.inline()
   const { maxCollectionDepth, maxJsonDepth } = limits
   return createInlineCompute({ ...INLINE_LIMITS, maxCollectionDepth, maxJsonDepth, chainIds })
@@ -390,7 +390,7 @@ function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge:
 }
 
 /** Packs tasks into one message; the bodies share a buffer that is transferred. */
-export function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
+function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
   return {
     type: 'compute',
     bytes: pack(tasks.map(({ body }) => body)),

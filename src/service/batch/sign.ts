@@ -208,7 +208,7 @@ export function attestMerkleRoot(
   return attest({ kind: 'merkle-root', chainId, schema, recipient, data }, parts.signer)
 }
 
-export interface SignTogetherParts {
+interface SignTogetherParts {
   readonly chains: ChainPolicy
   readonly signer: SignerClient
 }

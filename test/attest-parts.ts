@@ -1,6 +1,6 @@
 /** A signer in this process with a fixed clock and nonce, for tests of what it signs. */
 import { type Chain, chainTable } from '../src/attest/chains.ts'
-import { encodeVerify, type VerifyData } from '../src/attest/encode.ts'
+import { encodeVerify, type VerifyData } from '../src/attest/data.ts'
 import { createNonces } from '../src/attest/nonces.ts'
 import { schemaKinds, schemaUids } from '../src/attest/schemas.ts'
 import { createSigner, type SignerParts } from '../src/attest/signer.ts'

@@ -25,6 +25,7 @@ export function runChunk(items: readonly (Uint8Array | object)[], changes: Parti
     items: pack(items.map((item) => (item instanceof Uint8Array ? item : Buffer.from(JSON.stringify(item))))),
     attest: 'each',
     attester: undefined,
+    returnsObjects: false,
     schemas: SCHEMAS,
     chainId: 84532,
     recipient: undefined,

@@ -1,11 +1,10 @@
 /** Responses signed in this process, byte for byte as the service writes them, for tests of the client's verification. */
 
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/encode.ts'
-import { buildMerkleTree } from '../src/attest/merkle.ts'
-import { resultMembers } from '../src/compute/result-text.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/data.ts'
+import { buildMerkleTree } from '../src/compute/merkle-tree.ts'
+import { computeResponseJson, resultMembers } from '../src/compute/response-text.ts'
 import { checksumAddress } from '../src/crypto/address.ts'
 import { canonicalGeometry } from '../src/crypto/canonical.ts'
-import { computeResponseJson } from '../src/service/compute/signed-answer.ts'
 import type { Hex } from '../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
 import { canonicalJson } from './canonical-json.ts'

@@ -90,12 +90,8 @@ function transferables(result: ComputeResult[] | ChunkResult | MerkleResult | Ve
   switch (result.type) {
     case 'merkle':
       return result.items.map(({ buffer }) => buffer)
-    case 'unsigned':
-      return [result.unsigned.buffer, result.payloads.buffer]
-    case 'texts':
-      return [result.texts.buffer]
-    case 'items':
-      return []
+    case 'chunk':
+      return [result.texts.buffer, result.payloads.buffer]
   }
 }
 

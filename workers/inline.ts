@@ -16,7 +16,7 @@ export function createInlineCompute(
   return (task) => {
     try {
       const result = runComputeTask(task, engine, limits, { memos })
-      return result.ok === false ? undefined : result
+      return result.type === 'problem' ? undefined : result
     } catch {
       engine = createEngine(limits) // the kernel may be broken: the next request gets a new one
       return undefined

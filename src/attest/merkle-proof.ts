@@ -6,7 +6,7 @@ import type { ProofDelegation } from '../types/generated.ts'
 import type { Hex } from '../wire/values.ts'
 import { putHex } from './abi.ts'
 import { authenticateSignature, type SignatureOptions, type SignedFields } from './authenticate.ts'
-import { decodeMerkleRoot } from './decode.ts'
+import { decodeMerkleRoot } from './data.ts'
 
 /** The fields of a result that its leaf covers. */
 export interface MerkleItem {

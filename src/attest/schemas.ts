@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/setting.ts'
 import type { LocationLayout } from '../config/signer.ts'
 import { hexToBytes, utf8 } from '../crypto/hex.ts'
-import { javascriptKeccak } from '../crypto/noble-hashes.ts'
+import { javascriptKeccak } from '../crypto/noble.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { AttestationKind, Hex } from '../wire/values.ts'
 

@@ -1,4 +1,4 @@
-import { ProblemError, problemAt } from '../base/problem.ts'
+import { type ProblemData, ProblemError, problemAt } from '../base/problem.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
 import { formatSignature } from '../crypto/signature.ts'
@@ -18,11 +18,18 @@ import {
   type SigningPayload,
   type SigningResult,
 } from '../wire/signing-messages.ts'
-import type { PayloadRecord, SignedRecord } from '../wire/signing-records.ts'
-import type { Hex } from '../wire/values.ts'
+import {
+  type PackablePayload,
+  type PayloadRecord,
+  packPayload,
+  readPayload,
+  type SignedRecord,
+} from '../wire/signing-records.ts'
+import type { AttestationKind, Hex } from '../wire/values.ts'
+import type { Decoded } from './abi.ts'
 import type { Chain } from './chains.ts'
+import { checkBoolean, checkNumeric, decodeMerkleRoot, decodeVerify } from './data.ts'
 import type { NonceResult, Nonces } from './nonces.ts'
-import { type CheckedPayload, createPayloadCheck } from './payload-check.ts'
 import { type RelayCeilings, relayProblem, signRelayTransaction } from './relay-transaction.ts'
 import type { SchemaKind } from './schemas.ts'
 import { type AttestMessage, createAttestDigest, createResultDigest, type ResultMessage } from './typed-data.ts'
@@ -52,7 +59,7 @@ export interface Signer {
    *
    * @returns a promise only if a nonce must be read first; a problem is returned as data, the promise never rejects
    */
-  sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  sign(payload: AttestationPayload<Hex | Uint8Array>): SigningResult | Promise<SigningResult>
   /** Checks a result, adds the deadline, hashes and signs. Results have no nonce, so this never waits. */
   sign(payload: ResultPayload): ResultSigningResult
   /** Signs attestations with consecutive nonces from the chain's current one on. A problem with one of them rejects them all. */
@@ -106,7 +113,7 @@ class KeySigner implements Signer {
     }
   }
 
-  sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  sign(payload: AttestationPayload<Hex | Uint8Array>): SigningResult | Promise<SigningResult>
   sign(payload: ResultPayload): ResultSigningResult
   sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
   sign(payload: RelayPayload): RelaySigningResult
@@ -223,7 +230,10 @@ function toSigningResult(signed: RecordResult): SignedAttestation | SignedResult
     : { ok: true, signature, nonce, nonceSource, deadlineSeconds }
 }
 
-function sequenceProblem(chainId: number, items: readonly AttestationPayload[]): ProblemError | undefined {
+function sequenceProblem(
+  chainId: number,
+  items: readonly AttestationPayload<Hex | Uint8Array>[],
+): ProblemError | undefined {
   const isOneChain = items.every((item) => item.chainId === chainId)
   if (isOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
   return new ProblemError({ type: 'internal', detail: `a sequence is 1 to ${MAX_SEQUENCE} attestations of one chain` })
@@ -231,4 +241,79 @@ function sequenceProblem(chainId: number, items: readonly AttestationPayload[]):
 
 function unsupported(chainId: number, reason: string) {
   return problemAt('invalid-input', ['chainId'], `chain ${chainId} ${reason}`, { code: 'unsupported-chain' }).data
+}
+
+/** A payload that may be signed, or the problem with it. */
+type CheckedPayload = PayloadRecord | ProblemData
+
+/** Checks payloads in the signer thread, next to the key. The main thread has already checked what clients sent. */
+interface PayloadCheck {
+  /** @param bytes as `putPayload` writes them */
+  record(bytes: Uint8Array): CheckedPayload
+  payload(payload: PackablePayload): CheckedPayload
+  /** @returns all payloads, or the problem of the first payload that has one */
+  payloads(payloads: readonly AttestationPayload<Hex | Uint8Array>[]): PayloadRecord[] | ProblemData
+}
+
+const CHECKS: Readonly<Record<AttestationKind, (data: Uint8Array) => Decoded<unknown>>> = {
+  numeric: checkNumeric,
+  boolean: checkBoolean,
+  verify: decodeVerify,
+  'merkle-root': decodeMerkleRoot,
+}
+/** The kinds that may be signed as a result, without a nonce. Roots and proofs are only attested. */
+const RESULT_KINDS: readonly AttestationKind[] = ['numeric', 'boolean']
+
+/** @param schemaKinds known schema UIDs, lower case, with their kinds of data */
+function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>): PayloadCheck {
+  const knownSchemas = [...schemaKinds].map(([uid, kind]) => ({ bytes: Buffer.from(uid.slice(2), 'hex'), kind }))
+  return { record, payload, payloads }
+
+  function record(bytes: Uint8Array): CheckedPayload {
+    const read = readPayload(bytes)
+    if (read === undefined) return internal('the payload record is malformed')
+    const { kind, schema, data, salt } = read
+    const isResult = salt !== undefined
+    if (isResult && !RESULT_KINDS.includes(kind)) return internal('unknown kind of payload')
+    const schemaKind = findKind(schema)
+    if (schemaKind !== undefined && schemaKind !== kind) {
+      return problemAt('invalid-input', ['schema'], `is the schema of ${schemaKind} data, the result is ${kind}`, {
+        code: 'schema-mismatch',
+      }).data
+    }
+    const decoded = CHECKS[kind](data)
+    if (decoded.ok) return read
+    return internal(`the data of a ${kind} ${isResult ? 'result' : 'attestation'} ${decoded.reason}`)
+  }
+
+  function payload(given: PackablePayload): CheckedPayload {
+    try {
+      return record(packPayload(given))
+    } catch (error) {
+      if (error instanceof ProblemError) return error.data
+      throw error
+    }
+  }
+
+  function payloads(given: readonly AttestationPayload<Hex | Uint8Array>[]): PayloadRecord[] | ProblemData {
+    const records: PayloadRecord[] = []
+    for (const item of given) {
+      const checked = payload(item)
+      if (!('chainId' in checked)) return checked
+      records.push(checked)
+    }
+    return records
+  }
+
+  /** Compares first bytes before whole UIDs: UIDs are hashes, so that rules out nearly all mismatches. */
+  function findKind(schema: Uint8Array): SchemaKind | undefined {
+    for (const { bytes, kind } of knownSchemas) {
+      if (bytes[0] === schema[0] && bytes[1] === schema[1] && bytes.equals(schema)) return kind
+    }
+    return undefined
+  }
+}
+
+function internal(detail: string): ProblemData {
+  return { type: 'internal', detail }
 }

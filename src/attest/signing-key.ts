@@ -1,10 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { makeFolder } from '../base/make-folder.ts'
+import { createFile } from '../base/new-file.ts'
 import { ConfigError } from '../config/setting.ts'
 import type { SigningKeySource } from '../config/signing-key.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
-import { loadDevelopmentKey } from './development-key.ts'
+import type { Hex } from '../wire/values.ts'
 import { decryptKeystore } from './keystore.ts'
 
 /**
@@ -84,4 +87,65 @@ function readText(file: string, name: string): string {
   } catch (error) {
     throw new ConfigError(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
+}
+
+const PURPOSE = 'DEVELOPMENT ONLY'
+
+interface DevelopmentKeyParts {
+  /** 32 random bytes. */
+  readonly generate: () => Uint8Array
+  /** Throws on bytes that are not a private key. */
+  readonly addressOf: (privateKey: Uint8Array) => Hex
+}
+
+/**
+ * Loads the development key of a data folder. The first start creates it; later starts reuse it, because a new key would change
+ * the attester.
+ *
+ * @param file must be readable only by its owner (mode 0600)
+ * @returns 32 bytes
+ * @throws {ConfigError} that says what to do when others can read the file, it is damaged, or it cannot be written
+ */
+export function loadDevelopmentKey(file: string, { generate, addressOf }: DevelopmentKeyParts): Uint8Array {
+  if (!existsSync(file)) {
+    const key = generate()
+    create(file, `${JSON.stringify({ purpose: PURPOSE, address: addressOf(key), privateKey: hex(key) }, null, 2)}\n`)
+  }
+  // Read the file even if it was just written: when two processes start at once, both must use the file that won.
+  requirePrivate(file)
+  return parse(file, addressOf)
+}
+
+function requirePrivate(file: string): void {
+  const { mode } = statSync(file)
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return
+  throw new ConfigError(`${file} can be read by others: run chmod 600 on it, or delete it for a new development key`)
+}
+
+function parse(file: string, addressOf: (privateKey: Uint8Array) => Hex): Uint8Array {
+  try {
+    const { purpose, address, privateKey } = JSON.parse(readFileSync(file, 'utf8'))
+    if (purpose === PURPOSE && typeof privateKey === 'string' && /^0x[0-9a-f]{64}$/.test(privateKey)) {
+      const key = Buffer.from(privateKey.slice(2), 'hex')
+      if (addressOf(key) === String(address).toLowerCase()) return key
+    }
+  } catch {
+    // The error below must not show the file's content.
+  }
+  throw new ConfigError(`${file} is damaged: delete it for a new development key (and a new attester address)`)
+}
+
+function create(file: string, text: string): void {
+  try {
+    makeFolder(dirname(file), 0o700)
+    createFile(file, text)
+  } catch (error) {
+    throw new ConfigError(
+      `${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a writable folder`,
+    )
+  }
+}
+
+function hex(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes).toString('hex')}`
 }

@@ -79,13 +79,13 @@ export async function createLocalEngine(
       const timestampSeconds = Math.floor(now() / 1000)
       const task = { operation, body: Buffer.from(JSON.stringify(body)), resolved: [], timestampSeconds }
       const computed = runComputeTask(task, engine, limits)
-      if (computed.ok === 'unresolved') {
+      if (computed.type === 'unresolved') {
         policy.require(computed.chainId)
         throw usage(
           '--local has no chain access: an input that is a UID or a verified proof needs a service (remove --local)',
         )
       }
-      if (!computed.ok) throw new ProblemError(computed.problem)
+      if (computed.type === 'problem') throw new ProblemError(computed.problem)
       return (await answers.sign(computed, [], undefined, prefersResultSignature)).json
     },
   }

@@ -1,7 +1,7 @@
 import { ProblemError } from '../base/problem.ts'
 import { CM_PER_METER, fromScaledInteger } from '../base/units.ts'
 import { runOperation } from '../compute/run.ts'
-import { javascriptKeccak } from '../crypto/noble-hashes.ts'
+import { javascriptKeccak } from '../crypto/noble.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { parseOperation } from './verify/signed-data.ts'
 import type { Recompute } from './verify/verdict.ts'

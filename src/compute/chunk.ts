@@ -27,25 +27,23 @@ export function runComputeChunk(chunk: ComputeChunk, engine: ComputeContext, lim
   const open = new Map<number, OpenItem>()
   for (let index = 0; index < count; index++) {
     const item = runItem(chunk, index, engine, limits, memo)
-    if ('result' in item) open.set(index, item)
-    else if (isPlain(item, chunk)) writer.add(item)
-    else open.set(index, openItem(item, chunk, engine))
+    if ('outcome' in item && isPlain(item, chunk)) writer.add(item, index)
+    else {
+      open.set(index, 'outcome' in item ? openItem(item, chunk, engine) : item)
+      writer.skip(index)
+    }
   }
-  if (open.size === 0) return writer.finish()
-  const written = writer.items()
-  let next = 0
-  const items = Array.from({ length: count }, (_, index) => open.get(index) ?? written[next++]!)
-  return { type: 'items', items, leaves: writer.leaves }
+  return writer.finish(open)
 }
 
 /**
  * Returns whether the item can be written without the main thread looking at it. False for an item with its own schema,
  * for an item of another chain under a Merkle root, and when the main thread wants to see every item.
  */
-function isPlain({ request }: ComputedItem, { attest, attester, chainId }: ComputeChunk): boolean {
+function isPlain({ request }: ComputedItem, { attest, chainId, returnsObjects }: ComputeChunk): boolean {
+  if (returnsObjects) return false
   if (attest === 'none') return true
-  if (request.schema !== undefined) return false
-  return attest === 'each' ? attester !== undefined : request.chainId === chainId
+  return request.schema === undefined && (attest === 'each' || request.chainId === chainId)
 }
 
 function openItem(
@@ -107,7 +105,7 @@ function runItem(
     const resolved = chunk.resolved[index] ?? NO_INPUTS
     const outcome = runRequest(row, request, resolved, engine, limits)
     request.release()
-    return 'ok' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
+    return 'type' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     // The problem may have come up before the id was read.
@@ -134,7 +132,7 @@ function tooLarge(bytes: number, maxBytes: number): ProblemError {
 }
 
 function rejected(id: string, problem: ProblemData): OpenItem {
-  return { id, result: { ok: false, problem } }
+  return { id, result: { type: 'problem', problem } }
 }
 
 const NO_INPUTS: readonly ResolvedInput[] = []

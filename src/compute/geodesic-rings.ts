@@ -12,8 +12,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
 import type { PreparedTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { bulgeMeters, METERS_PER_DEGREE } from './edge-bulge.ts'
-import { SolutionBudget, type SweptVertex } from './swept-vertex.ts'
+import { bulgeMeters, METERS_PER_DEGREE, SolutionBudget, type SweptVertex } from './swept-vertex.ts'
 import { SweptVertexSearch } from './swept-vertices.ts'
 
 /**

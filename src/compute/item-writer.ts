@@ -1,14 +1,13 @@
 import { createLeafHasher } from '../attest/merkle-proof.ts'
-import { attestationJsonHead, leafJson } from '../attest/proof-texts.ts'
 import type { PackedBytes } from '../base/bytes.ts'
 import { checksumAddress } from '../crypto/address.ts'
-import { bytesToHex } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { ComputeRequest } from '../validation/compute-request.ts'
-import type { ChunkItem, ComputeChunk, OpenItem, TextsResult, UnsignedResult } from '../wire/batch-messages.ts'
-import { payloadSize, putPayload, readPayload } from '../wire/signing-records.ts'
-import type { AttestationKind, Hex } from '../wire/values.ts'
+import type { ChunkResult, ComputeChunk, OpenItem } from '../wire/batch-messages.ts'
+import { payloadSize, putPayload } from '../wire/signing-records.ts'
+import type { Hex } from '../wire/values.ts'
 import type { OperationRow } from './operations.ts'
+import { attestationJsonHead, leafJson } from './response-text.ts'
 import type { Outcome } from './run.ts'
 import { encodeData, encodeMembers } from './task.ts'
 
@@ -53,11 +52,6 @@ class Packer {
     this.offsets[index + 1] = this.at
   }
 
-  /** Returns a view; adding another item may move the bytes elsewhere. */
-  itemAt(index: number): Buffer {
-    return this.bytes.subarray(this.offsets[index]!, this.offsets[index + 1]!)
-  }
-
   /** Returns a copy of the bytes. Every item must have ended. */
   finish(): PackedBytes {
     const { at, bytes, offsets } = this
@@ -80,13 +74,11 @@ export class ItemWriter {
   readonly #texts: Packer
   readonly #payloads: Packer
   readonly #idLengths: Uint32Array
-  /** For each item, the bytes of its text before the frame. */
-  readonly #headLengths: Uint32Array
   readonly #leaves: Uint8Array
   readonly #hashLeaf: ReturnType<typeof createLeafHasher>
   /** The last frame for each kind of result; most items of a batch share schema and recipient. */
   readonly #frames: { [kind in Outcome['kind']]?: Frame } = {}
-  #count = 0
+  #leafCount = 0
 
   constructor(chunk: ComputeChunk, keccak: Keccak) {
     const items = chunk.items.offsets.length - 1
@@ -96,41 +88,36 @@ export class ItemWriter {
     this.#texts = new Packer(textBuffer, items)
     this.#payloads = new Packer(payloadBuffer, isSigned ? items : 0)
     this.#idLengths = new Uint32Array(isSigned ? items : 0)
-    this.#headLengths = new Uint32Array(isSigned ? items : 0)
     this.#leaves = new Uint8Array(chunk.attest === 'merkle' ? items * 32 : 0)
     this.#hashLeaf = createLeafHasher(keccak)
   }
 
-  add(item: ComputedItem): void {
+  add(item: ComputedItem, index: number): void {
     const { attest } = this.#chunk
-    const index = this.#count++
     if (attest === 'none') this.#addFinished(item)
-    else if (attest === 'merkle') this.#addLeaf(item, index)
+    else if (attest === 'merkle') this.#addLeaf(item)
     else this.#addUnsigned(item, index)
+    this.skip(index)
+  }
+
+  /** Ends an item. Without `add` its text and its payload are empty. */
+  skip(index: number): void {
     this.#texts.endItem(index)
+    this.#payloads.endItem(index)
   }
 
-  /** Returns the whole chunk. Call it only when every item of the chunk was added here. */
-  finish(): UnsignedResult | TextsResult {
-    this.#saveBuffers()
-    const texts = this.#texts.finish()
-    if (this.#chunk.attester === undefined) return { type: 'texts', texts, leaves: this.leaves }
-    return { type: 'unsigned', unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish() }
-  }
-
-  /** Returns the added items one by one, in order. Used when other items of the chunk go to the main thread. */
-  items(): ChunkItem[] {
-    this.#saveBuffers()
-    const isSigned = this.#chunk.attest === 'each'
-    return Array.from({ length: this.#count }, (_, index) => {
-      const text = this.#texts.itemAt(index)
-      return isSigned ? this.#openItem(text, index) : text.toString('utf8', 0, text.length - 1)
-    })
-  }
-
-  /** The leaves, 32 bytes for each item; empty unless the batch is signed under a Merkle root. */
-  get leaves(): Uint8Array {
-    return this.#leaves.subarray(0, this.#chunk.attest === 'merkle' ? 32 * this.#count : 0)
+  /** @param open the items that were skipped */
+  finish(open: ReadonlyMap<number, OpenItem>): ChunkResult {
+    textBuffer = reusable(this.#texts.bytes, textBuffer)
+    payloadBuffer = reusable(this.#payloads.bytes, payloadBuffer)
+    return {
+      type: 'chunk',
+      texts: this.#texts.finish(),
+      leaves: this.#leaves.subarray(0, 32 * this.#leafCount),
+      idLengths: this.#idLengths,
+      payloads: this.#payloads.finish(),
+      open,
+    }
   }
 
   #addFinished({ id, row, outcome }: ComputedItem): void {
@@ -139,21 +126,19 @@ export class ItemWriter {
     this.#texts.bytes[this.#texts.at++] = this.#separator
   }
 
-  #addLeaf(item: ComputedItem, index: number): void {
+  #addLeaf(item: ComputedItem): void {
     const { schema, recipient, data } = this.#putFramed(item)
     this.#texts.bytes[this.#texts.at++] = this.#separator
-    this.#hashLeaf({ schema, recipient, data }, this.#leaves, 32 * index)
+    this.#hashLeaf({ schema, recipient, data }, this.#leaves, 32 * this.#leafCount++)
   }
 
   #addUnsigned(item: ComputedItem, index: number): void {
-    const { schema, recipient, data, headLength } = this.#putFramed(item)
+    const { schema, recipient, data } = this.#putFramed(item)
     const payloads = this.#payloads
     const payload = { kind: item.outcome.kind, chainId: item.request.chainId, schema, recipient, data }
     this.#idLengths[index] = Buffer.byteLength(item.id)
-    this.#headLengths[index] = headLength
     payloads.reserve(payloadSize(payload))
     payloads.at = putPayload(payloads.bytes, payloads.at, payload)
-    payloads.endItem(index)
   }
 
   #putFramed({ id, row, request, outcome }: ComputedItem) {
@@ -164,17 +149,15 @@ export class ItemWriter {
     const last = this.#frames[outcome.kind]
     const frame = last?.recipient === recipient ? last : this.#splitFrame(schema, recipient)
     this.#frames[outcome.kind] = frame
-    const headLength = this.#putText(`{${id}${encodeMembers(row, outcome, timestampSeconds)},`)
+    this.#putText(`{${id}${encodeMembers(row, outcome, timestampSeconds)},`)
     this.#putDigits(frame, data.digits)
-    return { schema, recipient, data: data.bytes, headLength }
+    return { schema, recipient, data: data.bytes }
   }
 
-  /** Writes the text and leaves space for one more byte. Returns the bytes written. */
-  #putText(text: string): number {
+  /** Writes the text and leaves space for one more byte. */
+  #putText(text: string): void {
     this.#texts.reserve(3 * text.length + 1)
-    const length = this.#texts.bytes.write(text, this.#texts.at)
-    this.#texts.at += length
-    return length
+    this.#texts.at += this.#texts.bytes.write(text, this.#texts.at)
   }
 
   #putDigits({ before, after }: Frame, digits: Uint8Array): void {
@@ -196,29 +179,6 @@ export class ItemWriter {
         : attestationJsonHead({ schema, attester: attester!, recipient: checksumAddress(recipient), data: DATA })
     const [before, after] = text.split('\0') as [string, string]
     return { recipient, before: Buffer.from(before), after: Buffer.from(after) }
-  }
-
-  /** Reads an item back into the form that the main thread expects. */
-  #openItem(text: Buffer, index: number): OpenItem {
-    const idEnd = 1 + this.#idLengths[index]!
-    const { kind, chainId, recipient, data } = readPayload(this.#payloads.itemAt(index))!
-    return {
-      id: text.toString('utf8', 1, idEnd),
-      result: {
-        ok: true,
-        kind: kind as Exclude<AttestationKind, 'verify' | 'merkle-root'>,
-        members: text.toString('utf8', idEnd, this.#headLengths[index]! - 1),
-        data: `0x${bytesToHex(data)}`,
-        chainId,
-        schema: undefined,
-        recipient: `0x${bytesToHex(recipient)}`,
-      },
-    }
-  }
-
-  #saveBuffers(): void {
-    textBuffer = reusable(this.#texts.bytes, textBuffer)
-    payloadBuffer = reusable(this.#payloads.bytes, payloadBuffer)
   }
 }
 

@@ -8,8 +8,7 @@ import { checkGeometry, type GeometryCheck } from '../validation/input.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
 import type { ComputeWorkerData, Input } from '../wire/compute-messages.ts'
 import type { Hex } from '../wire/values.ts'
-import type { Operand } from './operands.ts'
-import type { ComputeContext } from './run.ts'
+import type { ComputeContext, Operand } from './run.ts'
 
 /** The most skeletons in the memo, and the most characters of one. */
 const MAX_ENTRIES = 64

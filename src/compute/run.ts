@@ -1,5 +1,7 @@
 import { problemAt } from '../base/problem.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../base/units.ts'
+import { canonicalGeometry } from '../crypto/canonical.ts'
+import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceToBandsMeters, isSinglePoint } from '../geodesy/band-distance.ts'
@@ -7,28 +9,94 @@ import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../geodesy/
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import type { GeometryLimits } from '../geometry/read.ts'
+import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
 import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import { contains } from '../topology/contains.ts'
 import { UndecidableError } from '../topology/exact/undecidable.ts'
 import { intersects } from '../topology/intersects.ts'
 import type { Topology } from '../topology/plane/prepared.ts'
+import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
-import { checkSeamHoles, noMeasureProblem } from './measurable.ts'
-import {
-  checkTotals,
-  hasOwnHash,
-  isReadPoint,
-  type Operand,
-  operandRef,
-  type ReadOperand,
-  readOperand,
-} from './operands.ts'
 import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
-import type { Note } from './result-text.ts'
-import { checkInterior, noAreaProblem, poleOf } from './validity.ts'
+import type { Note } from './response-text.ts'
+import { checkInterior, checkSeamHoles, noAreaProblem, noMeasureProblem, poleOf } from './validity.ts'
+
+/** One operand: a geometry that matches its schema, and its path in the request. */
+export type Operand = { readonly path: readonly (string | number)[] } & (
+  | {
+      /** GeoJSON as parsed. */
+      readonly geometry: Geometry
+      /** Its reference, if that is not the hash of the geometry. */
+      readonly ref: Hex | undefined
+    }
+  | {
+      /** Vertices already read, within the limits. */
+      readonly flat: FlatGeometry
+      readonly ref: Hex
+    }
+)
+
+/** An operand that the scanner has already read. */
+type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
+
+function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
+  return operand !== undefined && 'flat' in operand && operand.flat.type === 'Point'
+}
+
+/**
+ * Returns true if the operand's reference is a hash that we computed. Only such a hash identifies the geometry; an attestation's
+ * UID does not.
+ */
+function hasOwnHash(operand: Operand): boolean {
+  return 'flat' in operand || operand.ref === undefined
+}
+
+/**
+ * Returns the reference given with the operand. For plain GeoJSON, computes it: keccak-256 of the canonical text (decision 19).
+ */
+function operandRef(operand: Operand, keccak: Keccak): Hex {
+  if ('flat' in operand) return operand.ref
+  return operand.ref ?? keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
+}
+
+/**
+ * Reads the operand into flat vertices.
+ *
+ * @throws {ProblemError} `invalid-input` if the operation does not accept its type, or the geometry is not well-formed
+ */
+function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits): FlatGeometry {
+  const { type } = 'flat' in operand ? operand.flat : operand.geometry
+  if (row.accepts !== undefined && !row.accepts.some((accepted) => accepted === type)) {
+    throw problemAt(
+      'invalid-input',
+      operand.path,
+      `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${type}`,
+      {
+        code: 'wrong-geometry-type',
+      },
+    )
+  }
+  return 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
+}
+
+/**
+ * Checks the limits for the request as a whole (decision 29). Reading has already checked each operand separately.
+ *
+ * @throws {ProblemError} `invalid-input` when all operands together exceed a limit
+ */
+function checkTotals(geometries: readonly FlatGeometry[], operands: readonly Operand[], limits: GeometryLimits): void {
+  const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
+  const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
+  if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
+  const most =
+    vertices > limits.maxVertices ? `${limits.maxVertices} vertices` : `${limits.maxParts} rings, lines and points`
+  throw problemAt('invalid-input', operands.at(-1)!.path, `brings the whole request to more than ${most}`, {
+    code: vertices > limits.maxVertices ? 'too-many-vertices' : 'too-many-parts',
+    hint: 'simplify the geometries or split them over several requests',
+  })
+}
 
 /**
  * Runs a computation and turns its `WorkLimitError` into a problem for the client.

@@ -5,8 +5,15 @@ import { hasLongitudeJump } from '../topology/layout/unwrap.ts'
 import { EASTWARD, EdgeTree, FANOUT, WESTWARD } from '../topology/plane/edge-tree.ts'
 import type { PreparedTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { type Chord, edgeReachDegrees, isFar } from './edge-bulge.ts'
-import { isHalfTurn, type SolutionBudget, type SweptVertex, SweptVertexTest } from './swept-vertex.ts'
+import {
+  type Chord,
+  edgeReachDegrees,
+  isFar,
+  isHalfTurn,
+  type SolutionBudget,
+  type SweptVertex,
+  SweptVertexTest,
+} from './swept-vertex.ts'
 
 /** Number of box comparisons that the work limit counts as one solution of the inverse problem. */
 const COMPARISONS_PER_SOLUTION = 16

@@ -1,7 +1,6 @@
-import { booleanData, numericData, type ResultData } from '../attest/result-data.ts'
+import { booleanData, numericData, type ResultData } from '../attest/data.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { fromScaledInteger } from '../base/units.ts'
-import { bytesToHex } from '../crypto/hex.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'
 import { readLocationText } from '../geometry/location-text.ts'
 import { findNotation } from '../geometry/notation.ts'
@@ -17,16 +16,15 @@ import type {
   UnresolvedInput,
 } from '../wire/compute-messages.ts'
 import type { Hex, OperationName } from '../wire/values.ts'
-import type { Operand } from './operands.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { type ReadRequest, readRequest, SkeletonMemo } from './read-request.ts'
-import { resultMembers } from './result-text.ts'
-import { type ComputeContext, type Outcome, runOperation } from './run.ts'
+import { resultMembers } from './response-text.ts'
+import { type ComputeContext, type Operand, type Outcome, runOperation } from './run.ts'
 
 type Limits = ComputeWorkerData['limits']
 
 /** Options for reading a request. */
-export interface ReadOptions {
+interface ReadOptions {
   /** See `readRequest`. */
   readonly canScan?: boolean
   /** Requests that this thread has read before; equal skeletons are then validated once. */
@@ -61,7 +59,7 @@ export function runComputeTask(
   try {
     return compute(task, engine, limits, reading)
   } catch (error) {
-    if (error instanceof ProblemError) return { ok: false, problem: error.data }
+    if (error instanceof ProblemError) return { type: 'problem', problem: error.data }
     throw error
   }
 }
@@ -83,7 +81,7 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
   const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, parse)
   const outcome = runRequest(row, read, task.resolved, engine, limits)
   read.release()
-  return 'ok' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
+  return 'type' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
 }
 
 /** Builds the result from which the main thread requests an attestation. */
@@ -92,12 +90,12 @@ export function encodeResult(
   { chainId, schema, recipient }: ComputeRequest,
   outcome: Outcome,
   timestampSeconds: number,
-): Extract<ComputeResult, { ok: true }> {
+): Extract<ComputeResult, { type: 'computed' }> {
   return {
-    ok: true,
+    type: 'computed',
     kind: outcome.kind,
     members: encodeMembers(row, outcome, timestampSeconds),
-    data: `0x${bytesToHex(encodeData(row, outcome, timestampSeconds).bytes)}`,
+    data: encodeData(row, outcome, timestampSeconds).bytes.slice(),
     chainId,
     schema: schema as Hex | undefined,
     recipient: recipient as Hex,
@@ -111,13 +109,13 @@ export function runRequest(
   resolved: readonly ResolvedInput[],
   engine: ComputeContext,
   limits: Limits,
-): Outcome | Extract<ComputeResult, { ok: 'unresolved' }> {
+): Outcome | Extract<ComputeResult, { type: 'unresolved' }> {
   const { request } = read
   // The main thread knows the chains and rejects this one; nothing is computed for it.
-  if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
+  if (!limits.chainIds.includes(request.chainId)) return { type: 'unresolved', chainId: request.chainId, inputs: [] }
   if (!request.inputs.every(isGeometry)) {
     const unresolved = unresolvedInputs(request, resolved)
-    if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
+    if (unresolved.length > 0) return { type: 'unresolved', chainId: request.chainId, inputs: unresolved }
   }
   const operands = request.inputs.map((input, index) =>
     input.form === 'geometry' ? read.toOperand(input, index) : resolvedOperand(input, resolved, limits),

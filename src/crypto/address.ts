@@ -1,6 +1,6 @@
 import type { Hex } from '../wire/values.ts'
 import { utf8 } from './hex.ts'
-import { javascriptKeccak } from './noble-hashes.ts'
+import { javascriptKeccak } from './noble.ts'
 import type { Keccak, Secp256k1 } from './primitives.ts'
 import type { RecoverableSignature } from './signature.ts'
 

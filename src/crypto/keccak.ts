@@ -1,5 +1,5 @@
 import { createKeccak as createWasmKeccak } from 'hash-wasm'
-import { javascriptKeccak } from './noble-hashes.ts'
+import { javascriptKeccak } from './noble.ts'
 import type { Keccak } from './primitives.ts'
 
 const EMPTY_HASH = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'

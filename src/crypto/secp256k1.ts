@@ -1,7 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { loadNoble } from './noble.ts'
 import type { Secp256k1, Secp256k1Backend } from './primitives.ts'
-import { loadLibauth } from './secp256k1-libauth.ts'
-import { loadNative } from './secp256k1-native.ts'
-import { loadNoble } from './secp256k1-noble.ts'
 import { loadSystem } from './secp256k1-system.ts'
 
 /** Fastest first: the others take 1.4, 4.5 and 21 times as long for a signature. The first three are libsecp256k1. */
@@ -55,4 +55,87 @@ function selfTest(backend: Secp256k1): void {
   if (publicKey.subarray(1, 33).toString('hex') !== generatorX) throw new Error('self-test: wrong public key')
   const recovered = backend.recover(digest, signed)
   if (recovered === undefined || !publicKey.equals(recovered)) throw new Error('self-test: wrong recovery')
+}
+
+/** The part of the package's interface that is used here; the package ships no types. */
+interface Addon {
+  contextRandomize(seed: Uint8Array): void
+  privateKeyVerify(privateKey: Uint8Array): boolean
+  publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array
+  ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number }
+  ecdsaRecover(compact: Uint8Array, recovery: number, digest: Uint8Array, compressed: boolean): Uint8Array
+}
+
+/**
+ * Loads libsecp256k1 as a native addon, constant time.
+ *
+ * Imports `secp256k1/bindings`, never the package's root: on platforms without a prebuilt addon (linux-arm64, darwin-x64) the
+ * root silently falls back to elliptic, which is not constant time and not faster than our next backend.
+ *
+ * @throws {Error} when there is no addon for this platform
+ */
+async function loadNative(): Promise<Secp256k1> {
+  const require = createRequire(import.meta.url)
+  const addon = require('secp256k1/bindings') as Addon
+  const { version } = require('secp256k1/package.json') as { version: string }
+  addon.contextRandomize(randomBytes(32))
+  return {
+    backend: 'native',
+    library: `secp256k1 ${version}`,
+    sign(digest, privateKey) {
+      if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
+      if (privateKey.length !== 32 || !addon.privateKeyVerify(privateKey))
+        throw new RangeError('private key is out of range')
+      const { signature, recid } = addon.ecdsaSign(digest, privateKey)
+      if (recid > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
+      return { compact: signature, recovery: recid as 0 | 1 }
+    },
+    recover(digest, { compact, recovery }) {
+      try {
+        return addon.ecdsaRecover(compact, recovery, digest, false)
+      } catch {
+        return undefined
+      }
+    },
+    publicKey(privateKey) {
+      if (privateKey.length !== 32 || !addon.privateKeyVerify(privateKey))
+        throw new RangeError('private key is out of range')
+      return addon.publicKeyCreate(privateKey, false)
+    },
+  }
+}
+
+/**
+ * Loads libsecp256k1 compiled to WebAssembly: the same algorithm on every platform, without native code.
+ *
+ * The package is imported on demand, because that takes 0.1 s.
+ */
+async function loadLibauth(): Promise<Secp256k1> {
+  const { instantiateSecp256k1 } = await import('@bitauth/libauth')
+  const library = await instantiateSecp256k1(randomBytes(32)) // the seed blinds the context
+  return {
+    backend: 'libauth',
+    library: '@bitauth/libauth',
+    sign(digest, privateKey) {
+      if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
+      const signed = library.signMessageHashRecoverableCompact(requireKey(privateKey), digest)
+      if (typeof signed === 'string') throw new RangeError(signed)
+      if (signed.recoveryId > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
+      return { compact: signed.signature, recovery: signed.recoveryId as 0 | 1 }
+    },
+    recover(digest, { compact, recovery }) {
+      const publicKey = library.recoverPublicKeyUncompressed(compact, recovery, digest)
+      return typeof publicKey === 'string' ? undefined : publicKey
+    },
+    publicKey(privateKey) {
+      const publicKey = library.derivePublicKeyUncompressed(requireKey(privateKey))
+      if (typeof publicKey === 'string') throw new RangeError(publicKey)
+      return publicKey
+    },
+  }
+
+  function requireKey(privateKey: Uint8Array): Uint8Array {
+    if (privateKey.length === 32 && library.validatePrivateKey(privateKey)) return privateKey
+    throw new RangeError('private key is out of range')
+  }
 }

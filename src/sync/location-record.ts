@@ -1,4 +1,4 @@
-import { decodeLocation } from '../attest/decode.ts'
+import { decodeLocation } from '../attest/data.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { LocationLayout } from '../config/signer.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'

@@ -1,19 +1,13 @@
+import { EventEmitter } from 'node:events'
+import { Piscina } from 'piscina'
 import { pack } from '../base/bytes.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
-import type { ComputeResult, ComputeTask } from '../wire/compute-messages.ts'
-import type { VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
+import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../wire/compute-messages.ts'
+import type { VerifyBatch, VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
-import {
-  batchOf,
-  createInlineLane,
-  createLane,
-  type Lane,
-  loadInline,
-  type ThreadSettings,
-  type WorkResult,
-} from './compute-lanes.ts'
+import { heapLimits, workerUrl } from './spawn.ts'
 
 /** The caller of a task, as the main thread knows it. */
 interface Job {
@@ -186,4 +180,227 @@ function isTimeout(error: unknown): boolean {
 
 function overloaded(detail: string, retryAfterSeconds = 1): ProblemError {
   return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds })
+}
+
+/**
+ * Ends tasks that take too long, with one timer for all of them. An `AbortSignal.timeout` for each task would cost more
+ * than a small request: a timer, a weak reference and a finalizer.
+ */
+export class TimeLimits {
+  readonly #running = new Set<Limit>()
+  readonly #nowMs: () => number
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param nowMs milliseconds on a clock that only goes forward */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /**
+   * Runs a task with a time limit.
+   *
+   * @param start begins a task that ends when the signal emits `abort`, which comes at most `SWEEP_MS` late
+   * @param graceMs extra time, counted from the sweep that sees the limit passed; whatever stalled this timer stalled
+   *   the task too
+   */
+  async run<T>(leftMs: number, start: (signal: EventEmitter) => Promise<T>, graceMs = 0): Promise<T> {
+    const limit = { signal: new EventEmitter(), dueMs: this.#nowMs() + leftMs, graceMs }
+    this.#running.add(limit)
+    this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
+    try {
+      return await start(limit.signal)
+    } finally {
+      this.#running.delete(limit)
+    }
+  }
+
+  #sweep(): void {
+    if (this.#running.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
+    const nowMs = this.#nowMs()
+    for (const limit of this.#running) {
+      if (limit.dueMs > nowMs) continue
+      if (limit.graceMs > 0) {
+        limit.dueMs = nowMs + limit.graceMs
+        limit.graceMs = 0
+        continue
+      }
+      this.#running.delete(limit)
+      limit.signal.emit('abort')
+    }
+  }
+}
+
+interface Limit {
+  readonly signal: EventEmitter
+  dueMs: number
+  graceMs: number
+}
+
+const SWEEP_MS = 50
+
+type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
+type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
+/** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
+const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }
+
+/** @param leftMs time until the first deadline among the callers of `work` */
+type Run = (work: Work, leftMs: number) => Promise<WorkResult>
+
+/** The operator's settings for evidence. */
+export type EvidenceSettings = Pick<
+  ComputeWorkerData,
+  'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'evaluation' | 'pluginUrls'
+>
+
+/**
+ * Loads the code of the compute threads into the calling thread. That code is in a layer above this one, so the caller that
+ * starts the threads passes it in.
+ */
+interface ComputeModules {
+  compute(): Promise<{
+    createComputeRunner(data: ComputeWorkerData): Promise<unknown>
+    runWork(runner: unknown, work: Work): WorkResult | Promise<WorkResult>
+  }>
+  inline(): Promise<{
+    createInlineCompute(limits: ComputeWorkerData['limits']): (task: ComputeTask) => ComputeResult | undefined
+  }>
+}
+
+/** The settings of a compute thread besides its limits. */
+interface ThreadSettings {
+  readonly modules: ComputeModules
+  readonly chainIds: readonly number[]
+  readonly evidence: EvidenceSettings
+}
+
+/** The compute threads of one priority. */
+interface Lane {
+  readonly threads: number
+  /** The longest wait for which a request is queued. */
+  readonly maxWaitMs: number
+  readonly run: Run
+  isReady(): boolean
+  close(): Promise<void>
+}
+
+/** Starts the compute threads of one priority. Resolves when each has loaded and tested the kernel. */
+async function createLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
+  const threads = isLarge ? config.limits.largeThreads : config.limits.computeThreads
+  const limits = new TimeLimits(() => performance.now())
+  const workerData: ComputeWorkerData = {
+    limits: computeLimits(config, settings.chainIds, isLarge),
+    ...settings.evidence,
+    lowPriority: isLarge,
+  }
+  const pool = new Piscina<Work, WorkResult>({
+    filename: workerUrl('compute').href,
+    minThreads: threads,
+    maxThreads: threads,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    // With two tasks per worker, Piscina fills one thread while another idles. The queues of `Batcher` stand in front
+    // of this one.
+    concurrentTasksPerWorker: 1,
+    maxQueue: threads * 2,
+    resourceLimits: heapLimits(config),
+    env: {}, // only the signer thread sees the environment
+    workerData,
+    recordTiming: false,
+  })
+  // The task of a thread that dies reports the error. Without a listener this event would end the process.
+  pool.on('error', () => {})
+  await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
+  const { evidenceGraceMs } = config.limits
+  // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace
+  // is needed.
+  const graceMs = settings.evidence.pluginUrls.length > 0 ? 0 : evidenceGraceMs
+  const evidence = new Set<Promise<WorkResult>>()
+  return {
+    threads,
+    maxWaitMs: maxWaitMs(config, isLarge),
+    run(work, leftMs) {
+      const start = (signal: EventEmitter) => pool.run(work, { transferList: transferables(work), signal })
+      if (work.type !== 'verify') return limits.run(leftMs, start)
+      // Terminating a thread inside the native addon would crash the process. Its signatures finish long before the
+      // grace ends.
+      const done = limits.run(leftMs, start, graceMs)
+      evidence.add(done)
+      return done.finally(() => evidence.delete(done))
+    },
+    isReady: () => pool.threads.length > 0,
+    async close() {
+      await settled(evidence, evidenceGraceMs)
+      await pool.destroy()
+    },
+  }
+}
+
+/** Waits for work whose clients left, up to `maxMs`. */
+async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, maxMs)
+  })
+  await Promise.race([Promise.allSettled(work), timeout])
+  clearTimeout(timer)
+}
+
+/** Creates the lane for `COMPUTE_THREADS=0`: the same code, run on the main thread. */
+async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
+  const { createComputeRunner, runWork } = await settings.modules.compute()
+  const runner = await createComputeRunner({
+    limits: computeLimits(config, settings.chainIds, isLarge),
+    ...settings.evidence,
+    lowPriority: false,
+  })
+  return {
+    threads: 1,
+    maxWaitMs: maxWaitMs(config, isLarge),
+    async run(work) {
+      // Yield one tick of the event loop: this thread also answers /health and enforces deadlines.
+      await new Promise((resolve) => setImmediate(resolve))
+      return runWork(runner, work)
+    },
+    isReady: () => true,
+    close: async () => {},
+  }
+}
+
+/** Loads the function that computes tiny requests on the main thread. */
+async function loadInline({ limits }: Config, { chainIds, modules }: ThreadSettings) {
+  const { createInlineCompute } = await modules.inline()
+  const { maxCollectionDepth, maxJsonDepth } = limits
+  return createInlineCompute({ ...INLINE_LIMITS, maxCollectionDepth, maxJsonDepth, chainIds })
+}
+
+/** Large requests take long, so they may wait for half of their deadline. */
+function maxWaitMs({ limits }: Config, isLarge: boolean): number {
+  return isLarge ? limits.requestDeadlineMs / 2 : limits.maxQueueMs
+}
+
+/**
+ * The small lane allows little work, so that no request there waits long. Requests that need more go to the large lane.
+ */
+function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge: boolean): ComputeWorkerData['limits'] {
+  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxPreparedBytes } = limits
+  const maxDistanceSolves = isLarge ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
+  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes, chainIds }
+}
+
+/** Packs tasks into one message; the bodies share a buffer that is transferred. */
+function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
+  return {
+    type: 'compute',
+    bytes: pack(tasks.map(({ body }) => body)),
+    heads: tasks.map(({ body: _, ...head }) => head),
+  }
+}
+
+/** Returns the buffers to transfer with a message. */
+function transferables(work: Work): ArrayBuffer[] {
+  if (work.type === 'merkle') return work.pieces.map(({ texts }) => texts.buffer)
+  return [work.type === 'chunk' ? work.items.buffer : work.bytes.buffer]
 }

@@ -19,6 +19,7 @@ import type {
   SigningResult,
 } from '../wire/signing-messages.ts'
 import { joinRecords } from '../wire/signing-records.ts'
+import type { Hex } from '../wire/values.ts'
 import { overloaded, rejectedBlock, type SignedBlock, TOO_MANY_WAITING } from './signing-block.ts'
 import { SigningQueue } from './signing-queue.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
@@ -71,7 +72,7 @@ export interface SignerClient {
    *
    * @param isBulk true for an item of a batch; single requests overtake it
    */
-  sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
+  sign(payload: AttestationPayload<Hex | Uint8Array>, isBulk?: boolean): Promise<SigningResult>
   sign(payload: ResultPayload): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   sign(payload: RelayPayload): Promise<RelaySigningResult>
@@ -183,7 +184,7 @@ class SignerThreadClient implements SignerClient {
     return this.#thread.isReady
   }
 
-  sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
+  sign(payload: AttestationPayload<Hex | Uint8Array>, isBulk?: boolean): Promise<SigningResult>
   sign(payload: ResultPayload): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   sign(payload: RelayPayload): Promise<RelaySigningResult>

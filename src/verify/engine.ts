@@ -1,7 +1,6 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
-import { checkGeodesicEdges } from '../compute/measurable.ts'
 import type { ComputeContext } from '../compute/run.ts'
-import { checkInterior, poleOf } from '../compute/validity.ts'
+import { checkGeodesicEdges, checkInterior, poleOf } from '../compute/validity.ts'
 import { canonicalBytes } from '../crypto/canonical.ts'
 import { loadEd25519 } from '../crypto/ed25519.ts'
 import type { Secp256k1 } from '../crypto/primitives.ts'

@@ -1,6 +1,6 @@
 import { canonicalBytes } from '../crypto/canonical.ts'
 import { compareBytes, utf8 } from '../crypto/hex.ts'
-import { sha256 } from '../crypto/noble-hashes.ts'
+import { sha256 } from '../crypto/noble.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { personalMessage } from '../crypto/signature.ts'
 import type { LocationStamp } from '../types/generated.ts'

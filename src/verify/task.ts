@@ -1,5 +1,4 @@
-import { decodeVerify } from '../attest/decode.ts'
-import { encodeVerify, VERIFY_FIELDS } from '../attest/encode.ts'
+import { decodeVerify, encodeVerify, VERIFY_FIELDS } from '../attest/data.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import { WorkLimitError } from '../geodesy/distance.ts'

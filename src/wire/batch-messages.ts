@@ -27,22 +27,17 @@ export interface ComputeChunk {
   /** Schema UIDs for the leaves of items that name no schema. */
   readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
   /**
-   * Checksummed address that will sign each result. Undefined if results are not signed, or if main has to look at them first.
+   * Checksummed address that will sign each result; undefined if results are not signed one by one.
    */
   readonly attester: string | undefined
+  /** True if main has to look at every item. */
+  readonly returnsObjects: boolean
   /** Inputs that main resolved, by item. Empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
   readonly timestampSeconds: number
 }
 
-/**
- * The outcome of one item. It is a string unless main has to look at the item, because strings are cheaper to send than
- * objects. Without a signature the string is the finished response; under a Merkle root it is the response up to its proof
- * (`{"result":…,"data":"0x…"`).
- */
-export type ChunkItem = string | OpenItem
-
-/** An item that main has to look at. */
+/** An item that main has to look at. Its text and its payload are empty. */
 export interface OpenItem {
   /** `"id":…,` as JSON; empty if the item had no `id`. */
   readonly id: string
@@ -51,42 +46,31 @@ export interface OpenItem {
   readonly leaf?: Uint8Array
 }
 
-export interface ItemsResult {
-  readonly type: 'items'
-  readonly items: readonly ChunkItem[]
-  /** 32 bytes for each string in `items`, in order, if they go under a Merkle root; otherwise empty. */
-  readonly leaves: Uint8Array
-}
-
-/**
- * Items that are all strings, as UTF-8, so that the main thread can write them without decoding them. One more byte follows each
- * item: a comma or, in a stream, a line feed.
- */
-export interface TextsResult {
-  readonly type: 'texts'
+/** The results of a chunk, in order. They are bytes wherever possible, so that main can write them without decoding them. */
+export interface ChunkResult {
+  readonly type: 'chunk'
+  /**
+   * UTF-8. Results without a signature are finished and results under a Merkle root end before their proof; the separator follows
+   * both: a comma or, in a stream, a line feed. Results that are signed one by one end before their signature.
+   */
   readonly texts: PackedBytes
-  /** As in `ItemsResult`. */
+  /** 32 bytes for each text, in order, if they go under a Merkle root; otherwise empty. */
   readonly leaves: Uint8Array
-}
-
-/** Items that will be signed one by one, none of which main has to look at. */
-export interface UnsignedResult {
-  readonly type: 'unsigned'
-  /** The responses up to their signatures, as UTF-8. */
-  readonly unsigned: PackedBytes
-  /** For each item, the length in bytes of `"id":…,` after the first brace; 0 if the item had no `id`. */
+  /** If results are signed one by one: for each text, the length in bytes of `"id":…,` after the first brace. Otherwise empty. */
   readonly idLengths: Uint32Array
-  /** Payload records as `putPayload` writes them. */
+  /** If results are signed one by one: payload records as `putPayload` writes them. Otherwise empty. */
   readonly payloads: PackedBytes
+  /** By index in the chunk. */
+  readonly open: ReadonlyMap<number, OpenItem>
 }
 
-export type ChunkResult = ItemsResult | TextsResult | UnsignedResult
+/** Texts of which each or none has a leaf. */
+export type MerklePiece = Pick<ChunkResult, 'texts' | 'leaves'>
 
 /** All items of a batch, in order, for the thread that builds the Merkle tree over those with leaves. */
 export interface MerkleTask {
   readonly type: 'merkle'
-  /** Each piece has a leaf for every text, or no leaves. */
-  readonly pieces: readonly TextsResult[]
+  readonly pieces: readonly MerklePiece[]
 }
 
 export interface MerkleResult {

@@ -122,14 +122,15 @@ export interface UnresolvedInput {
 
 export type ComputeResult =
   | {
-      readonly ok: true
+      readonly type: 'computed'
       readonly kind: 'numeric' | 'boolean'
       /** The members of the response, as JSON that `resultMembers` writes. A string, because strings are cheap to send. */
       readonly members: string
-      readonly data: Hex
+      /** ABI-encoded attestation data. */
+      readonly data: Uint8Array
       readonly chainId: number
       readonly schema: Hex | undefined
       readonly recipient: Hex
     }
-  | { readonly ok: false; readonly problem: ProblemData }
-  | { readonly ok: 'unresolved'; readonly chainId: number; readonly inputs: readonly UnresolvedInput[] }
+  | { readonly type: 'problem'; readonly problem: ProblemData }
+  | { readonly type: 'unresolved'; readonly chainId: number; readonly inputs: readonly UnresolvedInput[] }

@@ -7,23 +7,23 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ProblemData } from '../base/problem.ts'
 import type { AttestationKind, Hex } from './values.ts'
 
-interface PayloadFields {
+/** @typeParam Data ABI-encoded attestation data, as hex or as bytes */
+interface PayloadFields<Data extends Hex | Uint8Array> {
   readonly chainId: number
   /** Schema UID, lower case. */
   readonly schema: Hex
   /** 20 bytes, lower case. */
   readonly recipient: Hex
-  /** ABI-encoded attestation data. */
-  readonly data: Hex
+  readonly data: Data
 }
 
 /** A delegated EAS attestation. The signer adds the nonce and the deadline. */
-export interface AttestationPayload extends PayloadFields {
+export interface AttestationPayload<Data extends Hex | Uint8Array = Hex> extends PayloadFields<Data> {
   readonly kind: AttestationKind
 }
 
 /** A result to be signed without a nonce, for contracts other than EAS (decision 104). The signer adds the deadline. */
-export interface ResultPayload extends PayloadFields {
+export interface ResultPayload extends PayloadFields<Hex | Uint8Array> {
   readonly kind: 'result'
   readonly dataKind: 'numeric' | 'boolean'
   /** 32 random bytes. They distinguish equal results that are signed in the same second. */
@@ -35,7 +35,7 @@ export interface SequencePayload {
   readonly kind: 'sequence'
   readonly chainId: number
   /** At most `MAX_SEQUENCE` payloads for the same chain, in the order of submission. */
-  readonly items: readonly AttestationPayload[]
+  readonly items: readonly AttestationPayload<Hex | Uint8Array>[]
 }
 
 /** How many attestations one EAS transaction has gas for; also how many one client may have signed ahead of the nonce. */
@@ -58,7 +58,7 @@ export interface RelayPayload {
 }
 
 /** A payload that main sends to the signer. It is never a digest, always the data and its kind. */
-export type SigningPayload = AttestationPayload | ResultPayload | SequencePayload | RelayPayload
+export type SigningPayload = AttestationPayload<Hex | Uint8Array> | ResultPayload | SequencePayload | RelayPayload
 
 /** Source of the nonce (decision 100): read from the chain now, the last known value, or 0 because no value is known. */
 export type NonceSource = 'chain' | 'cache' | 'default'

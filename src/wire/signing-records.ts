@@ -52,10 +52,8 @@ const MAX_CACHED = 1024
 const schemaBytes = createFieldDecoder('schema', BYTES32, 64)
 const recipientBytes = createFieldDecoder('recipient', ADDRESS, 40)
 
-/** An attestation or a result, with its data as hex or as bytes. */
-export type PackablePayload =
-  | (Omit<AttestationPayload, 'data'> & { readonly data: Hex | Uint8Array })
-  | (Omit<ResultPayload, 'data'> & { readonly data: Hex | Uint8Array })
+/** A payload that has a byte encoding. */
+export type PackablePayload = AttestationPayload<Hex | Uint8Array> | ResultPayload
 
 /**
  * @returns the number of bytes that `putPayload` will write
@@ -99,7 +97,7 @@ export function putPayload(target: Buffer, start: number, payload: PackablePaylo
 }
 
 /** Encodes one payload. Throws like `putPayload`. */
-export function packPayload(payload: AttestationPayload | ResultPayload): Buffer {
+export function packPayload(payload: PackablePayload): Buffer {
   const bytes = Buffer.allocUnsafe(payloadSize(payload))
   putPayload(bytes, 0, payload)
   return bytes

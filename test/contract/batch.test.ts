@@ -10,7 +10,7 @@ import problemSchema from '../../schemas/problem.schema.json' with { type: 'json
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
 import { authenticateSignature } from '../../src/attest/authenticate.ts'
 import { chainTable } from '../../src/attest/chains.ts'
-import { decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
+import { decodeBoolean, decodeNumeric } from '../../src/attest/data.ts'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'

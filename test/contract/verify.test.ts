@@ -5,7 +5,7 @@ import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 
 import responseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { authenticateAttestation } from '../../src/attest/authenticate.ts'
 import { chainTable } from '../../src/attest/chains.ts'
-import { decodeVerify } from '../../src/attest/decode.ts'
+import { decodeVerify } from '../../src/attest/data.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
+import { decodeBoolean, decodeNumeric } from '../../src/attest/data.ts'
 import { PROBLEMS } from '../../src/base/problem.ts'
 import { runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
@@ -32,9 +32,10 @@ describe('mutated bodies', () => {
       } catch (error) {
         throw new Error(`body ${index} broke the worker: ${body.toString('base64')}`, { cause: error })
       }
-      const key = result.ok === true ? 'answered' : result.ok === false ? result.problem.type : 'unresolved'
+      const key =
+        result.type === 'computed' ? 'answered' : result.type === 'problem' ? result.problem.type : 'unresolved'
       seen[key] = (seen[key] ?? 0) + 1
-      if (result.ok === true) {
+      if (result.type === 'computed') {
         // The encoded data decodes to the members of the result.
         const decoded = result.kind === 'numeric' ? decodeNumeric(result.data) : decodeBoolean(result.data)
         if (!decoded.ok) throw new Error(`body ${index}: data does not decode: ${decoded.reason}`)
@@ -42,7 +43,7 @@ describe('mutated bodies', () => {
         expect(decoded.value.operation).toBe(members.operation)
         expect(decoded.value.inputRefs).toEqual(members.inputRefs)
         if (result.kind === 'numeric') expect(Number.isFinite(members.result)).toBe(true)
-      } else if (result.ok === false) {
+      } else if (result.type === 'problem') {
         expect(PROBLEMS[result.problem.type].status === 400 || result.problem.type === 'not-implemented').toBe(true)
       }
     }

@@ -33,9 +33,9 @@ describe('a body that the scanner reads', () => {
       if (!isDeepStrictEqual(scanned, parsed)) {
         throw new Error(`${body}: ${JSON.stringify(scanned)}, the parser: ${JSON.stringify(parsed)}`)
       }
-      seen[parsed.ok === true ? 'answered' : parsed.ok === false ? 'refused' : 'unresolved']++
+      seen[parsed.type === 'computed' ? 'answered' : parsed.type === 'problem' ? 'refused' : 'unresolved']++
       engine.kernel.release()
-      if (parsed.ok === true && scanText(engine.kernel, body, limits) !== undefined) seen.scanned++
+      if (parsed.type === 'computed' && scanText(engine.kernel, body, limits) !== undefined) seen.scanned++
     }
     console.log(seen)
     // Both ways were used, for results and for problems.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/data.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { schemaKinds, schemaUids } from '../../src/attest/schemas.ts'
 import { createSigner, type Signer } from '../../src/attest/signer.ts'

@@ -1,6 +1,6 @@
 import { type Abi, decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodeBoolean, encodeNumeric } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeNumeric } from '../../src/attest/data.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { type ComputeContext, runOperation } from '../../src/compute/run.ts'
 import { readConfig } from '../../src/config/config.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { ENGINES, makeStore } from '../../bench/store-engines.ts'
-import { encodeVerify } from '../../src/attest/encode.ts'
+import { encodeVerify } from '../../src/attest/data.ts'
 import { relayCeilings } from '../../src/attest/relay-transaction.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { SubmissionConfig } from '../../src/config/submission.ts'

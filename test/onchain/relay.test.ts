@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodeMerkleRoot } from '../../src/attest/encode.ts'
+import { encodeMerkleRoot } from '../../src/attest/data.ts'
 import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { createRelayFixture, openRelayStore, type RelayFixture } from './relay-parts.ts'

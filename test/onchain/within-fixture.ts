@@ -1,9 +1,9 @@
 /** People, whom they trust, and what they attempt: the setup for tests of the gates. */
 import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
-import { encodeBoolean } from '../../src/attest/encode.ts'
+import { encodeBoolean } from '../../src/attest/data.ts'
 import { SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { javascriptKeccak } from '../../src/crypto/noble-hashes.ts'
+import { javascriptKeccak } from '../../src/crypto/noble.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { type LocalChain, revertName } from './anvil.ts'
 import { type Contract, deploy } from './solidity.ts'

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
-import { type ResultFacts, resultMembers } from '../../src/compute/result-text.ts'
-import { type ComputeResponse, computeResponseJson } from '../../src/service/compute/signed-answer.ts'
+import {
+  type ComputeResponse,
+  computeResponseJson,
+  type ResultFacts,
+  resultMembers,
+} from '../../src/compute/response-text.ts'
 
 type Facts = Omit<ComputeResponse, 'members'> & ResultFacts
 
@@ -16,7 +20,6 @@ const baseFacts: Facts = {
   data: `0x${'4'.repeat(64)}`,
   signature: `0x${'5'.repeat(130)}`,
   nonce: 7,
-  nonceSource: 'chain',
   deadlineSeconds: 1_700_003_600,
   proofInputs: [],
   resultSignature: undefined,

@@ -1,13 +1,7 @@
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { Decoded } from '../../src/attest/abi.ts'
-import {
-  decodeBoolean,
-  decodeLocation,
-  decodeMerkleRoot,
-  decodeNumeric,
-  decodeVerify,
-} from '../../src/attest/decode.ts'
+import { decodeBoolean, decodeLocation, decodeMerkleRoot, decodeNumeric, decodeVerify } from '../../src/attest/data.ts'
 import { LOCATION_STRINGS, SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import fc from '../seeded.ts'

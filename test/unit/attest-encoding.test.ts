@@ -2,8 +2,15 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { encodeAbiParameters, getAddress, hashTypedData, keccak256, parseAbiParameters, toHex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
-import { decodeBoolean, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
+import {
+  decodeBoolean,
+  decodeNumeric,
+  decodeVerify,
+  encodeBoolean,
+  encodeMerkleRoot,
+  encodeNumeric,
+  encodeVerify,
+} from '../../src/attest/data.ts'
 import {
   LOCATION_STRINGS,
   locationSchemas,

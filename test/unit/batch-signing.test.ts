@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { type PackedBytes, unpack } from '../../src/base/bytes.ts'
 import { type ProblemData, ProblemError } from '../../src/base/problem.ts'
 import type { BatchRun } from '../../src/service/batch/batch.ts'
-import { unpackTexts } from '../../src/service/batch/items.ts'
-import { type SignEachParts, signEach } from '../../src/service/batch/sign-each.ts'
+import { type SignEachParts, signEach, unpackTexts } from '../../src/service/batch/sign.ts'
 import { Gate } from '../../src/service/gate.ts'
-import type { UnsignedResult } from '../../src/wire/batch-messages.ts'
+import type { ChunkResult } from '../../src/wire/batch-messages.ts'
 import { putSigned, readPayload, SIGNED_BYTES } from '../../src/wire/signing-records.ts'
 import { runChunk } from '../chunk-runner.ts'
 
 const ATTESTER = `0x${'ab'.repeat(20)}`
 const REJECTED_CHAIN = 8453
-function computeItems(count: number): UnsignedResult {
+function computeItems(count: number): ChunkResult {
   const items = Array.from({ length: count }, (_, id) => ({
     op: 'distance',
     id: `é${id}`,
@@ -20,7 +19,7 @@ function computeItems(count: number): UnsignedResult {
     to: { type: 'Point', coordinates: [id / 1000, 0] },
   }))
   const result = runChunk(items, { attester: ATTESTER })
-  if (result.type !== 'unsigned') throw new Error('not written as bytes')
+  if (result.open.size > 0) throw new Error('not written as bytes')
   return result
 }
 
@@ -71,9 +70,14 @@ describe('items that are signed one by one', () => {
         return `{${id}"error":${JSON.stringify({ detail, invalidParts })}}`
       },
     }
-    const run = { tally } as unknown as BatchRun
-    const texts = await signEach(run, { ...computeItems(50), firstIndex: 100 }, ',', createParts(isRejected))
-    const items = unpackTexts(texts as PackedBytes).map((text) => JSON.parse(text))
+    const run = { tally, options: { attest: 'each' } } as unknown as BatchRun
+    const texts = await signEach(
+      run,
+      { ...computeItems(50), firstIndex: 100, handled: new Map() },
+      ',',
+      createParts(isRejected),
+    )
+    const items = unpackTexts(texts).map((text) => JSON.parse(text))
     expect(items.length).toBe(50)
     const signedBefore = { count: 0 }
     for (const [index, item] of items.entries()) {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createLeafHasher } from '../../src/attest/merkle-proof.ts'
-import { attestationJsonTail } from '../../src/attest/proof-texts.ts'
 import { unpack } from '../../src/base/bytes.ts'
+import { attestationJsonTail, computeResponseJson } from '../../src/compute/response-text.ts'
 import { checksumAddress } from '../../src/crypto/address.ts'
-import { unpackTexts } from '../../src/service/batch/items.ts'
-import { computeResponseJson } from '../../src/service/compute/signed-answer.ts'
+import { unpackTexts } from '../../src/service/batch/sign.ts'
 import { readPayload } from '../../src/wire/signing-records.ts'
 import { engine, runChunk, SCHEMAS } from '../chunk-runner.ts'
 import { SQUARE } from '../fixtures.ts'
@@ -24,19 +23,19 @@ const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
 
 /** Returns the same results as objects, from which the main thread makes its text. */
 function computeObjects(items: readonly object[]) {
-  const result = runChunk(items, {})
-  if (result.type !== 'items') throw new Error('texts although there is no attester')
-  return result.items.map((item) => {
-    if (typeof item === 'string' || item.result.ok !== true) throw new Error(JSON.stringify(item))
-    return { id: item.id, ...item.result }
+  const { open } = runChunk(items, { returnsObjects: true })
+  expect([...open.keys()]).toEqual([...items.keys()])
+  return [...open.values()].map((item) => {
+    if (item.result.type !== 'computed') throw new Error(JSON.stringify(item))
+    return { id: item.id, ...item.result, data: `0x${Buffer.from(item.result.data).toString('hex')}` as const }
   })
 }
 
 describe('results written as bytes', () => {
   it('equal the text made from strings, up to the signature, and come with the payload to sign', () => {
     const written = runChunk(ITEMS, { attester: ATTESTER })
-    if (written.type !== 'unsigned') throw new Error('not written')
-    const { unsigned, payloads, idLengths } = written
+    expect(written.open.size).toBe(0)
+    const { texts, payloads, idLengths } = written
     for (const [index, { id, members, kind, recipient, data, chainId }] of computeObjects(ITEMS).entries()) {
       const schema = SCHEMAS[kind]
       const signed = {
@@ -46,7 +45,7 @@ describe('results written as bytes', () => {
         nonce: index,
       } as const
       const attested = { ...signed, schema, recipient: checksumAddress(recipient), data, nonceSource: 'chain' } as const
-      const text = Buffer.from(unpack(unsigned, index)).toString()
+      const text = Buffer.from(unpack(texts, index)).toString()
       expect(`${text}${attestationJsonTail(signed)}}`).toBe(
         computeResponseJson({ members, ...attested, proofInputs: [], resultSignature: undefined }, id),
       )
@@ -60,23 +59,17 @@ describe('results written as bytes', () => {
 
   it('do not change when the next chunk is written', () => {
     const first = runChunk(ITEMS.slice(0, 50), { attester: ATTESTER })
-    if (first.type !== 'unsigned') throw new Error('not written')
-    const before = [
-      Buffer.from(first.unsigned.buffer).toString('hex'),
-      Buffer.from(first.payloads.buffer).toString('hex'),
-    ]
+    expect(first.open.size).toBe(0)
+    const before = [Buffer.from(first.texts.buffer).toString('hex'), Buffer.from(first.payloads.buffer).toString('hex')]
     runChunk(ITEMS.slice(50), { attester: ATTESTER })
-    const after = [
-      Buffer.from(first.unsigned.buffer).toString('hex'),
-      Buffer.from(first.payloads.buffer).toString('hex'),
-    ]
+    const after = [Buffer.from(first.texts.buffer).toString('hex'), Buffer.from(first.payloads.buffer).toString('hex')]
     expect(after).toEqual(before)
   })
 
   it('have leaves when a root is signed', () => {
     const items = ITEMS.filter((item) => !('chainId' in item))
     const written = runChunk(items, { attest: 'merkle' })
-    if (written.type !== 'texts') throw new Error('not written')
+    expect(written.open.size).toBe(0)
     const texts = unpackTexts(written.texts)
     const hashLeaf = createLeafHasher(engine.keccak)
     for (const [index, { members, id, kind, recipient, data }] of computeObjects(items).entries()) {
@@ -92,13 +85,14 @@ describe('results written as bytes', () => {
     ['a problem', { op: 'distance', from: point(2, 48), to: point(2, 99) }],
     ['a schema of the client', { op: 'distance', from: point(2, 48), to: point(2, 9), schema: `0x${'7'.repeat(64)}` }],
     ['a reference', { op: 'distance', from: point(2, 48), to: { uid: `0x${'7'.repeat(64)}` } }],
-  ])('are not used when the main thread has to see %s', (_, item) => {
+  ])('are not used for an item that the main thread has to see: %s', (_, item) => {
     for (const attest of ['each', 'merkle'] as const) {
       const result = runChunk([ITEMS[1]!, item, ITEMS[2]!], {
         attest,
         attester: attest === 'each' ? ATTESTER : undefined,
       })
-      expect(Object.keys(result)).toContain('items')
+      expect([...result.open.keys()]).toEqual([1])
+      expect(unpack(result.texts, 1).length + unpack(result.payloads, 1).length).toBe(0)
     }
   })
 
@@ -110,21 +104,19 @@ describe('results written as bytes', () => {
       const bad = { op: 'distance', id: 'bad', from: point(2, 48), to: point(2, 99) }
       const mixedItems = [bad, ...items.flatMap((item, index) => (index % 7 === 0 ? [item, bad] : [item])), bad]
       const result = runChunk(mixedItems, { attest, attester })
-      if (result.type !== 'items') throw new Error('no items for the main thread')
-      const withoutBad = attest === 'each' ? computeObjects(items) : runChunk(items, { attest, attester })
-      const expected = Array.isArray(withoutBad)
-        ? withoutBad
-        : withoutBad.type === 'texts'
-          ? unpackTexts(withoutBad.texts)
-          : []
-      const goodItems = result.items.filter((_, index) => mixedItems[index] !== bad)
-      expect(goodItems.map((item) => (typeof item === 'string' ? item : { id: item.id, ...item.result }))).toEqual(
-        expected,
-      )
-      expect(result.items.filter((_, index) => mixedItems[index] === bad)).toEqual(
-        Array.from({ length: 11 }, () => expect.objectContaining({ id: '"id":"bad",' })),
-      )
-      if ('leaves' in withoutBad) expect(result.leaves).toEqual(withoutBad.leaves)
+      const withoutBad = runChunk(items, { attest, attester })
+      const good = mixedItems.flatMap((item, index) => (item === bad ? [] : [index]))
+      const parts = ['texts', ...(attest === 'each' ? (['payloads'] as const) : [])] as const
+      for (const part of parts) {
+        expect(good.map((index) => unpack(result[part], index))).toEqual(
+          items.map((_, index) => unpack(withoutBad[part], index)),
+        )
+      }
+      if (attest === 'each') expect(good.map((index) => result.idLengths[index])).toEqual([...withoutBad.idLengths])
+      expect([...result.open.keys()]).toEqual(mixedItems.flatMap((item, index) => (item === bad ? [index] : [])))
+      for (const { id } of result.open.values()) expect(id).toBe('"id":"bad",')
+      expect(result.open.size).toBe(11)
+      expect(result.leaves).toEqual(withoutBad.leaves)
     },
   )
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { kernelKeccak } from '../../src/compute/kernel-keccak.ts'
-import { javascriptKeccak } from '../../src/crypto/noble-hashes.ts'
+import { kernelKeccak } from '../../src/compute/engine.ts'
+import { javascriptKeccak } from '../../src/crypto/noble.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 
 it('gives the same hashes as another implementation, around the sizes of its blocks and of its buffer', () => {

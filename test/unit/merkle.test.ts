@@ -1,13 +1,12 @@
 import { concat, encodeAbiParameters, keccak256, parseAbiParameters } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildMerkleTree, createMerkleTree, type MerkleTree } from '../../src/attest/merkle.ts'
 import {
   createLeafHasher,
   MAX_PROOF_LENGTH,
   type MerkleItem,
   verifyMerkleProof,
 } from '../../src/attest/merkle-proof.ts'
-import { createProofWriter } from '../../src/attest/proof-texts.ts'
+import { buildMerkleTree, createMerkleTree, createProofWriter, type MerkleTree } from '../../src/compute/merkle-tree.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
 import type { Hex } from '../../src/wire/values.ts'

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/data.ts'
 import { encodeMultiAttest, encodeRlp, rlpInteger } from '../../src/attest/relay-transaction.ts'
 import type { AttestationPayload, RelayPayload, RelaySigningResult } from '../../src/wire/signing-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'

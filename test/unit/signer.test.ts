@@ -1,6 +1,6 @@
 import { keccak256, recoverTypedDataAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/data.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { createSigner, type SignerParts } from '../../src/attest/signer.ts'
 import type { AnySigningResult, AttestationPayload, ResultPayload } from '../../src/wire/signing-messages.ts'
@@ -221,7 +221,7 @@ describe('a result signed without a nonce', () => {
     expect(rejection(parts.signer.sign(result({ dataKind: 'numeric' })))).toMatchObject({ type: 'invalid-input' })
     const unknown: Hex = `0x${'77'.repeat(32)}`
     expect(rejection(parts.signer.sign(result({ dataKind: 'numeric', schema: unknown }))).type).toBe('internal')
-    expect(rejection(parts.signer.sign(result({ data: `${result().data}00` }))).type).toBe('internal')
+    expect(rejection(parts.signer.sign(result({ data: `${result().data as Hex}00` }))).type).toBe('internal')
     expect(rejection(parts.signer.sign(result({ schema: parts.schemas['merkle-root'] })))).toMatchObject({
       type: 'invalid-input',
       detail: expect.stringContaining('merkle-root'),

@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { checkBoolean, checkNumeric, decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
-import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
+import {
+  checkBoolean,
+  checkNumeric,
+  decodeBoolean,
+  decodeNumeric,
+  encodeBoolean,
+  encodeMerkleRoot,
+  encodeNumeric,
+} from '../../src/attest/data.ts'
 import { ProblemError } from '../../src/base/problem.ts'
 import { hexToBytes } from '../../src/crypto/hex.ts'
 import { formatSignature } from '../../src/crypto/signature.ts'

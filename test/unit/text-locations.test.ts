@@ -185,13 +185,13 @@ describe('an input that refers to a text location', async () => {
 
   it('gives the same result as the same geometry in GeoJSON', () => {
     const asGeoJson = area(JSON.stringify(readH3(CELL, [])))
-    expect(asGeoJson).toMatchObject({ ok: true })
+    expect(asGeoJson).toMatchObject({ type: 'computed' })
     expect(area(CELL, 'h3')).toEqual(asGeoJson)
   })
 
   it('is rejected with the fault of the text on the chain', () => {
     expect(area('POLYGON((0 0,1 0,1 1))', 'wkt')).toMatchObject({
-      ok: false,
+      type: 'problem',
       problem: {
         type: 'invalid-input',
         detail: expect.stringMatching(
@@ -206,7 +206,7 @@ describe('an input that refers to a text location', async () => {
     const resolved = [{ field: 'geometry', ref: uid, geometry: 'POINT(1)', locationType: 'wkt' }]
     const proof = proofOf([stampOf()], { locationType: 'wkt', location: 'POINT(1)' })
     expect(run('area', { geometry: { verifiedProof: { proof } } }, resolved)).toMatchObject({
-      ok: false,
+      type: 'problem',
       problem: {
         invalidParts: [{ code: 'not-wkt', pointer: '#/geometry/verifiedProof/proof/claim/location' }],
       },

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { TimeLimits } from '../../src/threads/compute-lanes.ts'
+import { TimeLimits } from '../../src/threads/compute-pool.ts'
 
 describe('time limits', () => {
   let nowMs = 0

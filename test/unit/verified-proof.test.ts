@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { decodeVerify } from '../../src/attest/decode.ts'
-import type { VerifyData } from '../../src/attest/encode.ts'
+import { decodeVerify, type VerifyData } from '../../src/attest/data.ts'
 import { ProblemError } from '../../src/base/problem.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createProofReader, type ProofReader } from '../../src/service/verify/verified-proof.ts'

@@ -1,7 +1,7 @@
 import { callOperation } from '../../client/compute.ts'
 import { type InputLike, toInput } from '../../client/forms.ts'
 import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
-import { noteText } from '../../compute/result-text.ts'
+import { noteText } from '../../compute/response-text.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'

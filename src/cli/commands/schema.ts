@@ -1,6 +1,6 @@
 import { BUILT_IN_CHAINS } from '../../attest/chains.ts'
 import { DEFAULT_UIDS, SCHEMA_KINDS, SCHEMA_STRINGS, type SchemaKind, schemaUid } from '../../attest/schemas.ts'
-import { javascriptKeccak } from '../../crypto/noble-hashes.ts'
+import { javascriptKeccak } from '../../crypto/noble.ts'
 import type { Hex } from '../../wire/values.ts'
 import { CommandError, EXIT, usage } from '../exit-codes.ts'
 import { readAccount } from '../key-file.ts'

@@ -1,6 +1,6 @@
-import { VERIFY_FIELDS, type VerifyData } from '../../attest/encode.ts'
+import { VERIFY_FIELDS, type VerifyData } from '../../attest/data.ts'
 import { attestationUid } from '../../attest/uid.ts'
-import { loadNobleEd25519 } from '../../crypto/ed25519-noble.ts'
+import { loadNobleEd25519 } from '../../crypto/noble.ts'
 import type { Keccak, Secp256k1 } from '../../crypto/primitives.ts'
 import { checkShape } from '../../geometry/check-shape.ts'
 import type { LocationStamp, ProofAttestation, VerifyProofResponse } from '../../types/generated.ts'

@@ -1,6 +1,13 @@
 /** Attested data: decoded, described in words, and compared with the members of its response. */
-import { decodeBoolean, decodeMerkleRoot, decodeNumeric, decodeVerify } from '../../attest/decode.ts'
-import type { MerkleRootData, VerifyData } from '../../attest/encode.ts'
+
+import {
+  decodeBoolean,
+  decodeMerkleRoot,
+  decodeNumeric,
+  decodeVerify,
+  type MerkleRootData,
+  type VerifyData,
+} from '../../attest/data.ts'
 import { fromScaledInteger } from '../../base/units.ts'
 import { OPERATIONS } from '../../compute/operations.ts'
 import type { Hex } from '../../wire/values.ts'

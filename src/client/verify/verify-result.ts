@@ -1,7 +1,6 @@
 import { BUILT_IN_CHAINS, type BuiltInChain } from '../../attest/chains.ts'
 import { DEFAULT_UIDS } from '../../attest/schemas.ts'
-import { javascriptKeccak } from '../../crypto/noble-hashes.ts'
-import { loadNoble } from '../../crypto/secp256k1-noble.ts'
+import { javascriptKeccak, loadNoble } from '../../crypto/noble.ts'
 import type { MerkleAttestation } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Issuer } from '../answers.ts'

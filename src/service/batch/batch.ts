@@ -1,35 +1,41 @@
 import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
+import { proofInputsMember } from '../../compute/response-text.ts'
 import type { Config } from '../../config/config.ts'
 import type { ChunkJob, ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import { type BatchOptions, readBatchItemId } from '../../validation/batch.ts'
-import type {
-  ChunkItem,
-  ChunkResult,
-  ComputeChunk,
-  MerkleResult,
-  OpenItem,
-  TextsResult,
-  UnsignedResult,
-} from '../../wire/batch-messages.ts'
+import type { ChunkResult, ComputeChunk, MerklePiece, MerkleResult, OpenItem } from '../../wire/batch-messages.ts'
 import type { ComputeResult, ResolvedInput } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { NONCE_SOURCE } from '../compute/attest.ts'
 import type { InputResolver } from '../compute/inputs.ts'
+import { NONCE_SOURCE } from '../compute/signed-answer.ts'
 import type { BatchContext } from '../request.ts'
-import {
-  type BatchItem,
-  type BatchItems,
-  isFinal,
-  itemPath,
-  type ReturnedItem,
-  splitItems,
-  type UnsignedItems,
-  withProofInputs,
-} from './items.ts'
 
-type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
+type Computed = Extract<ComputeResult, { type: 'computed' }>
+type Unresolved = Extract<ComputeResult, { type: 'unresolved' }>
+
+/** A result that awaits its attestation. */
+export interface ComputedItem {
+  /** `"id":…,` as JSON, empty if the item has none. */
+  readonly id: string
+  readonly computed: Computed
+  /** JSON summary of each authenticated proof among the inputs (decision 86). */
+  readonly proofInputs: readonly string[]
+  /** Leaf for a Merkle tree, 32 bytes; undefined in other batches. */
+  readonly leaf: Uint8Array | undefined
+  /** Pointer of the item in the body. */
+  readonly path: readonly (string | number)[]
+}
+
+/** An item that the main thread handled: its finished JSON, or the result that is to be attested. */
+export type HandledItem = string | ComputedItem
+
+/** The results of a chunk before they are attested. */
+export interface ComputedChunk extends Omit<ChunkResult, 'open'>, Pick<ComputeChunk, 'firstIndex'> {
+  /** By index in the chunk; their texts are empty. */
+  readonly handled: ReadonlyMap<number, HandledItem>
+}
 
 export interface BatchParts {
   readonly config: Config
@@ -52,9 +58,7 @@ export class BatchRun {
   readonly timestampSeconds: number
   readonly tally: BatchTally
   /** Members that all chunks of this batch share. */
-  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'itemsInQuota' | 'attester' | 'resolved'>
-  /** Address that signs each result by itself; undefined if the results are not signed, or are signed together. */
-  readonly #attester: string | undefined
+  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'itemsInQuota' | 'returnsObjects' | 'resolved'>
   /**
    * True once a chunk has been computed. From then on, a failed chunk gives each of its items a problem; before, it fails the
    * batch.
@@ -65,7 +69,7 @@ export class BatchRun {
 
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
     const { config, chains, signer, now } = parts
-    const { chainId, recipient, attest, sequence } = options
+    const { chainId, recipient, attest } = options
     this.#parts = parts
     this.#context = context
     this.options = options
@@ -76,12 +80,12 @@ export class BatchRun {
       chainId,
       recipient,
       attest,
+      attester: attest === 'each' ? signer.address : undefined,
       quotaProblem: context.quotaProblem,
       maxItemBytes: config.limits.maxBodyBytes,
       schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
       timestampSeconds: this.timestampSeconds,
     }
-    this.#attester = attest === 'each' && sequence === 'same' ? signer.address : undefined
   }
 
   /** Reserves quota for the whole batch up front, because the response headers report what remains. */
@@ -93,31 +97,27 @@ export class BatchRun {
    * Computes a chunk.
    *
    * @param firstIndex index of the first item in the batch; undefined for lines of a stream
-   * @returns in order, results that await their signature and finished JSON
    * @throws {ProblemError} `overloaded` if the first chunk of a batch cannot be computed now
    */
-  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems | UnsignedItems> {
+  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<ComputedChunk> {
+    const { attest, sequence } = this.options
     const count = items.offsets.length - 1
-    const itemsInQuota = this.#grant(count)
-    const chunk = { ...this.#common, items, firstIndex, itemsInQuota, attester: this.#attester, resolved: [] }
-    const chunkResult = await this.#runChunk(chunk)
-    if ('unsigned' in chunkResult) {
-      freeBuffer(items.buffer)
-      return { ...chunkResult, firstIndex }
+    const chunk: ComputeChunk = {
+      ...this.#common,
+      items,
+      firstIndex,
+      itemsInQuota: this.#grant(count),
+      returnsObjects: sequence === 'consecutive',
+      resolved: [],
     }
-    if ('texts' in chunkResult) {
-      // Results under a Merkle root are counted when the root is signed.
-      if (chunkResult.leaves.length === 0) this.tally.countUnsigned(count)
-      freeBuffer(items.buffer)
-      return chunkResult
-    }
-    return this.#settleAll(chunkResult, chunk)
-  }
-
-  #settleAll(items: readonly ReturnedItem[], chunk: ComputeChunk): BatchItem[] | Promise<BatchItem[]> {
-    const settled = items.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
-    this.tally.countUnsigned(countTexts(items))
-    return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
+    const { open, ...computed } = await this.#runChunk(chunk)
+    // Signed results are counted when they are signed.
+    if (attest === 'none') this.tally.countUnsigned(count - open.size)
+    const handled = await Promise.all(
+      [...open].map(async ([index, item]) => [index, await this.#handle(item, chunk, index)] as const),
+    )
+    freeBuffer(items.buffer)
+    return { ...computed, firstIndex, handled: new Map(handled) }
   }
 
   #grant(items: number): number {
@@ -131,16 +131,16 @@ export class BatchRun {
    * Runs a chunk. If its thread dies, runs its items one by one: one of them may have killed the thread, the others still get
    * results.
    */
-  async #runChunk(chunk: ComputeChunk): Promise<ReturnedItem[] | TextsResult | UnsignedResult> {
+  async #runChunk(chunk: ComputeChunk): Promise<ChunkResult> {
     try {
       const chunkResult = await this.#submit(chunk)
       this.#isStarted = true
-      return chunkResult.type === 'items' ? splitItems(chunkResult) : chunkResult
+      return chunkResult
     } catch (error) {
       const length = chunk.items.offsets.length - 1
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
-        return Array.from({ length }, (_, index) => this.#failedItem(error.data, chunk, index))
+        return openChunk(Array.from({ length }, (_, index) => this.#failedItem(error.data, chunk, index)))
       }
       const singles = Array.from({ length }, async (_, index) => {
         try {
@@ -149,31 +149,30 @@ export class BatchRun {
           return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
         }
       })
-      return Promise.all(singles)
+      return openChunk(await Promise.all(singles))
     }
   }
 
   /** Makes the problem of an item for which no thread returned a result. */
-  #failedItem(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
+  #failedItem(problem: ProblemData, chunk: ComputeChunk, index: number): OpenItem {
     const { maxJsonDepth, maxBatchEnvelopeBytes } = this.#parts.config.limits
     const bytes = unpack(chunk.items, index)
     // This thread reads no more bytes for an id than it reads for an envelope.
     const id = bytes.length > maxBatchEnvelopeBytes ? '' : readBatchItemId(bytes, maxJsonDepth)
-    return { id, result: { ok: false, problem: underPath(problem, itemPath(chunk, index)) } }
+    return { id, result: { type: 'problem', problem: underPath(problem, itemPath(chunk, index)) } }
   }
 
-  /** Runs one item of a chunk separately. Its result comes back as an object, because it has no attester. */
-  async #runSingle(chunk: ComputeChunk, index: number, resolved: readonly ResolvedInput[]): Promise<ReturnedItem> {
-    const chunkResult = await this.#submit({
+  /** Runs one item of a chunk separately. */
+  async #runSingle(chunk: ComputeChunk, index: number, resolved: readonly ResolvedInput[]): Promise<OpenItem> {
+    const { open } = await this.#submit({
       ...this.#common,
       items: pack([unpack(chunk.items, index)]),
       firstIndex: chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index,
       itemsInQuota: index < chunk.itemsInQuota ? 1 : 0,
-      attester: undefined,
+      returnsObjects: true,
       resolved: [resolved],
     })
-    if (chunkResult.type === 'unsigned') throw new RangeError('a single item must come back as an object, not as bytes')
-    return splitItems(chunkResult)[0]!
+    return open.get(0)!
   }
 
   #submit(chunk: ComputeChunk): Promise<ChunkResult> {
@@ -185,7 +184,7 @@ export class BatchRun {
    *
    * @throws {ProblemError} `overloaded` if it cannot be built now
    */
-  async merkleTree(pieces: readonly TextsResult[]): Promise<MerkleResult> {
+  async merkleTree(pieces: readonly MerklePiece[]): Promise<MerkleResult> {
     const job = () =>
       this.#job({
         type: 'merkle' as const,
@@ -208,25 +207,33 @@ export class BatchRun {
     return { chunk, deadlineMs, isAborted: () => this.#context.aborted }
   }
 
-  #settle(
+  #handle(
     item: OpenItem,
     chunk: ComputeChunk,
     index: number,
     proofInputs: readonly string[] = [],
-  ): BatchItem | Promise<BatchItem> {
+  ): HandledItem | Promise<HandledItem> {
     const { id, result, leaf } = item
-    if (result.ok === false) return this.tally.fail(id, result.problem)
-    if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)
-    return { id, computed: result, proofInputs, leaf, path: itemPath(chunk, index) }
+    switch (result.type) {
+      case 'problem':
+        return this.tally.fail(id, result.problem)
+      case 'unresolved':
+        return this.#resolve(id, result, chunk, index)
+      case 'computed':
+        if (this.options.attest !== 'none')
+          return { id, computed: result, proofInputs, leaf, path: itemPath(chunk, index) }
+        this.tally.countUnsigned(1)
+        return `{${id}${result.members}${proofInputsMember(proofInputs)}}`
+    }
   }
 
   /** Resolves the references of an item and runs it again, separately. */
   async #resolve(
-    { id }: OpenItem,
+    id: string,
     { chainId, inputs }: Unresolved,
     chunk: ComputeChunk,
     index: number,
-  ): Promise<BatchItem> {
+  ): Promise<HandledItem> {
     const { chains, resolver } = this.#parts
     try {
       chains.require(chainId)
@@ -236,10 +243,8 @@ export class BatchRun {
         deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
       })
       const retried = await this.#runSingle(chunk, index, resolved)
-      this.tally.countUnsigned(countTexts([retried]))
-      if (isFinal(retried)) return withProofInputs(retried, proofInputs)
-      if (retried.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
-      return this.#settle(retried, chunk, index, proofInputs)
+      if (retried.result.type === 'unresolved') throw new RangeError('an input stayed unresolved')
+      return this.#handle(retried, chunk, index, proofInputs)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       return this.tally.fail(id, underPath(error.data, itemPath(chunk, index)))
@@ -247,9 +252,30 @@ export class BatchRun {
   }
 }
 
-/** Counts the plain strings: finished, unsigned results. Other items still await a signature. */
-function countTexts(items: readonly ReturnedItem[]): number {
-  return items.filter((item) => typeof item === 'string').length
+/** Makes the result of a chunk of which the main thread has to look at every item. */
+function openChunk(items: readonly OpenItem[]): ChunkResult {
+  return {
+    type: 'chunk',
+    texts: { buffer: new ArrayBuffer(0), offsets: new Uint32Array(items.length + 1) },
+    leaves: new Uint8Array(0),
+    idLengths: new Uint32Array(0),
+    payloads: { buffer: new ArrayBuffer(0), offsets: new Uint32Array(items.length + 1) },
+    open: new Map(items.entries()),
+  }
+}
+
+/** Returns the path of an item: from the list of items in a JSON batch, empty in a stream of lines. */
+export function itemPath(
+  { firstIndex }: Pick<ComputeChunk, 'firstIndex'>,
+  index: number,
+): readonly (string | number)[] {
+  return firstIndex === undefined ? [] : ['items', firstIndex + index]
+}
+
+/** Returns the problem of an item with the path of the item. @throws any other error as it is */
+export function problemFrom(error: unknown, path: readonly (string | number)[]): ProblemData {
+  if (error instanceof ProblemError) return underPath(error.data, path)
+  throw error
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }

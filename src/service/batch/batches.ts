@@ -1,17 +1,15 @@
-import { type PackedBytes, pack } from '../../base/bytes.ts'
+import { type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import type { Config } from '../../config/config.ts'
 import { type BatchOptions, readBatchQuery } from '../../validation/batch.ts'
 import type { ResponseSigner } from '../compute/signed-answer.ts'
 import { Gate } from '../gate.ts'
 import type { BatchContext, BatchSink, LineStream } from '../request.ts'
 import type { Services } from '../services.ts'
-import { type BatchParts, BatchRun } from './batch.ts'
+import { type BatchParts, BatchRun, type ComputedChunk } from './batch.ts'
 import { readJsonBatch, type SplitBatch } from './item-splitter.ts'
-import { type BatchItems, unpackTexts } from './items.ts'
 import { LineCutter } from './line-cutter.ts'
 import { OrderedLane } from './ordered-lane.ts'
-import { signEach } from './sign-each.ts'
-import { attestInSequence, attestUnderRoot, type BatchTexts } from './sign-together.ts'
+import { attestInSequence, attestUnderRoot, type BatchTexts, signEach } from './sign.ts'
 
 export interface BatchServiceParts extends BatchParts {
   readonly answers: ResponseSigner
@@ -30,11 +28,6 @@ const MAX_CHUNK_BYTES = 32_768
 const MAX_ASSEMBLING_BATCHES = 2
 /** Number of chunks that may be at the signer at one time. */
 const MAX_SIGNING_CHUNKS = 4
-/**
- * Signed results written at a time: 64 KB. For strings more than twice as long, the operating system maps and unmaps memory each
- * time.
- */
-const WRITTEN_ITEMS = 32
 
 /**
  * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items come and go.
@@ -89,32 +82,27 @@ class JsonBatch {
     const run = this.#run
     const sink = this.#sink
     let isStarted = false
-    await this.#inChunks<Results>(
-      async (items, first) => {
-        const results = await signEach(run, await run.compute(items, first), ',', this.#parts)
-        return isPacked(results) ? resultBytes(results).subarray(0, -1) : results
-      },
+    await this.#inChunks<Uint8Array>(
+      async (items, first) =>
+        resultBytes(await signEach(run, await run.compute(items, first), ',', this.#parts)).subarray(0, -1),
       async (results) => {
         const head = isStarted ? ',' : this.#head()
         isStarted = true
         sink.addHeaders(run.tally.headers)
         await sink.write(head)
-        await writeResults(sink, results, ',')
+        await sink.write(results)
       },
     )
     await sink.write(`${isStarted ? '' : this.#head()}${this.#tail()}`)
   }
 
   /** Computes and signs all items before it writes the first result, for batches that are signed together. */
-  async #writeTogether(signAll: (chunks: readonly BatchItems[]) => Promise<BatchTexts>): Promise<void> {
+  async #writeTogether(signAll: (chunks: readonly ComputedChunk[]) => Promise<BatchTexts>): Promise<void> {
     const { items, head } = await this.#parts.assembling.run(async () => {
-      const chunks: BatchItems[] = []
+      const chunks: ComputedChunk[] = []
       await this.#inChunks(
-        (chunk, first) => this.#run.compute(chunk, first),
-        (computed) => {
-          if ('unsigned' in computed) throw new RangeError('results that are signed together must await no signature')
-          chunks.push(computed)
-        },
+        (items, first) => this.#run.compute(items, first),
+        (computed) => void chunks.push(computed),
       )
       return signAll(chunks)
     })
@@ -163,7 +151,7 @@ class LineBatch implements LineStream {
   readonly #run: BatchRun
   readonly #context: BatchContext
   readonly #cutter: LineCutter
-  readonly #lane: OrderedLane<Results>
+  readonly #lane: OrderedLane<Uint8Array>
   readonly #onRoom: (bytes: number) => void
   /** Stream bytes of each group that was started and not yet written, and their sum. */
   readonly #sizes: number[] = []
@@ -181,11 +169,11 @@ class LineBatch implements LineStream {
     this.#context = context
     this.#onRoom = onRoom
     this.#cutter = new LineCutter(parts.config.limits.maxBodyBytes)
-    this.#lane = new OrderedLane<Results>({
+    this.#lane = new OrderedLane<Uint8Array>({
       width: laneWidth(run.options, parts.config),
       write(results) {
         sink.addHeaders(run.tally.headers)
-        return writeResults(sink, results, '')
+        return sink.write(results)
       },
       onRoom: () => this.#releaseGroup(),
     })
@@ -226,16 +214,25 @@ class LineBatch implements LineStream {
   }
 
   /** @param lines a number is the byte length of a line that was too long */
-  async #answerLines(lines: readonly (Uint8Array | number)[]): Promise<Results> {
+  async #answerLines(lines: readonly (Uint8Array | number)[]): Promise<Uint8Array> {
     const accepted = lines.filter((line) => typeof line !== 'number')
-    const results =
-      accepted.length === 0
-        ? []
-        : await signEach(this.#run, await this.#run.compute(pack(accepted), undefined), '\n', this.#parts)
-    if (isPacked(results) && accepted.length === lines.length) return resultBytes(results)
-    const texts = isPacked(results) ? unpackTexts(results) : results
+    if (accepted.length === 0) return this.#withLongLines(lines, [])
+    const results = await signEach(this.#run, await this.#run.compute(pack(accepted), undefined), '\n', this.#parts)
+    if (accepted.length === lines.length) return resultBytes(results)
+    return this.#withLongLines(
+      lines,
+      accepted.map((_, index) => unpack(results, index)),
+    )
+  }
+
+  /** Puts the problems of lines that were too long between the results of the others. */
+  #withLongLines(lines: readonly (Uint8Array | number)[], results: readonly Uint8Array[]): Uint8Array {
     let next = 0
-    return lines.map((line) => `${typeof line === 'number' ? this.#lineTooLongJson(line) : texts[next++]!}\n`)
+    return Buffer.concat(
+      lines.map((line) =>
+        typeof line === 'number' ? Buffer.from(`${this.#lineTooLongJson(line)}\n`) : results[next++]!,
+      ),
+    )
   }
 
   #lineTooLongJson(bytes: number): string {
@@ -263,23 +260,7 @@ function packItems(body: Uint8Array, { starts, ends }: SplitBatch, begin: number
   return pack(Array.from({ length: end - begin }, (_, i) => body.subarray(starts[begin + i], ends[begin + i])))
 }
 
-/** The finished results of a chunk: JSON texts, or all of them as bytes with their separators. */
-type Results = readonly string[] | Uint8Array
-
-function isPacked(results: PackedBytes | readonly string[]): results is PackedBytes {
-  return 'offsets' in results
-}
-
 /** Returns the bytes of all results, each followed by its separator. */
 function resultBytes({ buffer, offsets }: PackedBytes): Uint8Array {
   return new Uint8Array(buffer, 0, offsets[offsets.length - 1])
-}
-
-/** @param separator between results that are strings; bytes already contain it */
-async function writeResults(sink: BatchSink, results: Results, separator: string): Promise<void> {
-  if (results instanceof Uint8Array) return sink.write(results)
-  for (let begin = 0; begin < results.length; begin += WRITTEN_ITEMS) {
-    const piece = results.slice(begin, begin + WRITTEN_ITEMS).join(separator)
-    await sink.write(begin === 0 ? piece : separator + piece)
-  }
 }

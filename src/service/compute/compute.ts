@@ -49,7 +49,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     const sign = (computed: Computed, proofInputs: readonly string[]) =>
       answers.sign(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
-    if (first.ok !== 'unresolved') {
+    if (first.type !== 'unresolved') {
       if (isLarge(body)) freeBuffer(body.buffer)
       return sign(first, [])
     }
@@ -59,7 +59,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     // A referenced geometry may have any size.
     const size = resolved.reduce((sum, { geometry }) => sum + geometry.length, body.byteLength)
     const second = await run({ ...task, resolved }, size <= limits.smallBodyBytes, context)
-    if (second.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
+    if (second.type === 'unresolved') throw new RangeError('an input stayed unresolved')
     return sign(second, proofInputs)
   }
 
@@ -77,5 +77,5 @@ export function createComputeService(parts: ComputeServiceParts) {
 }
 
 function needsMoreWork(result: ComputeResult): boolean {
-  return result.ok === false && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
+  return result.type === 'problem' && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
 }

@@ -1,61 +1,16 @@
-import { attestationJsonHead, attestationJsonTail } from '../../attest/proof-texts.ts'
 import { ProblemError } from '../../base/problem.ts'
+import { computeResponseJson, type ResultSignature } from '../../compute/response-text.ts'
+import { checksumAddress } from '../../crypto/address.ts'
+import { bytesToHex } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { ComputeResult } from '../../wire/compute-messages.ts'
-import type { ResultPayload } from '../../wire/signing-messages.ts'
+import type { AttestationPayload, NonceSource, ResultPayload, SignedAttestation } from '../../wire/signing-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { ServiceResponse } from '../request.ts'
-import { type Attested, attest, nonceHeaders } from './attest.ts'
-
-/** The signature of a result without a nonce, in addition to its attestation (decision 104). */
-interface ResultSignature {
-  readonly signature: Hex
-  readonly deadlineSeconds: number
-  readonly salt: Hex
-}
-
-/** Everything in the response to a compute request. */
-export interface ComputeResponse extends Attested {
-  /** JSON members of the result, from `resultMembers`. */
-  readonly members: string
-  /** JSON summary of each authenticated proof among the inputs (decision 86). */
-  readonly proofInputs: readonly string[]
-  /** Present only if the client asked for one. */
-  readonly resultSignature: ResultSignature | undefined
-}
-
-/**
- * Writes the body of a compute response. A template, for the reasons given at `resultMembers`.
- *
- * @param id `"id":…,` for a batch item
- */
-export function computeResponseJson(response: ComputeResponse, id = ''): string {
-  const proofInputs = proofInputsMember(response.proofInputs)
-  return `{${id}${response.members},${attestationMembers(response)}${proofInputs}${resultSignatureMember(response)}}`
-}
-
-/** Returns the member `proofInputs` with a comma before it, or an empty string. */
-export function proofInputsMember(proofInputs: readonly string[]): string {
-  return proofInputs.length === 0 ? '' : `,"proofInputs":[${proofInputs.join(',')}]`
-}
-
-/** Returns the members `attestation` and `delegatedAttestation`, without surrounding braces. */
-export function attestationMembers(attested: Attested): string {
-  return attestationJsonHead(attested) + attestationJsonTail(attested)
-}
-
-function resultSignatureMember({ attester, resultSignature }: ComputeResponse): string {
-  if (resultSignature === undefined) return ''
-  const { signature, deadlineSeconds, salt } = resultSignature
-  return (
-    `,"resultSignature":{"signature":"${signature}","attester":"${attester}",` +
-    `"deadline":${deadlineSeconds},"salt":"${salt}"}`
-  )
-}
 
 /** A compute thread's result with no input left to resolve. */
-export type Computed = Exclude<ComputeResult, { ok: 'unresolved' }>
+export type Computed = Exclude<ComputeResult, { type: 'unresolved' }>
 
 /** Turns an unsigned result into a response: checks its schema, has it signed and writes the JSON. */
 export interface ResponseSigner {
@@ -81,7 +36,7 @@ export function createResponseSigner(
 ): ResponseSigner {
   return {
     async sign(computed, proofInputs, id, prefersResultSignature = false) {
-      if (!computed.ok) throw new ProblemError(computed.problem)
+      if (computed.type === 'problem') throw new ProblemError(computed.problem)
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
@@ -109,3 +64,63 @@ export function createResponseSigner(
 
 /** Tells the client that its preference was applied (RFC 7240). */
 const APPLIED = { 'Preference-Applied': 'result-signature' }
+
+/** A delegated attestation as it appears in responses. */
+export interface Attested {
+  readonly schema: Hex
+  /** Checksummed. */
+  readonly attester: string
+  /** Checksummed. */
+  readonly recipient: string
+  readonly data: Hex
+  readonly signature: Hex
+  readonly nonce: number
+  readonly nonceSource: NonceSource
+  readonly deadlineSeconds: number
+}
+
+/**
+ * Has the signer sign a payload.
+ *
+ * @param payload its schema must have passed `ChainPolicy.requireSchema`
+ * @param isBulk true for a batch, which the signer serves after single requests
+ * @throws {ProblemError} if the signer does not sign it
+ */
+export async function attest(
+  payload: AttestationPayload<Hex | Uint8Array>,
+  signer: Pick<SignerClient, 'address' | 'sign'>,
+  isBulk = false,
+): Promise<Attested> {
+  const signed = await signer.sign(payload, isBulk)
+  if (!signed.ok) throw new ProblemError(signed.problem)
+  return toAttested(payload, signed, signer.address)
+}
+
+/** Joins a payload with its signature. @param attester checksummed */
+export function toAttested(
+  { schema, recipient, data }: AttestationPayload<Hex | Uint8Array>,
+  { signature, nonce, nonceSource, deadlineSeconds }: SignedAttestation,
+  attester: string,
+): Attested {
+  return {
+    schema,
+    attester,
+    recipient: checksumAddress(recipient),
+    data: typeof data === 'string' ? data : `0x${bytesToHex(data)}`,
+    signature,
+    nonce,
+    nonceSource,
+    deadlineSeconds,
+  }
+}
+
+export const NONCE_SOURCE = 'X-Attester-Nonce-Source'
+const NO_HEADERS = {}
+const FROM_CACHE = { [NONCE_SOURCE]: 'cache' }
+const FROM_DEFAULT = { [NONCE_SOURCE]: 'default' }
+
+/** Returns the response header that marks a nonce which was not just read from the chain (decision 100). */
+export function nonceHeaders({ nonceSource }: Pick<Attested, 'nonceSource'>): Readonly<Record<string, string>> {
+  if (nonceSource === 'chain') return NO_HEADERS
+  return nonceSource === 'cache' ? FROM_CACHE : FROM_DEFAULT
+}

@@ -1,6 +1,7 @@
 import { authenticateSignature } from '../../attest/authenticate.ts'
-import { decodeBoolean, decodeNumeric } from '../../attest/decode.ts'
+import { decodeBoolean, decodeNumeric } from '../../attest/data.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
+import { attestationMembers } from '../../compute/response-text.ts'
 import type { Config } from '../../config/config.ts'
 import { createKeccak } from '../../crypto/keccak.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
@@ -10,8 +11,7 @@ import { parseJsonObject } from '../../validation/json-body.ts'
 import { readResignRequest } from '../../validation/verify-request.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { attest, nonceHeaders } from '../compute/attest.ts'
-import { attestationMembers } from '../compute/signed-answer.ts'
+import { attest, nonceHeaders } from '../compute/signed-answer.ts'
 import type { ServiceResponse } from '../request.ts'
 
 export interface ResignServiceParts {

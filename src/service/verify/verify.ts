@@ -8,7 +8,7 @@ import type { AddedPlugin, ProofAttestationRequest, VerifyResult, VerifyTask } f
 import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { type SubmissionService, submissionJson } from '../chains/submissions.ts'
-import { type Attested, attest, nonceHeaders } from '../compute/attest.ts'
+import { type Attested, attest, nonceHeaders } from '../compute/signed-answer.ts'
 import type { RequestContext, SubmissionCaller } from '../request.ts'
 import type { Services } from '../services.ts'
 import type { EvidenceRunner } from './evidence.ts'

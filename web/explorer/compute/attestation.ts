@@ -1,7 +1,7 @@
 /** Shows what was signed: the statement, every check, the signed bytes, the nonce and the deadline. */
 import type { Issuer, IssuerChain } from '../../../src/client/answers.ts'
 import type { Check } from '../../../src/client/client.ts'
-import { noteText } from '../../../src/compute/result-text.ts'
+import { noteText } from '../../../src/compute/response-text.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { fact, hexButton } from '../facts.ts'

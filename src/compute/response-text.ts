@@ -1,0 +1,132 @@
+/** The JSON of a response to a compute request. Compute threads write what is known before the signature, the main thread the rest. */
+
+import { ZERO_UID } from '../attest/uid.ts'
+import { checksumAddress } from '../crypto/address.ts'
+import type { Hex } from '../wire/values.ts'
+
+/** Tells how an input was read where a caller may expect otherwise. Not signed. */
+export interface Note {
+  /** `full-parallel`: an edge of a polygon from −180 to 180 was read as the whole parallel. */
+  readonly code: 'full-parallel'
+}
+
+/** Returns the text of a note for people. */
+export function noteText({ code }: { readonly code: string }): string {
+  return code === 'full-parallel' ? 'an edge from −180 to 180 was read as the whole parallel' : code
+}
+
+/** The facts about a result that every response has, signed or not. */
+export interface ResultFacts {
+  readonly result: number | boolean
+  /** Absent for the three predicates. */
+  readonly units: string | undefined
+  /** e.g. `distance`, `within:50000`. */
+  readonly operation: string
+  readonly timestampSeconds: number
+  readonly inputRefs: readonly Hex[]
+  readonly notes?: readonly Note[] | undefined
+}
+
+/**
+ * Writes the first members of a response as JSON, without the braces.
+ *
+ * A template is faster than `JSON.stringify`. It is safe because every value is hex, a finite number, a boolean or one of our own
+ * words, so nothing needs escaping.
+ */
+export function resultMembers({ result, units, operation, timestampSeconds, inputRefs, notes }: ResultFacts): string {
+  const unitsMember = units === undefined ? '' : `"units":"${units}",`
+  const refs = inputRefs.length === 1 ? `"${inputRefs[0]}"` : inputRefs.map((ref) => `"${ref}"`).join(',')
+  const notesMember = notes === undefined ? '' : `,"notes":${JSON.stringify(notes)}`
+  return `"result":${result},${unitsMember}"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
+}
+
+/** The fields of an attestation that vary, before it is signed. */
+interface UnsignedAttestation {
+  readonly schema: Hex
+  /** Checksummed. */
+  readonly attester: string
+  /** Checksummed. */
+  readonly recipient: string
+  readonly data: Hex
+}
+
+/** The signature, its signer, and the fields that the signer added. */
+interface AttestationSignature {
+  readonly signature: Hex
+  /** Checksummed. */
+  readonly attester: string
+  readonly deadlineSeconds: number
+  readonly nonce: number
+}
+
+type AttestedText = UnsignedAttestation & AttestationSignature
+
+/**
+ * Writes the members `attestation` and `delegatedAttestation` of a response as JSON without outer braces, up to the first
+ * occurrence of the signature. A compute thread can write this part before the result is signed.
+ */
+export function attestationJsonHead({ schema, attester, recipient, data }: UnsignedAttestation): string {
+  return (
+    `"attestation":{"schema":"${schema}","attester":"${attester}","recipient":"${recipient}",` +
+    `"data":"${data}","revocable":true,"refUID":"${ZERO_UID}","signature":"`
+  )
+}
+
+/** Writes the remainder, from the signature on. */
+export function attestationJsonTail({ signature, attester, deadlineSeconds, nonce }: AttestationSignature): string {
+  return (
+    `${signature}"},"delegatedAttestation":{"signature":"${signature}","attester":"${attester}",` +
+    `"deadline":${deadlineSeconds},"nonce":${nonce}}`
+  )
+}
+
+/** Writes the fields that a leaf covers as members of its result: JSON without the outer braces. */
+export function leafJson(schema: Hex, recipient: Hex, data: Hex): string {
+  return `"schema":"${schema}","recipient":"${checksumAddress(recipient)}","data":"${data}"`
+}
+
+/** The signature of a result without a nonce, in addition to its attestation (decision 104). */
+export interface ResultSignature {
+  readonly signature: Hex
+  readonly deadlineSeconds: number
+  readonly salt: Hex
+}
+
+/** Everything in the response to a compute request. */
+export interface ComputeResponse extends AttestedText {
+  /** JSON members of the result, from `resultMembers`. */
+  readonly members: string
+  /** JSON summary of each authenticated proof among the inputs (decision 86). */
+  readonly proofInputs: readonly string[]
+  /** Present only if the client asked for one. */
+  readonly resultSignature: ResultSignature | undefined
+}
+
+/**
+ * Writes the body of a compute response. A template, for the reasons given at `resultMembers`.
+ *
+ * @param id `"id":…,` for a batch item
+ */
+export function computeResponseJson(response: ComputeResponse, id = ''): string {
+  const proofInputs = proofInputsMember(response.proofInputs)
+  return `{${id}${response.members},${attestationMembers(response)}${proofInputs}${resultSignatureMember(response)}}`
+}
+
+/** Returns the member `proofInputs` with a comma before it, or an empty string. */
+export function proofInputsMember(proofInputs: readonly string[]): string {
+  return proofInputs.length === 0 ? '' : `,"proofInputs":[${proofInputs.join(',')}]`
+}
+
+/** Returns the members `attestation` and `delegatedAttestation`, without surrounding braces. */
+export function attestationMembers(attested: AttestedText): string {
+  return attestationJsonHead(attested) + attestationJsonTail(attested)
+}
+
+function resultSignatureMember({ attester, resultSignature }: ComputeResponse): string {
+  if (resultSignature === undefined) return ''
+  const { signature, deadlineSeconds, salt } = resultSignature
+  return (
+    `,"resultSignature":{"signature":"${signature}","attester":"${attester}",` +
+    `"deadline":${deadlineSeconds},"salt":"${salt}"}`
+  )
+}

@@ -178,7 +178,7 @@ async function startThreads(
     evidence: evidence.settings,
     modules: { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') },
   })
-  const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
+  const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, log }) : undefined
   return { signer, store, chainClient, relay, pool }
 }
 

@@ -9,7 +9,7 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import type { Log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openPglite } from '../../src/store/pglite.ts'
-import { RecordLine } from '../../src/store/record-line.ts'
+import { RecordLine } from '../../src/sync/sync-records.ts'
 import { createStoreClient, type StoreClient } from '../../src/threads/store-client.ts'
 import { type RecordStore, StoreFault } from '../../src/wire/store-messages.ts'
 import { endsWithFile } from '../children.ts'

@@ -2,9 +2,10 @@
 import { randomFrom } from '../bench/record-world.ts'
 import type { Keccak } from '../src/crypto/primitives.ts'
 import { CheckpointMoved, type SyncStore } from '../src/sync/chain-position.ts'
-import { type OpenChainSync, openChainSync } from '../src/sync/chain-runs.ts'
 import { type RpcClient, RpcError } from '../src/sync/rpc.ts'
-import { createRpcList } from '../src/sync/rpc-list.ts'
+import { RpcList } from '../src/sync/rpc-list.ts'
+import { openChainSync } from '../src/sync/sync-records.ts'
+import type { ChainTasks } from '../src/sync/sync-worker.ts'
 import { StoreFault } from '../src/wire/store-messages.ts'
 import { createMemorySyncStore } from './memory-sync-store.ts'
 import { type Faults, MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from './model-chain.ts'
@@ -21,12 +22,12 @@ function open(
   clients: readonly RpcClient[],
   random: () => number,
   clock: Clock,
-): OpenChainSync {
+): ChainTasks {
   return openChainSync({
     chain: MODEL_CHAIN,
     schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
     limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 6, maxDataBytes: 10_000, maxBumps: 24 },
-    rpcs: createRpcList({
+    rpcs: new RpcList({
       chainId: MODEL_CHAIN.id,
       clients,
       now: () => clock.ms,
@@ -66,7 +67,7 @@ function shaky(store: SyncStore, random: () => number, chance: () => number): Sy
 }
 
 /** Runs all due work until none is due, as the service does over time. */
-async function settle(opened: OpenChainSync, clock: Clock): Promise<void> {
+async function settle(opened: ChainTasks, clock: Clock): Promise<void> {
   for (let round = 0; round < 40; round++) {
     clock.ms += 90_000_000 // endpoints come back, and what was set aside is due
     let isDone = await attempt(async () => {

@@ -4,10 +4,10 @@ import type { ChainAccessConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import type { Keccak } from '../src/crypto/primitives.ts'
 import { serveRelay } from '../src/relay/relay-port.ts'
-import { type ChainAccess, ChainRefusal, createChainAccess, createSchemaCache } from '../src/sync/chain-access.ts'
+import { ChainAccess, ChainRefusal, createSchemaCache } from '../src/sync/chain-access.ts'
 import { serveNonces } from '../src/sync/nonce-port.ts'
 import { createRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
-import { openRecordSync } from '../src/sync/sync-records.ts'
+import { RecordLine, RecordSync } from '../src/sync/sync-records.ts'
 import { serve } from '../src/wire/request-port.ts'
 import type { ChainOperations, ChainReply, ChainRequest } from '../src/wire/sync-messages.ts'
 import type { ChainResult, Hex } from '../src/wire/values.ts'
@@ -31,7 +31,8 @@ async function start(config: ChainAccessConfig): Promise<void> {
     for (const { access } of chains.values()) if (access.state.state === 'unverified') void access.check()
   }, chainRetryIntervalMs)
 
-  const records = await openRecordSync(config, (event) => post({ type: 'event', event }))
+  const line = new RecordLine()
+  const records = new RecordSync(config, keccak, line.store, (event) => post({ type: 'event', event }))
   serve<ChainOperations>(main, {
     attestation: ({ chainId, uid }) => lookUp(chains, chainId, ({ access }) => access.attestation(uid)),
     schema: ({ chainId, uid }) => lookUp(chains, chainId, ({ schemaString }) => schemaString(uid)),
@@ -46,10 +47,11 @@ async function start(config: ChainAccessConfig): Promise<void> {
         })
         break
       case 'store':
-        records.connect(request.port)
+        line.connect(request.port)
+        records.start()
         break
       case 'relay':
-        serveRelay(request, config, chains, keccak)
+        serveRelay(request, config, chains, keccak, line)
         break
       case 'close':
         void records.close().then(() => process.exit(0))
@@ -66,7 +68,7 @@ async function openChains(
   const chains = new Map<number, ServedChain>()
   for (const chain of chainTable(config).values()) {
     if (chain.rpcUrls.length === 0) continue
-    const access = createChainAccess({
+    const access = new ChainAccess({
       chain,
       rpcs: chain.rpcUrls.map((url) =>
         createRpc({ url, timeoutMs: rpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes }),

@@ -16,8 +16,11 @@ export interface UidFields {
 
 /** The UID that fields such as `refUID` have when they name no attestation. */
 export const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
-/** Attestations with equal fields in one block differ by a counter. A UID with this counter or a higher one is treated as false. */
-const MAX_BUMPS = 32
+/**
+ * Attestations with equal fields in one block differ by a counter. A UID with this counter or a higher one is treated as false:
+ * no more attestations fit into the gas of a block.
+ */
+export const MAX_EQUAL_ATTESTATIONS = 1024
 
 /**
  * Computes the UID that the EAS contract gives an attestation: the keccak-256 of its packed fields (`_getUID` in EAS.sol).
@@ -39,7 +42,7 @@ export function attestationUid(fields: UidFields, keccak: Keccak, bump = 0): Hex
 
 /** Tells whether the fields hash to a UID, with any counter that is accepted. Throws as `attestationUid` does. */
 export function hasUid(fields: UidFields, uid: string, keccak: Keccak): boolean {
-  for (let bump = 0; bump < MAX_BUMPS; bump++) {
+  for (let bump = 0; bump < MAX_EQUAL_ATTESTATIONS; bump++) {
     if (attestationUid(fields, keccak, bump) === uid) return true
   }
   return false

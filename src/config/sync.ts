@@ -32,8 +32,6 @@ export const SYNC_LIMITS = {
   /** Ranges stored in one pass over a chain. */
   syncStepsPerPass: constant(20),
   maxAttestationBytes: integer('MAX_ATTESTATION_BYTES', 1_048_576, 1024, 64 * 1_048_576),
-  /** Attestations with equal fields in one block that are distinguished: as many as fit into the gas of a block. */
-  maxEqualAttestations: constant(1024),
   /** How long the process that reads the chains may be silent before another process takes over. */
   syncLeaseMs: integer('SYNC_LEASE_MS', 3000, 300, 600_000),
   /** Interval between comparisons of all valid records with their chain. */

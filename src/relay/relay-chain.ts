@@ -1,7 +1,7 @@
 import { encodeMultiAttest } from '../attest/relay-transaction.ts'
 import { hasUid, ZERO_UID } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/primitives.ts'
-import { ATTESTED } from '../sync/eas-logs.ts'
+import { ATTESTED } from '../sync/chain-reader.ts'
 import { parseBigQuantity, parseBytes32, parseQuantity, type RpcClient, RpcError, toQuantity } from '../sync/rpc.ts'
 import type { RelayBlock } from '../wire/relay-messages.ts'
 import type { AttestationPayload } from '../wire/signing-messages.ts'

@@ -5,16 +5,16 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Chain } from '../attest/chains.ts'
 import type { ChainAccessConfig } from '../config/config.ts'
 import type { Keccak } from '../crypto/primitives.ts'
-import { RecordLine } from '../store/record-line.ts'
 import type { ChainAccess } from '../sync/chain-access.ts'
 import { createRpc } from '../sync/rpc.ts'
-import { createRpcList } from '../sync/rpc-list.ts'
-import type { RelayOperations, RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import { RpcList } from '../sync/rpc-list.ts'
+import type { RecordLine } from '../sync/sync-records.ts'
+import type { RelayOperations, RelayReply, RelayState } from '../wire/relay-messages.ts'
 import { Requester } from '../wire/request-port.ts'
 import type { RelayPayload, RelaySigningResult } from '../wire/signing-messages.ts'
 import { StoreFault } from '../wire/store-messages.ts'
 import type { ChainRequest } from '../wire/sync-messages.ts'
-import { createRelay } from './relay.ts'
+import { Relay } from './relay.ts'
 
 interface ServedChain {
   readonly chain: Chain
@@ -32,28 +32,22 @@ export function serveRelay(
   config: ChainAccessConfig,
   chains: ReadonlyMap<number, ServedChain>,
   keccak: Keccak,
+  line: RecordLine,
 ): void {
   const post = (reply: RelayReply) => port.postMessage(reply)
   const sign = createSign(port)
-  const line = new RecordLine()
-  let isConnected = false
-  port.on('message', (request: RelayRequest) => {
-    if (request.type !== 'store') return
-    line.connect(request.port)
-    isConnected = true
-  })
   for (const served of chains.values()) void run(served)
 
   async function run({ chain, access }: ServedChain): Promise<void> {
     const settings = config.submission!
-    const relay = createRelay({
+    const relay = new Relay({
       chain,
       sender,
       keccak,
       settings,
       sign,
       store: line.store,
-      rpcs: createRpcList({
+      rpcs: new RpcList({
         chainId: chain.id,
         clients: chain.rpcUrls.map((url) =>
           createRpc({ url, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: config.limits.maxRpcResponseBytes }),
@@ -67,7 +61,7 @@ export function serveRelay(
     })
     let last = ''
     for (;;) {
-      const state = !isConnected ? NOT_OPEN : await runTick(relay.tick, access)
+      const state = line.wasConnected ? await runTick(relay, access) : NOT_OPEN
       if (JSON.stringify(state) !== last) post({ type: 'state', chainId: chain.id, state })
       last = JSON.stringify(state)
       await new Promise((resolve) => setTimeout(resolve, settings.pollMs))
@@ -76,11 +70,11 @@ export function serveRelay(
 }
 
 /** Runs one tick of a relay. Never rejects, because an error now may be gone at the next tick. */
-async function runTick(tick: () => Promise<RelayState>, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
+async function runTick(relay: Relay, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
   // The contracts are not the expected ones, or a clock is wrong: nothing is sent to this chain.
   if (access.state.state === 'refused') return { state: 'waiting', reason: access.state.reason }
   try {
-    return await tick()
+    return await relay.tick()
   } catch (error) {
     const reason = error instanceof StoreFault ? `the store: ${error.message}` : String((error as Error).stack ?? error)
     return { state: 'waiting', reason }

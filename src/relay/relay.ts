@@ -97,17 +97,6 @@ interface RelayParts {
   readonly note: (event: string, facts: RelayFacts) => void
 }
 
-/** Sends the submissions of one chain and follows them until they are final. */
-export interface Relay {
-  /**
-   * Reads the stored state and the chain once, and takes the steps that follow. All state that matters is in the store, so a
-   * relay may end at any moment and another one continues.
-   *
-   * @throws {StoreFault}
-   */
-  tick(): Promise<RelayState>
-}
-
 /** How often a relay without work checks the account's balance and deletes old submissions. */
 const CHECK_MS = 60_000
 /** How often the relay checks blocks that have to become final. */
@@ -117,20 +106,14 @@ const MAX_LAGGING_TICKS = 3
 /** After this long without progress, the relay alternates between endpoints: the fastest may withhold what another one has. */
 const STUCK_MS = 15_000
 
-/** Creates the relay of one chain. */
-export function createRelay(parts: RelayParts): Relay {
-  const relay = new ChainRelay(parts)
-  return { tick: () => relay.tick() }
-}
-
 /**
- * The relay of one chain. It has one transaction in flight at a time: a `multiAttest` of up to 40 attestations.
+ * Sends the submissions of one chain and follows them until they are final. It has one transaction in flight at a time: a `multiAttest` of up to 40 attestations.
  *
  * A nonce belongs to its submissions from the moment both are stored, which is before anything is sent. Every transaction sent
  * with that nonce makes the same attestations, so they are made once. The nonce is given up only when a final block shows that
  * another transaction used it or that ours reverted. A second endpoint, if there is one, has to confirm this.
  */
-class ChainRelay implements Relay {
+export class Relay {
   readonly #chainParts: RelayChainParts
   readonly #finalityDepth: number
   readonly #settings: SubmissionConfig
@@ -167,6 +150,12 @@ class ChainRelay implements Relay {
     this.#judge = new RelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint, nowMs, note })
   }
 
+  /**
+   * Reads the stored state and the chain once, and takes the steps that follow. All state that matters is in the store, so a
+   * relay may end at any moment and another one continues.
+   *
+   * @throws {StoreFault}
+   */
   async tick(): Promise<RelayState> {
     const work = await this.#readWork()
     const isNothingSent = work.queued.length === 0 && work.open.every((open) => open.state !== 'sent')

@@ -6,7 +6,8 @@ import { attestTypeHash, domainSeparator } from '../attest/typed-data.ts'
 import { hasUid, ZERO_UID } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { ChainAttestation, ChainState, Hex } from '../wire/values.ts'
-import { isInvalidResponse, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
+import { attestationCall, decodeAttestation } from './eas-attestations.ts'
+import { isInvalidResponse, parseQuantity, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
 
 /* Calls of the EAS contracts; these functions are the same in every version. */
 
@@ -14,27 +15,11 @@ const EAS = parseAbi([
   'function getDomainSeparator() view returns (bytes32)',
   'function getAttestTypeHash() view returns (bytes32)',
   'function getNonce(address account) view returns (uint256)',
-  'struct Attestation { bytes32 uid; bytes32 schema; uint64 time; uint64 expirationTime; uint64 revocationTime; bytes32 refUID; address recipient; address attester; bool revocable; bytes data; }',
-  'function getAttestation(bytes32 uid) view returns (Attestation)',
 ])
 const REGISTRY = parseAbi([
   'struct SchemaRecord { bytes32 uid; address resolver; bool revocable; string schema; }',
   'function getSchema(bytes32 uid) view returns (SchemaRecord)',
 ])
-
-/** An attestation as the contract returns it; all fields are zero when there is none. */
-interface EasAttestation {
-  readonly uid: Hex
-  readonly schema: Hex
-  readonly time: bigint
-  readonly expirationTime: bigint
-  readonly revocationTime: bigint
-  readonly refUID: Hex
-  readonly recipient: Hex
-  readonly attester: Hex
-  readonly revocable: boolean
-  readonly data: Hex
-}
 
 interface SchemaRecord {
   readonly uid: Hex
@@ -48,7 +33,6 @@ export const easCalls = {
   domainSeparator: (rpc: Rpc, eas: Hex) => call<Hex>(rpc, eas, EAS, 'getDomainSeparator', []),
   attestTypeHash: (rpc: Rpc, eas: Hex) => call<Hex>(rpc, eas, EAS, 'getAttestTypeHash', []),
   nonce: (rpc: Rpc, eas: Hex, attester: Hex) => call<bigint>(rpc, eas, EAS, 'getNonce', [attester]),
-  attestation: (rpc: Rpc, eas: Hex, uid: Hex) => call<EasAttestation>(rpc, eas, EAS, 'getAttestation', [uid]),
   schema: (rpc: Rpc, registry: Hex, uid: Hex) => call<SchemaRecord>(rpc, registry, REGISTRY, 'getSchema', [uid]),
 }
 
@@ -58,11 +42,14 @@ async function call<T>(rpc: Rpc, to: Hex, abi: Abi, functionName: string, args: 
   try {
     return decodeFunctionResult({ abi, functionName, data: result as Hex }) as T
   } catch {
-    // A call to an address without code returns `0x`.
-    throw new RpcError(`${functionName}: ${result === '0x' ? 'no contract' : 'undecodable response'} at ${to}`, {
-      code: 3,
-    })
+    throw undecodable(functionName, result, to)
   }
+}
+
+function undecodable(functionName: string, result: unknown, address: Hex): RpcError {
+  // A call to an address without code returns `0x`.
+  const what = result === '0x' ? 'no contract' : 'undecodable response'
+  return new RpcError(`${functionName}: ${what} at ${address}`, { code: REVERTED })
 }
 
 /** Thrown when the contracts or the clock of a chain are not those that we sign for. It is reported to the operator. */
@@ -81,24 +68,6 @@ interface ChainAccessParts {
   readonly onState: (state: ChainState) => void
 }
 
-/** Reads one chain. An endpoint is used only after it has shown that it serves the chain that we sign for. */
-export interface ChainAccess {
-  readonly state: ChainState
-  /** Compares every endpoint with the chain table again. */
-  check(): Promise<void>
-  /** Reads the nonce of an attester. Never rejects. */
-  nonce(attester: Hex): Promise<NonceReading>
-  /**
-   * Reads an attestation.
-   *
-   * @returns undefined when the chain has no such attestation
-   * @throws {RpcError | ChainRefusal} when no endpoint gives a usable response
-   */
-  attestation(uid: Hex): Promise<ChainAttestation | undefined>
-  /** Reads a schema string. Returns undefined when the schema is not registered. Throws as `attestation` does. */
-  schemaString(uid: Hex): Promise<string | undefined>
-}
-
 interface Endpoint {
   readonly rpc: Rpc
   verdict: ChainState
@@ -112,11 +81,8 @@ interface Endpoint {
 const REVERTED = 3
 const LARGEST_NONCE = 2n ** 48n - 1n
 
-export function createChainAccess(parts: ChainAccessParts): ChainAccess {
-  return new CheckedChain(parts)
-}
-
-class CheckedChain implements ChainAccess {
+/** Reads one chain. An endpoint is used only after it has shown that it serves the chain that we sign for. */
+export class ChainAccess {
   readonly #parts: ChainAccessParts
   /** What the contract has to return for its EIP-712 domain and its attestation type. */
   readonly #expected: { readonly separator: Hex; readonly type: Hex }
@@ -144,10 +110,12 @@ class CheckedChain implements ChainAccess {
     return this.#state
   }
 
+  /** Compares every endpoint with the chain table again. */
   async check(): Promise<void> {
     await Promise.all(this.#endpoints.map((endpoint) => this.#verify(endpoint)))
   }
 
+  /** Reads the nonce of an attester. Never rejects. */
   async nonce(attester: Hex): Promise<NonceReading> {
     const { easAddress } = this.#parts.chain
     try {
@@ -158,15 +126,28 @@ class CheckedChain implements ChainAccess {
     }
   }
 
+  /**
+   * Reads an attestation.
+   *
+   * @returns undefined when the chain has no such attestation
+   * @throws {RpcError | ChainRefusal} when no endpoint gives a usable response
+   */
   attestation(uid: Hex): Promise<ChainAttestation | undefined> {
+    const { chain, keccak } = this.#parts
+    const { method, params } = attestationCall(chain.easAddress, uid)
     return this.#read(async ({ rpc }) => {
-      const attestation = await easCalls.attestation(rpc, this.#parts.chain.easAddress, uid)
+      const response = await rpc.request(method, params)
+      const attestation = decodeAttestation(String(response))
+      if (attestation === undefined) throw undecodable('getAttestation', response, chain.easAddress)
       if (attestation.uid === ZERO_UID) return undefined
-      this.#requireUid(attestation, uid)
-      return toChainAttestation(attestation)
+      // Unless the fields hash to the UID, the response is not the requested attestation.
+      if (attestation.uid !== uid || !hasUid(attestation, uid, keccak))
+        throw new RpcError('getAttestation: the response does not have the requested UID')
+      return { ...attestation, expirationTimeSeconds: Number(attestation.expirationTimeSeconds) }
     })
   }
 
+  /** Reads a schema string. Returns undefined when the schema is not registered. Throws as `attestation` does. */
   schemaString(uid: Hex): Promise<string | undefined> {
     const { chain, keccak } = this.#parts
     return this.#read(async ({ rpc }) => {
@@ -238,11 +219,11 @@ class CheckedChain implements ChainAccess {
     const { chain, nowSeconds, maxHeadAheadSeconds } = this.#parts
     const { easAddress, easVersion, profile, id } = chain
     const [servedId, block] = await Promise.all([
-      rpc.request('eth_chainId', []).then(requireQuantity),
+      rpc.request('eth_chainId', []).then(parseQuantity),
       rpc.request('eth_getBlockByNumber', ['latest', false]),
     ])
     if (servedId !== id) return `an RPC for chain ${id} serves chain ${servedId}`
-    const aheadSeconds = requireQuantity((block as { timestamp?: unknown } | null)?.timestamp) - nowSeconds()
+    const aheadSeconds = parseQuantity((block as { timestamp?: unknown } | null)?.timestamp) - nowSeconds()
     if (aheadSeconds > maxHeadAheadSeconds) return `its head is ${aheadSeconds} s ahead of the clock of this service`
     const [type, separator] = await Promise.all([
       easCalls.attestTypeHash(rpc, easAddress),
@@ -253,40 +234,11 @@ class CheckedChain implements ChainAccess {
     if (separator === this.#expected.separator) return undefined
     return `the contract at ${easAddress} does not have the EIP-712 domain of version ${easVersion} on chain ${id}`
   }
-
-  /** Throws unless the fields hash to the UID; otherwise the response is not the requested attestation. */
-  #requireUid(attestation: EasAttestation, uid: Hex): void {
-    const fields = { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime }
-    if (attestation.uid === uid && hasUid(fields, uid, this.#parts.keccak)) return
-    throw new RpcError('getAttestation: the response does not have the requested UID')
-  }
-}
-
-/** Parses an integer as JSON-RPC writes it: 0x and hex digits. */
-function requireQuantity(value: unknown): number {
-  const number = typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : Number.NaN
-  if (Number.isSafeInteger(number)) return number
-  throw new RpcError('not a JSON-RPC quantity')
 }
 
 function requireNonce(nonce: bigint): number {
   if (nonce > LARGEST_NONCE) throw new RpcError('getNonce: the nonce is impossibly high')
   return Number(nonce)
-}
-
-function toChainAttestation(attestation: EasAttestation): ChainAttestation {
-  return {
-    uid: attestation.uid,
-    schema: attestation.schema,
-    timeSeconds: Number(attestation.time),
-    expirationTimeSeconds: Number(attestation.expirationTime),
-    revocationTimeSeconds: Number(attestation.revocationTime),
-    refUID: attestation.refUID,
-    recipient: attestation.recipient.toLowerCase() as Hex,
-    attester: attestation.attester.toLowerCase() as Hex,
-    revocable: attestation.revocable,
-    data: attestation.data,
-  }
 }
 
 function hex(bytes: Uint8Array): Hex {

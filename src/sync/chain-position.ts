@@ -33,11 +33,6 @@ export function extendLadder(ladder: Ladder, add: readonly BlockId[], remove: re
   return rungs.sort((a, b) => b.number - a.number)
 }
 
-/** Returns the ladder up to and including a block number. */
-function truncateLadder(ladder: Ladder, number: number): Ladder {
-  return ladder.filter((rung) => rung.number <= number)
-}
-
 /** The operations of the store that the synchronisation uses. */
 export type SyncStore = Pick<
   RecordStore,
@@ -46,9 +41,9 @@ export type SyncStore = Pick<
 
 /** Changes that are stored in one transaction. */
 interface PositionStep {
-  readonly records: readonly LocationRecord[]
-  readonly revocations: readonly Revocation[]
-  readonly quarantine: readonly Quarantined[]
+  readonly records?: readonly LocationRecord[]
+  readonly revocations?: readonly Revocation[]
+  readonly quarantine?: readonly Quarantined[]
   readonly released?: readonly `0x${string}`[]
   /** Everything after this block is removed first. */
   readonly rollBackTo?: number
@@ -65,66 +60,62 @@ export class CheckpointMoved extends Error {
 }
 
 /** The stored state of one chain, cached in memory until a commit fails. */
-export interface ChainPosition {
+export class ChainPosition {
+  readonly #store: SyncStore
+  readonly #chainId: number
+  #cached: ChainSyncState | undefined
+
+  constructor(store: SyncStore, chainId: number) {
+    this.#store = store
+    this.#chainId = chainId
+  }
+
   /** Reads the state from the store unless it is cached. */
-  load(): Promise<ChainSyncState>
+  async load(): Promise<ChainSyncState> {
+    this.#cached ??= await this.#store.syncState({ chainId: this.#chainId })
+    return this.#cached
+  }
+
   /** The cached state. Throws before `load` and after a failed commit. */
-  readonly state: ChainSyncState
+  get state(): ChainSyncState {
+    if (this.#cached === undefined) throw new RangeError('the position was not loaded')
+    return this.#cached
+  }
+
   /**
    * Stores a step if the stored checkpoint is still the cached one.
    *
    * @throws {CheckpointMoved | StoreFault} and drops the cached state, because it is unknown whether the step was stored
    */
-  commit(step: PositionStep): Promise<AppliedRange>
-}
-
-export function createChainPosition(store: SyncStore, chainId: number): ChainPosition {
-  let cached: ChainSyncState | undefined
-  const requireState = () => {
-    if (cached === undefined) throw new RangeError('the position was not loaded')
-    return cached
-  }
-  return {
-    async load() {
-      cached ??= await store.syncState({ chainId })
-      return cached
-    },
-    get state() {
-      return requireState()
-    },
-    async commit(step) {
-      const before = requireState()
-      cached = undefined
-      const { to, blocks = [], rollBackTo, progress = {} } = step
-      const checkpoint = to === undefined ? before.checkpoint : (to ?? undefined)
-      const finalized = Math.max(progress.finalized ?? -1, before.finalized)
-      const rungs = extendLadder(
-        rollBackTo === undefined ? before.ladder : truncateLadder(before.ladder, rollBackTo),
-        blocks,
-        [],
-      )
-      const removed = findSurplusBlocks(rungs, finalized)
-      const applied = await store.apply({
-        chainId,
-        records: step.records,
-        revocations: step.revocations,
-        quarantine: step.quarantine,
-        ...(step.released === undefined ? {} : { released: step.released }),
-        ...(rollBackTo === undefined ? {} : { rollBackTo }),
-        // A step that does not move the checkpoint is also rejected when another process moved it.
-        checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },
-        ladder: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
-        progress,
-      })
-      if (!applied.ok) throw new CheckpointMoved('another process moved the checkpoint')
-      cached = {
-        checkpoint,
-        ladder: extendLadder(rungs, [], removed),
-        finalized: rollBackTo === undefined ? finalized : Math.min(finalized, rollBackTo),
-        auditedTo: auditedToAfter(before.auditedTo, step),
-      }
-      return applied
-    },
+  async commit(step: PositionStep): Promise<AppliedRange> {
+    const before = this.state
+    this.#cached = undefined
+    const { to, blocks = [], rollBackTo, progress = {} } = step
+    const checkpoint = to === undefined ? before.checkpoint : (to ?? undefined)
+    const finalized = Math.max(progress.finalized ?? -1, before.finalized)
+    const remaining = before.ladder.filter(({ number }) => rollBackTo === undefined || number <= rollBackTo)
+    const rungs = extendLadder(remaining, blocks, [])
+    const removed = findSurplusBlocks(rungs, finalized)
+    const applied = await this.#store.apply({
+      chainId: this.#chainId,
+      records: step.records ?? [],
+      revocations: step.revocations ?? [],
+      quarantine: step.quarantine ?? [],
+      ...(step.released === undefined ? {} : { released: step.released }),
+      ...(rollBackTo === undefined ? {} : { rollBackTo }),
+      // A step that does not move the checkpoint is also rejected when another process moved it.
+      checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },
+      ladder: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
+      progress,
+    })
+    if (!applied.ok) throw new CheckpointMoved('another process moved the checkpoint')
+    this.#cached = {
+      checkpoint,
+      ladder: extendLadder(rungs, [], removed),
+      finalized: rollBackTo === undefined ? finalized : Math.min(finalized, rollBackTo),
+      auditedTo: auditedToAfter(before.auditedTo, step),
+    }
+    return applied
   }
 }
 

@@ -1,8 +1,7 @@
 import type { AppliedRange } from '../wire/store-messages.ts'
 import type { BlockId } from '../wire/sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
-import type { Block, ChainReader, Heads } from './chain-reader.ts'
-import { type EasLog, takeWholeBlocks } from './eas-logs.ts'
+import { type Block, type ChainReader, type EasLog, type Heads, takeWholeBlocks } from './chain-reader.ts'
 import type { Gatherer } from './gather.ts'
 import { DECODER_VERSION } from './location-record.ts'
 import { RangeSize } from './range-size.ts'
@@ -187,7 +186,7 @@ export class ChainSync {
   async #storeFinality({ head, finalized }: Heads): Promise<void> {
     const { checkpoint, finalized: storedFinalized } = this.#position.state
     if (checkpoint === undefined || finalized <= storedFinalized) return
-    await this.#position.commit({ ...EMPTY, progress: toProgress(head, finalized) })
+    await this.#position.commit({ progress: toProgress(head, finalized) })
   }
 
   /** Returns the first block that has not been read. */
@@ -284,7 +283,7 @@ export class ChainSync {
     const number = ancestor?.number ?? this.#startBlock - 1
     if (number < finalized) await confirmRemoved(this.#rpcs, rpc, this.#reader, checkpoint!)
     const depth = checkpoint!.number - number
-    const applied = await this.#position.commit({ ...EMPTY, rollBackTo: number, to: ancestor ?? null })
+    const applied = await this.#position.commit({ rollBackTo: number, to: ancestor ?? null })
     this.#passesBehind = 0
     this.#hasRolledBack = true
     this.#onProblem(
@@ -294,7 +293,6 @@ export class ChainSync {
   }
 }
 
-const EMPTY = { records: [], revocations: [], quarantine: [] }
 const NOTHING = { inserted: 0, revoked: 0, rolledBack: 0 }
 
 type Counts = Pick<PassResult, 'inserted' | 'revoked' | 'rolledBack'>

@@ -1,9 +1,9 @@
-import { attestationUid } from '../attest/uid.ts'
+import { attestationUid, ZERO_UID } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { Hex } from '../wire/values.ts'
-import type { LogSource } from './eas-logs.ts'
+import type { LogSource } from './chain-reader.ts'
 import type { AttestedFields } from './location-record.ts'
-import { type RpcClient, RpcError } from './rpc.ts'
+import { type RpcCall, type RpcClient, RpcError } from './rpc.ts'
 
 /** Multicall3, at the same address on every chain that has it. */
 export const MULTICALL3: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
@@ -66,6 +66,15 @@ const encodeNumber = (value: number) => padWord(value.toString(16))
 
 /** `getAttestation(bytes32)` */
 const ATTESTATION_SELECTOR = 'a3112a64'
+
+/** Returns the call that reads an attestation; `decodeAttestation` reads its response. */
+export function attestationCall(easAddress: Hex, uid: Hex): RpcCall {
+  return {
+    method: 'eth_call',
+    params: [{ to: easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, 'latest'],
+  }
+}
+
 /** Attestations per message: a JSON-RPC batch has a call for each. Providers limit the batch size, and the gas of one call. */
 const CALLS_PER_BATCH = 200
 const CALLS_PER_AGGREGATE = 100
@@ -166,12 +175,7 @@ export class AttestationReader {
 
   /** Calls the contract once for each attestation, in one JSON-RPC batch. Returns the responses in hex. */
   async #callSeparately(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
-    const responses = await rpc.requestAll(
-      uids.map((uid) => ({
-        method: 'eth_call',
-        params: [{ to: this.#easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, 'latest'],
-      })),
-    )
+    const responses = await rpc.requestAll(uids.map((uid) => attestationCall(this.#easAddress, uid)))
     return responses.map((response) => {
       if (!response.ok) throw response.error
       return typeof response.value === 'string' ? response.value : ''
@@ -192,39 +196,21 @@ export class AttestationReader {
   #checkAttestation(uid: Hex, response: string): ReadAttestation {
     const fields = decodeAttestation(response)
     if (fields === undefined) return { state: 'wrong', uid }
-    if (/^0*$/.test(fields.uid)) return { state: 'missing', uid }
-    const layout = this.#schemas.get(`0x${fields.schema}`)
-    if (`0x${fields.uid}` !== uid || layout === undefined || !this.#hasUid(fields, uid)) return { state: 'wrong', uid }
-    return {
-      state: 'ok',
-      uid,
-      layout,
-      attester: `0x${fields.attester}`,
-      recipient: `0x${fields.recipient}`,
-      timeSeconds: Number(`0x${fields.time}`),
-      revokedSeconds: Number(`0x${fields.revocationTime}`),
-      data: `0x${fields.data}`,
-    }
+    if (fields.uid === ZERO_UID) return { state: 'missing', uid }
+    const layout = this.#schemas.get(fields.schema)
+    if (fields.uid !== uid || layout === undefined || !this.#hasUid(fields, uid)) return { state: 'wrong', uid }
+    const { attester, recipient, timeSeconds, revocationTimeSeconds, data } = fields
+    return { state: 'ok', uid, layout, attester, recipient, timeSeconds, revokedSeconds: revocationTimeSeconds, data }
   }
 
   /** Tells whether the fields hash to the UID; otherwise they are not of this attestation. */
-  #hasUid(fields: RawAttestation, uid: Hex): boolean {
-    const covered = {
-      schema: `0x${fields.schema}`,
-      recipient: `0x${fields.recipient}`,
-      attester: `0x${fields.attester}`,
-      timeSeconds: BigInt(`0x${fields.time}`),
-      expirationTimeSeconds: BigInt(`0x${fields.expirationTime}`),
-      revocable: fields.revocable,
-      refUID: `0x${fields.refUID}`,
-      data: `0x${fields.data}`,
-    }
-    const first = attestationUid(covered, this.#keccak, 0)
+  #hasUid(fields: EasAttestation, uid: Hex): boolean {
+    const first = attestationUid(fields, this.#keccak, 0)
     if (first === uid) return true
     // Among many equal attestations of a block, the next one most likely has the counter after the last one seen.
     const next = (this.#bumps.get(first) ?? 0) + 1
     for (let tried = 0, bump = next; tried < this.#maxBumps; tried++, bump = (bump % this.#maxBumps) + 1) {
-      if (attestationUid(covered, this.#keccak, bump) !== uid) continue
+      if (attestationUid(fields, this.#keccak, bump) !== uid) continue
       this.#bumps.set(first, bump)
       return true
     }
@@ -232,18 +218,18 @@ export class AttestationReader {
   }
 }
 
-/** The fields as lower case hex digits without 0x. */
-interface RawAttestation {
-  readonly uid: string
-  readonly schema: string
-  readonly time: string
-  readonly expirationTime: string
-  readonly revocationTime: string
-  readonly refUID: string
-  readonly recipient: string
-  readonly attester: string
+/** An attestation as the contract returns it, with hex in lower case. All fields are zero when there is none. */
+interface EasAttestation {
+  readonly uid: Hex
+  readonly schema: Hex
+  readonly timeSeconds: number
+  readonly expirationTimeSeconds: bigint
+  readonly revocationTimeSeconds: number
+  readonly refUID: Hex
+  readonly recipient: Hex
+  readonly attester: Hex
   readonly revocable: boolean
-  readonly data: string
+  readonly data: Hex
 }
 
 const HEAD_WORDS = 10
@@ -256,7 +242,7 @@ const STRUCT_OFFSET = `${'0'.repeat(62)}20`
  *
  * @returns undefined when the response is not such a structure
  */
-function decodeAttestation(response: string): RawAttestation | undefined {
+export function decodeAttestation(response: string): EasAttestation | undefined {
   if (!/^0x[0-9a-fA-F]*$/.test(response)) return undefined
   const digits = response.slice(2).toLowerCase()
   const word = (index: number) => digits.slice((index + 1) * WORD_DIGITS, (index + 2) * WORD_DIGITS)
@@ -276,15 +262,15 @@ function decodeAttestation(response: string): RawAttestation | undefined {
   const end = start + 2 * Number.parseInt(dataLength, 16)
   if (end > digits.length || !Number.isSafeInteger(Number(`0x${time}`))) return undefined
   return {
-    uid: word(0),
-    schema: word(1),
-    time,
-    expirationTime,
-    revocationTime,
-    refUID: word(5),
-    recipient,
-    attester,
+    uid: `0x${word(0)}`,
+    schema: `0x${word(1)}`,
+    timeSeconds: Number(`0x${time}`),
+    expirationTimeSeconds: BigInt(`0x${expirationTime}`),
+    revocationTimeSeconds: Number(`0x${revocationTime}`),
+    refUID: `0x${word(5)}`,
+    recipient: `0x${recipient}`,
+    attester: `0x${attester}`,
     revocable: revocable === '1',
-    data: digits.slice(start, end),
+    data: `0x${digits.slice(start, end)}`,
   }
 }

@@ -1,6 +1,6 @@
 import type { RecordStore } from '../wire/store-messages.ts'
 
-export interface LeaseParts {
+interface LeaseParts {
   readonly store: Pick<RecordStore, 'lease'>
   readonly owner: string
   readonly holdMs: number
@@ -9,85 +9,89 @@ export interface LeaseParts {
   readonly onStopped: () => void
 }
 
+/** Number of renewals within the time of the lease. */
+const RENEWALS = 3
+
 /**
  * The right to read the chains. One process per database holds it, so that two do not do the same work. It is not needed for
  * correctness: the compare and swap of the checkpoint makes concurrent readers harmless.
  */
-export interface Lease {
+export class Lease {
+  readonly #parts: LeaseParts
+  readonly #timer: NodeJS.Timeout
+  #isHeld = false
+  /** undefined until the store responds. */
+  #isDesired: boolean | undefined
+  #jobs = 0
+  #renewing: Promise<void> | undefined
+
+  constructor(parts: LeaseParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => void this.#renew(), parts.holdMs / RENEWALS)
+    void this.#renew()
+  }
+
   /** Whether this process should read the chains now. */
-  readonly mayWork: boolean
+  get mayWork(): boolean {
+    return this.#isHeld && this.#isDesired === true
+  }
+
   /** Renews the lease now. Never rejects. */
-  renew(): Promise<void>
+  async renew(): Promise<void> {
+    await this.#renewing
+    await this.#renew()
+  }
+
   /**
    * Holds the lease for a requested job, even while the worker is stopped.
    *
    * @returns a function that ends the job; undefined when another process holds the lease
    */
-  holdForJob(): Promise<(() => void) | undefined>
-  /** Releases the lease, so that another process need not wait until it expires. */
-  close(): Promise<void>
-}
-
-/** Number of renewals within the time of the lease. */
-const RENEWALS = 3
-
-export function createLease({ store, owner, holdMs, onChange, onStopped }: LeaseParts): Lease {
-  let isHeld = false
-  /** undefined until the store responds. */
-  let isDesired: boolean | undefined
-  let jobs = 0
-  let renewing: Promise<void> | undefined
-  const timer = setInterval(() => void renew(), holdMs / RENEWALS)
-  void renew()
-
-  return {
-    get mayWork() {
-      return isHeld && isDesired === true
-    },
-    async renew() {
-      await renewing
-      await renew()
-    },
-    async holdForJob() {
-      jobs++
-      await renewing
-      await renew()
-      if (isHeld) {
-        return () => {
-          jobs--
-          void renew()
-        }
+  async holdForJob(): Promise<(() => void) | undefined> {
+    this.#jobs++
+    await this.renew()
+    if (this.#isHeld) {
+      return () => {
+        this.#jobs--
+        void this.#renew()
       }
-      jobs--
-      return undefined
-    },
-    async close() {
-      clearInterval(timer)
-      await renewing
-      await store.lease({ owner, holdMs: 0, always: false }).catch(() => {})
-    },
-  }
-
-  function renew(): Promise<void> {
-    renewing ??= requestLease().finally(() => {
-      renewing = undefined
-    })
-    return renewing
-  }
-
-  async function requestLease(): Promise<void> {
-    const before = isHeld && isDesired === true
-    try {
-      const lease = await store.lease({ owner, holdMs, always: jobs > 0 })
-      // The worker was stopped: release the lease, so that the status does not report a running worker.
-      if (isHeld && !lease.isHeld && !lease.isDesired) await store.lease({ owner, holdMs: 0, always: false })
-      isHeld = lease.isHeld
-      if (!lease.isDesired && isDesired !== false) onStopped()
-      isDesired = lease.isDesired
-    } catch {
-      isHeld = false // the store is unavailable: the next renewal tries again, and until then nothing can be stored
     }
-    const after = isHeld && isDesired === true
-    if (before !== after) onChange(after)
+    this.#jobs--
+    return undefined
+  }
+
+  /** Releases the lease, so that another process need not wait until it expires. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#renewing
+    await this.#release().catch(() => {})
+  }
+
+  #renew(): Promise<void> {
+    this.#renewing ??= this.#request().finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
+  }
+
+  async #request(): Promise<void> {
+    const { store, owner, holdMs, onChange, onStopped } = this.#parts
+    const before = this.mayWork
+    try {
+      const lease = await store.lease({ owner, holdMs, always: this.#jobs > 0 })
+      // The worker was stopped: release the lease, so that the status does not report a running worker.
+      if (this.#isHeld && !lease.isHeld && !lease.isDesired) await this.#release()
+      this.#isHeld = lease.isHeld
+      if (!lease.isDesired && this.#isDesired !== false) onStopped()
+      this.#isDesired = lease.isDesired
+    } catch {
+      this.#isHeld = false // the store is unavailable: the next renewal tries again, and until then nothing can be stored
+    }
+    if (before !== this.mayWork) onChange(this.mayWork)
+  }
+
+  #release() {
+    const { store, owner } = this.#parts
+    return store.lease({ owner, holdMs: 0, always: false })
   }
 }

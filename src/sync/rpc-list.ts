@@ -1,6 +1,6 @@
 import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 
-export interface RpcListParts {
+interface RpcListParts {
   readonly chainId: number
   readonly clients: readonly RpcClient[]
   /** Milliseconds of a monotonic clock. */
@@ -14,31 +14,12 @@ export interface RpcListParts {
 }
 
 /** The state of an endpoint. */
-export interface EndpointStatus {
+interface EndpointStatus {
   /** Counts from 1 in the order of the configuration. Messages use it because addresses may be secret. */
   readonly index: number
   readonly isSuspended: boolean
   readonly failures: number
   readonly latencyMs: number | undefined
-}
-
-/** The endpoints of one chain, ordered by quality. */
-export interface RpcList {
-  /**
-   * Tries the best endpoint that is not suspended, then the next. An endpoint that fails with an `RpcError` is suspended: for
-   * at most 1, 2, 4 … seconds after the first, second, third … failure in a row, up to the longest suspension.
-   *
-   * @param ask throws {RpcError} to continue with the next endpoint
-   * @param except endpoints to skip
-   * @throws {RpcError} of the last endpoint, when none is left
-   */
-  use<T>(ask: (endpoint: RpcEndpoint) => Promise<T>, except?: ReadonlySet<number>): Promise<T>
-  /** Suspends an endpoint whose responses turned out to be wrong later. */
-  suspend(index: number, reason: string): void
-  readonly size: number
-  statuses(): readonly EndpointStatus[]
-  /** All endpoints as one client. JSON-RPC errors go to the caller; after any other failure the next endpoint is tried. */
-  readonly client: RpcClient
 }
 
 interface Entry {
@@ -56,11 +37,9 @@ const NEWEST_SHARE = 0.2
 /** Each failure in a row counts as this much latency. */
 const FAILURE_PENALTY_MS = 1000
 
-export function createRpcList(parts: RpcListParts): RpcList {
-  return new RankedEndpoints(parts)
-}
-
-class RankedEndpoints implements RpcList {
+/** The endpoints of one chain, ordered by quality. */
+export class RpcList {
+  /** All endpoints as one client. JSON-RPC errors go to the caller; after any other failure the next endpoint is tried. */
   readonly client: RpcClient = {
     request: (method, params) => this.#passThrough((rpc) => rpc.request(method, params)),
     requestAll: (calls) => this.#passThrough((rpc) => rpc.requestAll(calls)),
@@ -77,6 +56,14 @@ class RankedEndpoints implements RpcList {
     return this.#entries.length
   }
 
+  /**
+   * Tries the best endpoint that is not suspended, then the next. An endpoint that fails with an `RpcError` is suspended: for
+   * at most 1, 2, 4 … seconds after the first, second, third … failure in a row, up to the longest suspension.
+   *
+   * @param ask throws {RpcError} to continue with the next endpoint
+   * @param except endpoints to skip
+   * @throws {RpcError} of the last endpoint, when none is left
+   */
   async use<T>(ask: (endpoint: RpcEndpoint) => Promise<T>, except?: ReadonlySet<number>): Promise<T> {
     let failure: RpcError | undefined
     const tried = new Set<Entry>()
@@ -98,6 +85,7 @@ class RankedEndpoints implements RpcList {
     throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
   }
 
+  /** Suspends an endpoint whose responses turned out to be wrong later. */
   suspend(index: number, reason: string): void {
     this.#suspend(this.#entries[index - 1]!, reason)
   }

@@ -7,7 +7,7 @@ import { findFirstBlockAt, MAX_BLOCKS_PER_SECOND } from './gather.ts'
 import type { RpcClient } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
-export interface SweepParts {
+interface SweepParts {
   readonly chainId: number
   readonly startBlock: number
   readonly rpcs: RpcList
@@ -19,46 +19,45 @@ export interface SweepParts {
 }
 
 /** The result of one piece of a sweep. `next` is where the next piece begins; null at the end. */
-export interface SweepPiece {
+interface SweepPiece {
   readonly checked: number
   readonly revoked: number
   readonly next: Hex | null
 }
 
+const RECORDS_PER_PIECE = 200
+
 /** Compares all valid records with the contract, piece by piece. */
-export interface Sweep {
+export class Sweep {
+  readonly #parts: SweepParts
+
+  constructor(parts: SweepParts) {
+    this.#parts = parts
+  }
+
   /**
    * Compares the next piece and stores missed revocations.
    *
    * @param after `next` of the previous piece; null starts a sweep
    * @throws {RpcError} when no endpoint responds; {StoreFault | CheckpointMoved}
    */
-  piece(after: Hex | null): Promise<SweepPiece>
-}
-
-const RECORDS_PER_PIECE = 200
-
-export function createSweep(parts: SweepParts): Sweep {
-  const { chainId, startBlock, rpcs, reader, attestations, position, store, onProblem } = parts
-  return {
-    async piece(after) {
-      const { checkpoint } = await position.load()
-      const rows = await store.activeRecords({ chainId, after, limit: RECORDS_PER_PIECE })
-      if (rows.length === 0 || checkpoint === undefined) return { checked: 0, revoked: 0, next: null }
-      const revocations = await rpcs.use((rpc) => findRevocations(rpc, rows, checkpoint.number))
-      const applied =
-        revocations.length === 0 ? undefined : await position.commit({ records: [], revocations, quarantine: [] })
-      const revoked = applied?.revoked ?? 0
-      if (revoked > 0) onProblem(`${revoked} revocations had been missed and are stored now`)
-      return { checked: rows.length, revoked, next: rows.length < RECORDS_PER_PIECE ? null : rows.at(-1)!.uid }
-    },
+  async piece(after: Hex | null): Promise<SweepPiece> {
+    const { chainId, rpcs, position, store, onProblem } = this.#parts
+    const { checkpoint } = await position.load()
+    const rows = await store.activeRecords({ chainId, after, limit: RECORDS_PER_PIECE })
+    if (rows.length === 0 || checkpoint === undefined) return { checked: 0, revoked: 0, next: null }
+    const revocations = await rpcs.use((rpc) => this.#findRevocations(rpc, rows, checkpoint.number))
+    const revoked = revocations.length === 0 ? 0 : (await position.commit({ revocations })).revoked
+    if (revoked > 0) onProblem(`${revoked} revocations had been missed and are stored now`)
+    return { checked: rows.length, revoked, next: rows.length < RECORDS_PER_PIECE ? null : rows.at(-1)!.uid }
   }
 
-  async function findRevocations(
+  async #findRevocations(
     rpc: RpcClient,
     rows: readonly { readonly uid: Hex; readonly blockNumber: number }[],
     last: number,
   ): Promise<Revocation[]> {
+    const { startBlock, reader, attestations, position, onProblem } = this.#parts
     const reads = await attestations.read(
       rpc,
       rows.map(({ uid }) => uid),

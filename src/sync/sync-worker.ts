@@ -1,9 +1,40 @@
 import type { RecordStore } from '../wire/store-messages.ts'
-import type { SyncAction, SyncEvent, SyncOutcome } from '../wire/sync-messages.ts'
-import { type ChainRuns, createChainRuns, type SyncedChain, type SyncedChainState } from './chain-runs.ts'
-import { createLease, type Lease } from './lease.ts'
+import type { SyncAction, SyncEvent, SyncKind, SyncOutcome } from '../wire/sync-messages.ts'
+import type { Hex } from '../wire/values.ts'
+import type { Audit } from './audit.ts'
+import type { ChainSync, PassResult } from './chain-sync.ts'
+import { Lease } from './lease.ts'
+import type { RpcList } from './rpc-list.ts'
+import type { Sweep } from './sweep.ts'
 
-export interface SyncWorkerParts {
+/** The tasks that read one chain. They share one position, so only one of them may run at a time. */
+export interface ChainTasks {
+  readonly sync: ChainSync
+  readonly audit: Audit
+  readonly sweep: Sweep
+}
+
+/** A chain as the worker receives it. */
+export interface SyncedChain extends ChainTasks {
+  readonly chainId: number
+  readonly pollMs: number
+  readonly rpcs: RpcList
+  /** Returns and clears the problems reported since the last call. */
+  readonly takeProblems: () => string[]
+}
+
+/** A chain with the state of its work. */
+interface SyncedChainState extends SyncedChain {
+  /** The running task; the next one waits for it. */
+  busy: Promise<unknown>
+  isReading: boolean
+  lastStoredMs: number
+  lastAuditMs: number
+  lastSweepMs: number
+  wake: () => void
+}
+
+interface SyncWorkerParts {
   readonly chains: readonly SyncedChain[]
   readonly store: Pick<RecordStore, 'beginRun' | 'endRun' | 'lease'>
   /** A name that is unique to this process. */
@@ -14,29 +45,23 @@ export interface SyncWorkerParts {
   readonly onEvent: (event: SyncEvent) => void
 }
 
-export interface SyncWorkerLimits {
+interface SyncWorkerLimits {
   readonly stepsPerPass: number
   readonly leaseMs: number
   readonly auditMs: number
   readonly sweepMs: number
 }
 
+/** Passes that find nothing are stored at most this often. */
+const IDLE_STORE_MS = 5000
+
 /** Keeps the records up to date with the chains. Each chain has an independent loop. */
-export interface SyncWorker {
-  act(action: SyncAction): Promise<SyncOutcome>
-  close(): Promise<void>
-}
-
-export function createSyncWorker(parts: SyncWorkerParts): SyncWorker {
-  return new ChainLoops(parts)
-}
-
-class ChainLoops implements SyncWorker {
+export class SyncWorker {
+  readonly #store: SyncWorkerParts['store']
   readonly #now: () => number
   readonly #limits: SyncWorkerLimits
   readonly #onEvent: (event: SyncEvent) => void
   readonly #chains: readonly SyncedChainState[]
-  readonly #runs: ChainRuns
   readonly #lease: Lease
   /** Names of the requested jobs that are running. */
   readonly #jobs = new Set<string>()
@@ -44,6 +69,7 @@ class ChainLoops implements SyncWorker {
   #isClosed = false
 
   constructor({ chains, store, owner, now, limits, onEvent }: SyncWorkerParts) {
+    this.#store = store
     this.#now = now
     this.#limits = limits
     this.#onEvent = onEvent
@@ -57,8 +83,7 @@ class ChainLoops implements SyncWorker {
       lastSweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
       wake: () => {},
     }))
-    this.#runs = createChainRuns({ store, now, limits, onEvent })
-    this.#lease = createLease({
+    this.#lease = new Lease({
       store,
       owner,
       holdMs: limits.leaseMs,
@@ -100,7 +125,7 @@ class ChainLoops implements SyncWorker {
     while (!this.#isClosed) {
       let isCaughtUp = true
       if (this.#lease.mayWork && !this.#isSuspended(chain)) {
-        const result = await this.#runs.exclusively(chain, () => this.#runs.pass(chain))
+        const result = await this.#exclusively(chain, () => this.#pass(chain))
         isCaughtUp = result?.isCaughtUp ?? true
         if (isCaughtUp && result !== undefined) await this.#compare(chain)
       }
@@ -127,26 +152,106 @@ class ChainLoops implements SyncWorker {
   /** Runs what is due besides new blocks: an audit step with a second endpoint, and a sweep of all valid records. */
   async #compare(chain: SyncedChainState): Promise<void> {
     if (this.#now() - chain.lastAuditMs >= this.#limits.auditMs) {
-      const missed = await this.#runs
-        .exclusively(chain, () => chain.audit.step())
-        .catch((error: Error) => {
-          this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
-          return undefined
-        })
+      const missed = await this.#exclusively(chain, () => chain.audit.step()).catch((error: Error) => {
+        this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
+        return undefined
+      })
       // After an audited range the next follows immediately, until there is none left.
       if (missed === undefined) chain.lastAuditMs = this.#now()
     }
     if (this.#now() - chain.lastSweepMs >= this.#limits.sweepMs) await this.#sweep(chain)
   }
 
-  #sweep(chain: SyncedChainState): Promise<void> {
-    return this.#runs.sweep(chain, () => this.#isClosed)
+  /** Runs one task at a time on a chain. */
+  #exclusively<T>(chain: SyncedChainState, run: () => Promise<T>): Promise<T> {
+    const result = chain.busy.then(run)
+    chain.busy = result.catch(() => {})
+    return result
+  }
+
+  /** Runs one pass and stores its outcome. Returns undefined when it failed. */
+  async #pass(chain: SyncedChainState): Promise<PassResult | undefined> {
+    const { chainId } = chain
+    const startedMs = this.#now()
+    let result: PassResult | undefined
+    const errors: string[] = []
+    try {
+      result = await chain.sync.pass(this.#limits.stepsPerPass, async () => {
+        chain.isReading = true
+        await this.#store.beginRun({ kind: 'attestations', chainId })
+      })
+    } catch (error) {
+      errors.push((error as Error).message)
+    }
+    const { isReading } = chain
+    chain.isReading = false
+    this.#reportProblems(chain, errors)
+    if (result !== undefined) this.#reportPass(chainId, result)
+    if (isReading || errors.length > 0 || this.#now() - chain.lastStoredMs > IDLE_STORE_MS) {
+      chain.lastStoredMs = this.#now()
+      const progress = result === undefined ? undefined : { head: result.head, headSeconds: result.headSeconds }
+      const done = { ok: result !== undefined, count: result?.inserted ?? 0, revoked: 0 }
+      await this.#storeRun(chain, 'attestations', startedMs, done, errors, progress)
+    }
+    return result
+  }
+
+  #reportPass(chainId: number, { beganAt, block, head, inserted, revoked, rolledBack }: PassResult): void {
+    if (beganAt !== undefined) this.#onEvent({ type: 'began', chainId, from: beganAt, block, head })
+    if (inserted > 0 || revoked > 0 || rolledBack > 0)
+      this.#onEvent({ type: 'progress', chainId, inserted, revoked, rolledBack, block, head })
+  }
+
+  /** Adds the problems of a chain's tasks to the errors, and reports all of them. */
+  #reportProblems(chain: SyncedChainState, errors: string[]): void {
+    errors.push(...chain.takeProblems())
+    for (const message of errors) this.#onEvent({ type: 'problem', chainId: chain.chainId, message })
+  }
+
+  async #storeRun(
+    { chainId }: SyncedChainState,
+    kind: SyncKind,
+    startedMs: number,
+    done: { readonly ok: boolean; readonly count: number; readonly revoked: number },
+    errors: readonly string[],
+    progress?: { readonly head: number; readonly headSeconds: number },
+  ): Promise<void> {
+    const run = { kind, chainId, startedMs, endedMs: this.#now(), ...done }
+    try {
+      await this.#store.endRun({ run, errors, ...(progress === undefined ? {} : { progress }) })
+    } catch (error) {
+      const message = `the outcome of a run could not be stored: ${(error as Error).message}`
+      this.#onEvent({ type: 'problem', chainId, message })
+    }
+  }
+
+  /** Compares all valid records of a chain with the contract. Passes may run between two pieces. */
+  async #sweep(chain: SyncedChainState): Promise<void> {
+    chain.lastSweepMs = this.#now()
+    const startedMs = this.#now()
+    const done = { ok: true, count: 0, revoked: 0 }
+    const errors: string[] = []
+    try {
+      await this.#store.beginRun({ kind: 'revocations', chainId: chain.chainId })
+      let after: Hex | null = null
+      do {
+        const piece = await this.#exclusively(chain, () => chain.sweep.piece(after))
+        done.count += piece.checked
+        done.revoked += piece.revoked
+        after = piece.next
+      } while (after !== null && !this.#isClosed)
+    } catch (error) {
+      done.ok = false
+      errors.push((error as Error).message)
+    }
+    this.#reportProblems(chain, errors)
+    await this.#storeRun(chain, 'revocations', startedMs, done, errors)
   }
 
   /** Reads a chain until it is caught up. Returns false when a pass failed. */
   async #catchUp(chain: SyncedChainState, onCount: (inserted: number) => void = () => {}): Promise<boolean> {
     for (;;) {
-      const result = await this.#runs.exclusively(chain, () => this.#runs.pass(chain))
+      const result = await this.#exclusively(chain, () => this.#pass(chain))
       if (result === undefined) return false
       onCount(result.inserted)
       if (result.isCaughtUp || this.#isClosed) return true

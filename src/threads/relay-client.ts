@@ -1,11 +1,10 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
-import type { RelayFacts, RelayOperations, RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import type { RelayFacts, RelayOperations, RelayReply, RelayState } from '../wire/relay-messages.ts'
 import { serve } from '../wire/request-port.ts'
 import type { Hex } from '../wire/values.ts'
 import type { ChainClient } from './chain-client.ts'
 import type { SignerClient } from './signer-client.ts'
-import type { StoreClient } from './store-client.ts'
 
 /** The main thread's side of the relay, which runs in the sync thread and sends the submissions in the store. */
 export interface RelayClient {
@@ -25,10 +24,9 @@ export interface RelayEvent {
 }
 
 /** The threads that the relay works with. */
-export interface RelayClientParts {
+interface RelayClientParts {
   readonly chainClient: Pick<ChainClient, 'connect' | 'serves' | 'states'>
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
-  readonly store: Pick<StoreClient, 'connect'>
   readonly log: Log
 }
 
@@ -40,12 +38,11 @@ const COUNTED: Readonly<Record<string, string>> = {
 }
 const UNKNOWN: RelayState = { state: 'unknown', reason: 'the relay has not reported yet' }
 
-/** Starts the relay in the sync thread and provides what it needs: the account, the store and signatures. */
-export function startRelay({ chainClient, signer, store, log }: RelayClientParts): RelayClient {
+/** Starts the relay in the sync thread and provides what it needs besides the store: the account and signatures. */
+export function startRelay({ chainClient, signer, log }: RelayClientParts): RelayClient {
   const states = new Map<number, RelayState>()
   const chainIds = [...chainClient.states().keys()]
   const events = chainIds.flatMap((chainId) => Object.values(COUNTED).map((event) => ({ chainId, event, count: 0 })))
-  let leaveStore: (() => void) | undefined
   chainClient.connect((post) => {
     const { port1, port2 } = new MessageChannel()
     states.clear()
@@ -54,8 +51,6 @@ export function startRelay({ chainClient, signer, store, log }: RelayClientParts
     // An open port must not keep the process alive.
     port1.unref()
     post({ type: 'relay', sender: signer.address.toLowerCase() as Hex, port: port2 }, port2)
-    leaveStore?.() // it was for the thread before
-    leaveStore = store.connect((port) => port1.postMessage({ type: 'store', port } satisfies RelayRequest, [port]))
   })
   return {
     state: (chainId) => (chainClient.serves(chainId) ? (states.get(chainId) ?? UNKNOWN) : undefined),

@@ -1,6 +1,5 @@
 /** Messages between threads about submissions. They are plain data. */
-import type { MessagePort } from 'node:worker_threads'
-import type { Answer, Call } from './request-port.ts'
+import type { Call } from './request-port.ts'
 import type { AttestationPayload, RelayPayload, RelaySigningResult } from './signing-messages.ts'
 import type { Hex } from './values.ts'
 
@@ -171,13 +170,7 @@ export interface RelayOperations {
   sign: { argument: RelayPayload; result: RelaySigningResult }
 }
 
-/** From main to the relay, over a separate port. */
-export type RelayRequest =
-  | Answer
-  /** A port to the store. It replaces the previous one. */
-  | { readonly type: 'store'; readonly port: MessagePort }
-
-/** From the relay to main. */
+/** From the relay to main, over a separate port. Main sends only answers. */
 export type RelayReply =
   | Call
   | { readonly type: 'state'; readonly chainId: number; readonly state: RelayState }

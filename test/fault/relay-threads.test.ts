@@ -42,13 +42,22 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
 
   async function open() {
     const environment = { ...local.environment, DATA_DIR: dataDir, ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_POLL_MS: '20' }
-    const config = readConfig({ ...environment, RPC_TIMEOUT_MS: '5000', COMPUTE_THREADS: '1' }, 1)
+    const config = readConfig({ ...environment, SYNC: '0', RPC_TIMEOUT_MS: '5000', COMPUTE_THREADS: '1' }, 1)
     const log = createLog('json', () => {})
     const signer = await startSigner(config, log)
     await local.client.setBalance({ address: signer.address as Hex, value: 10n ** 19n })
     const store = createStoreClient(config, log)
-    const chainClient = (await startChainAccess(config, log, signer))!
-    const relay = startRelay({ chainClient, signer, store, log })
+    const subscribers = new Set<object>()
+    const connect: typeof store.connect = (onPort) => {
+      const leave = store.connect(onPort)
+      subscribers.add(leave)
+      return () => {
+        subscribers.delete(leave)
+        leave()
+      }
+    }
+    const chainClient = (await startChainAccess(config, log, signer, { connect }))!
+    const relay = startRelay({ chainClient, signer, log })
     store.open()
     await eventually(() => expect(store.state.isOpen).toBe(true), { interval: 20 })
     return {
@@ -56,6 +65,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
       signer,
       store,
       relay,
+      subscribers,
       close: () => Promise.all([signer.close(), chainClient.close(), store.close()]),
     }
   }
@@ -103,5 +113,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     expect(new Set(uids).size).toBe(5)
     expect(parts.relay.state(local.chain.id)).toEqual({ state: 'ready' })
     expect(parts.relay.state(1)).toBeUndefined()
+    // Regression: each restart of the sync thread left a subscription to the store behind.
+    expect(parts.subscribers.size).toBe(1)
   })
 })

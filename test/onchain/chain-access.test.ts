@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/setting.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
-import { type ChainAccess, createChainAccess } from '../../src/sync/chain-access.ts'
+import { ChainAccess } from '../../src/sync/chain-access.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
 import type { ChainState, Hex } from '../../src/wire/values.ts'
 import { EAS_CHAINS, EAS_VERSIONS, type EasVersion, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
@@ -51,7 +51,7 @@ describe.skipIf(skipReason())('chain access', () => {
   function access(environment: Environment, chainId: number, options: { timeoutMs?: number } = {}): ChainAccess {
     states = []
     const chain = chainTable(readConfig(environment, 1)).get(chainId)!
-    return createChainAccess({
+    return new ChainAccess({
       chain,
       rpcs: chain.rpcUrls.map((url) =>
         createRpc({ url, timeoutMs: options.timeoutMs ?? 2000, maxResponseBytes: 100_000 }),

@@ -6,10 +6,10 @@ import { encodeVerify } from '../../src/attest/data.ts'
 import { relayCeilings } from '../../src/attest/relay-transaction.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { SubmissionConfig } from '../../src/config/submission.ts'
-import { createRelay, type Relay } from '../../src/relay/relay.ts'
+import { Relay } from '../../src/relay/relay.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { createRpc, type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
-import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { RpcList } from '../../src/sync/rpc-list.ts'
 import type { NewSubmission, RelayState, Submission } from '../../src/wire/relay-messages.ts'
 import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
@@ -130,14 +130,14 @@ export async function createRelayFixture(local: LocalChain, store: RecordStore) 
       hasFinality = false,
       nowMs,
     } = options
-    return createRelay({
+    return new Relay({
       chain: { ...local.chain, finalityDepth: 6 },
       sender,
       keccak,
       store: other,
       settings: { ...settings, ...changes },
       sign: async (payload) => signer.sign(payload),
-      rpcs: createRpcList({
+      rpcs: new RpcList({
         chainId,
         clients: endpoints.map((interference) => endpoint(local.url, hasFinality, interference)),
         now: () => clockMs,

@@ -10,10 +10,11 @@ import type { Keccak } from '../../src/crypto/primitives.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { SyncStore } from '../../src/sync/chain-position.ts'
-import { type OpenChainSync, openChainSync } from '../../src/sync/chain-runs.ts'
 import { MULTICALL3 } from '../../src/sync/eas-attestations.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
-import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { RpcList } from '../../src/sync/rpc-list.ts'
+import { openChainSync } from '../../src/sync/sync-records.ts'
+import type { ChainTasks } from '../../src/sync/sync-worker.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
@@ -42,7 +43,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   let database: Database
   let keccak: Keccak
   let store: RecordStore
-  let sync: OpenChainSync
+  let sync: ChainTasks
   let problems: string[]
 
   beforeAll(async () => {
@@ -62,12 +63,12 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await files?.remove()
   })
 
-  function createSync(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): OpenChainSync {
+  function createSync(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): ChainTasks {
     return openChainSync({
       chain: { ...local.chain, finalityDepth },
       schemas: new Map([[LOCATION_SCHEMA, 'nine-fields']]),
       limits: LIMITS,
-      rpcs: createRpcList({
+      rpcs: new RpcList({
         chainId: local.chain.id,
         clients: urls.map((url) => createRpc({ url, timeoutMs: 5000, maxResponseBytes: 2 * 1_048_576 })),
         now: () => performance.now(),

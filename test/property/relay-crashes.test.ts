@@ -5,10 +5,10 @@ import { chainTable } from '../../src/attest/chains.ts'
 import { encodeMerkleRoot } from '../../src/attest/data.ts'
 import { relayCeilings } from '../../src/attest/relay-transaction.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { createRelay } from '../../src/relay/relay.ts'
+import { Relay } from '../../src/relay/relay.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { type RpcClient, RpcError } from '../../src/sync/rpc.ts'
-import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { RpcList } from '../../src/sync/rpc-list.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
 import { createTestSigner, RECIPIENT } from '../attest-parts.ts'
 import { createModelChain } from '../model-relay-chain.ts'
@@ -85,7 +85,7 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
     requestAll: (calls) => withFaults(() => model.client.requestAll(calls), true),
   }
   const start = () =>
-    createRelay({
+    new Relay({
       chain,
       sender,
       keccak,
@@ -95,7 +95,7 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
         relayWork: (argument) => store.relayWork(argument),
         relayStep: (argument) => withFaults(() => store.relayStep(argument), false),
       },
-      rpcs: createRpcList({
+      rpcs: new RpcList({
         chainId: CHAIN_ID,
         clients: [client, client],
         now: () => clockMs,

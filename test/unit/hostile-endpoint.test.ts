@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
-import { openChainSync } from '../../src/sync/chain-runs.ts'
 import { type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
-import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { RpcList } from '../../src/sync/rpc-list.ts'
+import { openChainSync } from '../../src/sync/sync-records.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
 
@@ -47,7 +47,7 @@ function createSync(chain: ModelChain) {
     chain: MODEL_CHAIN,
     schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
     limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 50, maxDataBytes: 10_000, maxBumps: 24 },
-    rpcs: createRpcList({
+    rpcs: new RpcList({
       chainId: MODEL_CHAIN.id,
       clients: [client],
       now: () => state.nowMs,

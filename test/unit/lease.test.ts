@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createLease } from '../../src/sync/lease.ts'
+import { Lease } from '../../src/sync/lease.ts'
 
 /** Renews a lease once per value of `desired`, with a store that grants it while the value is true, and returns the events. */
 async function collectEvents(desired: readonly boolean[]) {
   const events: string[] = []
   const pending = [...desired]
-  const lease = createLease({
+  const lease = new Lease({
     store: {
       lease: async () => {
         const isDesired = pending.length > 1 ? pending.shift()! : pending[0]!

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type RpcClient, RpcError } from '../../src/sync/rpc.ts'
-import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { RpcList } from '../../src/sync/rpc-list.ts'
 
 const CHAIN = 84532
 const throwSilent = () => {
@@ -16,7 +16,7 @@ function endpoint(answer: () => unknown, chainId = CHAIN): RpcClient {
 function createList(clients: readonly RpcClient[]) {
   const clock = { ms: 0 }
   const benched: [number, string][] = []
-  const list = createRpcList({
+  const list = new RpcList({
     chainId: CHAIN,
     clients,
     now: () => clock.ms,

@@ -67,7 +67,7 @@ function list(operationId: string, summary: string): Operation {
         'application/json': schemaRef('LocationRecordList'),
         'application/geo+json': schemaRef('RecordFeatureCollection'),
       },
-      ['Link', 'X-Count'],
+      ['Link'],
     ),
     errorStatuses: ERROR_STATUSES,
   }

@@ -1,8 +1,6 @@
 /** Submits the signed response to its chain through an injected wallet, after `eth_call` shows that EAS would accept it. */
 import type { Issuer } from '../../../src/client/answers.ts'
-import { attestByDelegation } from '../../../src/client/verify/chain-calls.ts'
 import { attestByDelegation } from '../../../src/client/verify/check-chain.ts'
-import { javascriptKeccak } from '../../../src/crypto/noble.ts'
 import { javascriptKeccak } from '../../../src/crypto/noble-hashes.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
 import { copy, h, replace } from '../dom.ts'

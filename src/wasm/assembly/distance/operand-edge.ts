@@ -1,10 +1,25 @@
 /** Distances between positions and the edges of an operand. */
 import {
-  chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, sagitta, segmentDistanceSquare,
+  chordSquare,
+  ECEF_BYTES,
+  LONGEST_PLANAR,
+  offsetRounding,
+  planeDeviation,
+  planeOffset,
+  sagitta,
+  segmentDistanceSquare,
 } from '../edges/ecef'
 import { fastInverse } from '../edges/general-edge'
 import {
-  Foot, FRACTION_DISTANCE, NEAR_DISTANCE, NEAR_LENGTH, nearDistance, NearEdge, nearestFraction, projectPoint, setNear,
+  Foot,
+  FRACTION_DISTANCE,
+  NEAR_DISTANCE,
+  NEAR_LENGTH,
+  NearEdge,
+  nearDistance,
+  nearestFraction,
+  projectPoint,
+  setNear,
   walkNear,
 } from '../edges/near-edge'
 import { distanceToEdge, Edge, isOnCoordinateLine, setEdge } from '../edges/point-edge'
@@ -116,8 +131,14 @@ export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutof
   if (preparedEdge.operand != changetype<usize>(operand) || preparedEdge.edge != edge) {
     const start = positionAt(operand, w)
     setEdge(
-      edgeOfSearch, latAt(operand, w), lonAt(operand, w), start,
-      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES, isNear ? near : null,
+      edgeOfSearch,
+      latAt(operand, w),
+      lonAt(operand, w),
+      start,
+      latAt(operand, w + 1),
+      lonAt(operand, w + 1),
+      start + ECEF_BYTES,
+      isNear ? near : null,
     )
     preparedEdge.operand = changetype<usize>(operand)
     preparedEdge.edge = edge
@@ -145,6 +166,12 @@ function isOnLine(from: Operand, v: i32, operand: Operand, w: i32): bool {
   const lat = latAt(operand, first)
   // A short edge over a pole is near that pole, so it leaves A towards it.
   return isOnCoordinateLine(
-    lat, lonAt(operand, first), latAt(operand, second), lonAt(operand, second), lat > 0, latAt(from, v), lonAt(from, v),
+    lat,
+    lonAt(operand, first),
+    latAt(operand, second),
+    lonAt(operand, second),
+    lat > 0,
+    latAt(from, v),
+    lonAt(from, v),
   )
 }

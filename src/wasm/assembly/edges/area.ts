@@ -14,8 +14,6 @@ import { EdgeSums, edgeWinding, NO_POLE, NORTH, polarSide, SOUTH, sumEdges } fro
 
 const sums = changetype<EdgeSums>(memory.data(128, 8))
 
-/* Length of a polyline. */
-
 /**
  * Returns the length of a polyline in metres. The sum is compensated, so 10⁵ edges lose no digits.
  *
@@ -28,8 +26,6 @@ export function lineLength(vertices: usize, count: i32): f64 {
   sumEdges(sums, vertices, count, false)
   return sums.length
 }
-
-export { NO_POLE, NORTH, SOUTH } from './edge-sums'
 
 /** Area of half the ellipsoid, m². */
 const HALF: f64 = 2 * Math.PI * c2
@@ -48,7 +44,7 @@ export class Ring {
  * one degree of longitude, per unit of A(φ)/b². short-edge.ts defines A(φ).
  */
 const B2_DEGREE: f64 = 705257879865.9164
-const B2_DEGREE_LOW: f64 = 1.4113157388514599e-05
+const B2_DEGREE_LOW: f64 = 1.4113157388514599e-5
 
 /**
  * Returns the area enclosed by a ring, m², ≥ 0, and fills `ring`.

@@ -101,7 +101,14 @@ export function fillEnd(end: EdgeEnd, lat: f64): void {
  * @param ellipsoidal area minus excess × authalic radius squared, m², for |lon12|
  */
 export function areaUnder(
-  end1: EdgeEnd, end2: EdgeEnd, lon12: f64, lon12Low: f64, step: f64, ellipsoidal: f64, fromPole: bool, out: DoubleDouble,
+  end1: EdgeEnd,
+  end2: EdgeEnd,
+  lon12: f64,
+  lon12Low: f64,
+  step: f64,
+  ellipsoidal: f64,
+  fromPole: bool,
+  out: DoubleDouble,
 ): void {
   const east: f64 = lon12 < 0 ? -1 : 1
   lon12 *= east

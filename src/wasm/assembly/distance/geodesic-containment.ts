@@ -67,8 +67,8 @@ class Query {
   edgeCount: i32
 }
 
-const query = changetype<Query>(memory.data(32, 8))
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const query = changetype<Query>(memory.data(offsetof<Query>(), 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 
 /** Upper bound of the bytes for the ring tables of an operand. */
 export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {

@@ -103,7 +103,7 @@ function areOrdered(first: usize, second: usize): bool {
   return compareOperands(changetype<Operand>(first), changetype<Operand>(second)) <= 0
 }
 
-const best = changetype<Best>(memory.data(24, 8))
+const best = changetype<Best>(memory.data(offsetof<Best>(), 8))
 
 function start(inner: f64, outer: f64, units: f64): void {
   startWork(units)

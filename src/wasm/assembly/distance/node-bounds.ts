@@ -125,10 +125,10 @@ class Anchor {
   positionQ: usize
 }
 
-const anchor = changetype<Anchor>(memory.data(40, 8))
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
-const phi = changetype<SineCosine>(memory.data(16, 8))
-const lambda = changetype<SineCosine>(memory.data(16, 8))
+const anchor = changetype<Anchor>(memory.data(offsetof<Anchor>(), 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const phi = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
+const lambda = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 /** For each side: the unit vector at the anchor's vertex in which the distance grows. */
 const directionP: usize = memory.data(24, 8)
 const directionQ: usize = memory.data(24, 8)

@@ -35,13 +35,13 @@ class Prepared {
   edge: i32
 }
 
-const preparedNear = changetype<Prepared>(memory.data(8, 8))
-const near = changetype<NearEdge>(memory.data(112, 8))
-const preparedEdge = changetype<Prepared>(memory.data(8, 8))
-const edgeOfSearch = changetype<Edge>(memory.data(96, 8))
+const preparedNear = changetype<Prepared>(memory.data(offsetof<Prepared>(), 8))
+const near = changetype<NearEdge>(memory.data(offsetof<NearEdge>(), 8))
+const preparedEdge = changetype<Prepared>(memory.data(offsetof<Prepared>(), 8))
+const edgeOfSearch = changetype<Edge>(memory.data(offsetof<Edge>(), 8))
 /** The foot of the last `chordToEdge` or `toEdge` on `near`. */
-const foot = changetype<Foot>(memory.data(64, 8))
-const waypoint = changetype<Waypoint>(memory.data(32, 8))
+const foot = changetype<Foot>(memory.data(offsetof<Foot>(), 8))
+const waypoint = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
 
 /** Rounding error of the chords of `projectPoint`, metres. */
 const NEAR_ROUNDING: f64 = 1e-8

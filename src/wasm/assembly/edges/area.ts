@@ -12,7 +12,7 @@ import { DoubleDouble, product, sum } from '../math/double-double'
 import { sumError } from '../math/math'
 import { EdgeSums, edgeWinding, NO_POLE, NORTH, polarSide, SOUTH, sumEdges } from './edge-sums'
 
-const sums = changetype<EdgeSums>(memory.data(128, 8))
+const sums = changetype<EdgeSums>(memory.data(offsetof<EdgeSums>(), 8))
 
 /**
  * Returns the length of a polyline in metres. The sum is compensated, so 10⁵ edges lose no digits.
@@ -105,8 +105,8 @@ function eastGoingArea(side: i32): f64 {
   return total + error
 }
 
-const shortLon = changetype<DoubleDouble>(memory.data(16, 8))
-const missing = changetype<DoubleDouble>(memory.data(16, 8))
+const shortLon = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const missing = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
 
 /**
  * Stores the area between the parallel of the first vertex and a pole under one radian of longitude, in
@@ -132,7 +132,7 @@ function polarReference(side: f64, out: DoubleDouble): void {
   sum(v, out.low + v * higherTerms, out)
 }
 
-const unused = changetype<Ring>(memory.data(16, 8))
+const unused = changetype<Ring>(memory.data(offsetof<Ring>(), 8))
 
 /**
  * Returns the pole that a ring encloses, as `ringArea` decides it. Does not compute the area when the ring does not

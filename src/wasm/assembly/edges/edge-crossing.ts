@@ -51,9 +51,9 @@ class Piece {
 /** Both edges and two pieces for each level of halving. 20,004 km is below 500 km after six halvings of either edge. */
 const pieces: usize = memory.data(88 * 40)
 
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
-const middle = changetype<Waypoint>(memory.data(32, 8))
-const touchedEdge = changetype<Edge>(memory.data(96, 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const middle = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
+const touchedEdge = changetype<Edge>(memory.data(offsetof<Edge>(), 8))
 
 @inline
 function pieceAt(index: i32): Piece {

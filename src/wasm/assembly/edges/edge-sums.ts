@@ -62,7 +62,7 @@ const generalResults = memory.data(3072, 16) // 24 · BLOCK
 const generalStrips = generalResults + ((<usize>BLOCK) << 3)
 const generalStripsLow = generalStrips + ((<usize>BLOCK) << 3)
 
-const firstParallel = changetype<Parallel>(memory.data(24, 8))
+const firstParallel = changetype<Parallel>(memory.data(offsetof<Parallel>(), 8))
 
 /**
  * Fills `sums`.

@@ -47,10 +47,10 @@ class Angle {
 }
 
 // Working memory of one call of `fillEnd` or `areaUnder`.
-const angle = changetype<Angle>(memory.data(32, 8))
-const excess = changetype<DoubleDouble>(memory.data(16, 8))
-const p = changetype<DoubleDouble>(memory.data(16, 8))
-const q = changetype<DoubleDouble>(memory.data(16, 8))
+const angle = changetype<Angle>(memory.data(offsetof<Angle>(), 8))
+const excess = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const p = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const q = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
 
 /**
  * Stores sine and cosine of an angle within [−0.7, 90.7] degrees.

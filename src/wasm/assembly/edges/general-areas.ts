@@ -18,10 +18,10 @@ const RESULT_BYTES: usize = 8
 const steps = memory.data(16, 16)
 const ellipsoidalParts = memory.data(16, 16)
 
-const area = changetype<DoubleDouble>(memory.data(16, 8))
-const evenEnd = changetype<EdgeEnd>(memory.data(48, 8))
-const oddEnd = changetype<EdgeEnd>(memory.data(48, 8))
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const area = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const evenEnd = changetype<EdgeEnd>(memory.data(offsetof<EdgeEnd>(), 8))
+const oddEnd = changetype<EdgeEnd>(memory.data(offsetof<EdgeEnd>(), 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 
 /**
  * Computes the areas under the edges of a polyline, east-going positive.

@@ -201,8 +201,8 @@ export function nearestFraction(edge: NearEdge, foot: Foot): f64 {
   return Math.max(0, Math.min(1, foot.fraction + along / chordSquare))
 }
 
-const walked = changetype<Foot>(memory.data(64, 8))
-const east = changetype<SineCosine>(memory.data(16, 8))
+const walked = changetype<Foot>(memory.data(offsetof<Foot>(), 8))
+const east = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 
 /**
  * Stores the point at a fraction of the edge and the azimuth there.

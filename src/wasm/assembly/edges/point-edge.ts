@@ -59,9 +59,9 @@ class Sample {
   bend: f64
 }
 
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
-const waypoint = changetype<Waypoint>(memory.data(32, 8))
-const sample = changetype<Sample>(memory.data(24, 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const waypoint = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
+const sample = changetype<Sample>(memory.data(offsetof<Sample>(), 8))
 
 /**
  * Fills an edge.

@@ -14,7 +14,7 @@ export class Waypoint {
   calp: f64
 }
 
-const phi1 = changetype<SineCosine>(memory.data(16, 8))
+const phi1 = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 
 /**
  * Stores the end point of the geodesic of length s12 metres from (lat1, lon1) in degrees with azimuth salp1, calp1.

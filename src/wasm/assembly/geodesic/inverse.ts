@@ -81,13 +81,13 @@ const CLOSED: i32 = 1
 const SERIES: i32 = 2
 
 // Working memory of one call of `solve`.
-const problem = changetype<Problem>(memory.data(80, 8))
-const arc = changetype<Arc>(memory.data(72, 8))
-const start = changetype<Start>(memory.data(48, 8))
-const measures = changetype<Lengths>(memory.data(32, 8))
-const products = changetype<SineProducts>(memory.data(48, 8))
-const angle = changetype<SineCosine>(memory.data(16, 8))
-const unused = changetype<Geodesic>(memory.data(80, 8))
+const problem = changetype<Problem>(memory.data(offsetof<Problem>(), 8))
+const arc = changetype<Arc>(memory.data(offsetof<Arc>(), 8))
+const start = changetype<Start>(memory.data(offsetof<Start>(), 8))
+const measures = changetype<Lengths>(memory.data(offsetof<Lengths>(), 8))
+const products = changetype<SineProducts>(memory.data(offsetof<SineProducts>(), 8))
+const angle = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
+const unused = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 
 /** Returns the length of the shortest geodesic between two points in degrees. */
 export function geodesicLength(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {

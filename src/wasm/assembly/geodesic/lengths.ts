@@ -128,7 +128,7 @@ export class Lengths {
 }
 
 /** The products of the last call of `lengths`. */
-const p = changetype<SineProducts>(memory.data(48, 8))
+const p = changetype<SineProducts>(memory.data(offsetof<SineProducts>(), 8))
 
 /**
  * Stores distance, reduced length and geodesic scales between two points of one geodesic.

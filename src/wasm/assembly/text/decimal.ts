@@ -8,6 +8,8 @@
  */
 
 /**
+ * Both variables are global because every function of this file that reads a number may change them.
+ *
  * Whether all numbers since `resetCanonical` have the spelling that ECMAScript gives them; false also where that is
  * uncertain.
  */

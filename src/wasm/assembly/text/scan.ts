@@ -64,8 +64,8 @@ class Scan {
   highBits: u8
 }
 
-const scan = changetype<Scan>(memory.data(16, 8))
-const output = changetype<Output>(memory.data(24, 8))
+const scan = changetype<Scan>(memory.data(offsetof<Scan>(), 8))
+const output = changetype<Output>(memory.data(offsetof<Output>(), 8))
 
 /** Returns a pointer to the results of the last `scanJson` that returned 0; `result` describes its words. */
 export function scanResult(): usize {

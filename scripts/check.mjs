@@ -15,6 +15,7 @@ const script = (name) => join(root, 'scripts', name)
 const CHECKS = [
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
+  ['format and lint of the kernel', process.execPath, [script('check-kernel.mjs')]],
   ['unused code', bin('knip'), []],
   ['compiled contracts fresh', process.execPath, [script('compile-contracts.mjs'), '--check']],
   ['types of the pages', bin('tsc'), ['-p', 'web', '--noEmit']],

@@ -25,10 +25,10 @@ export { canonicalText } from './text/canonical-text'
 export { keccakAdd, keccakEnd, keccakStart } from './text/keccak'
 export { scanJson, scanResult } from './text/scan'
 
-const solution = changetype<Geodesic>(memory.data(80, 8))
-const arrival = changetype<Waypoint>(memory.data(32, 8))
-const ring = changetype<Ring>(memory.data(16, 8))
-const guards = changetype<Guards>(memory.data(24, 8))
+const solution = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const arrival = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
+const ring = changetype<Ring>(memory.data(offsetof<Ring>(), 8))
+const guards = changetype<Guards>(memory.data(offsetof<Guards>(), 8))
 
 export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   return solver.inverse(lat1, lon1, lat2, lon2, solution)

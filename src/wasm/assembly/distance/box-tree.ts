@@ -104,7 +104,7 @@ function radixSort(keys: usize, count: i32, spare: usize): void {
 
 @inline
 function countEntry(key: u64, shift: u64): usize {
-  return counts + (((<usize>(key >> shift)) & (COUNTS - 1)) << 2)
+  return counts + ((<usize>(key >> shift) & (COUNTS - 1)) << 2)
 }
 
 export const FANOUT: i32 = 4
@@ -266,9 +266,7 @@ export function boxReach(box: usize, position: usize): f64 {
 
 /** Least value of the dot product (x − position)·(ux, uy, uz) for all points x of a box. */
 export function boxSupport(box: usize, position: usize, ux: f64, uy: f64, uz: f64): f64 {
-  return (
-    support(box, position, ux) + support(box + 8, position + 8, uy) + support(box + 16, position + 16, uz)
-  )
+  return support(box, position, ux) + support(box + 8, position + 8, uy) + support(box + 16, position + 16, uz)
 }
 
 @inline

@@ -11,17 +11,25 @@
  *
  * A point exactly on a ring may count as inside or outside. Its distance is 0 either way.
  */
-import { findEnclosedPole, NO_POLE, NORTH } from '../edges/area'
-import { FANOUT, parentCount, treeSize } from './box-tree'
+import { findEnclosedPole } from '../edges/area'
 import {
-  chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, LONGEST_PLANAR, offsetRounding, planeDeviation,
-  planeOffset, RLO,
+  chordSquare,
+  ECEF_BYTES,
+  geodesicUpperBound,
+  LONGEST_GEODESIC,
+  LONGEST_PLANAR,
+  offsetRounding,
+  planeDeviation,
+  planeOffset,
+  RLO,
 } from '../edges/ecef'
+import { NO_POLE, NORTH } from '../edges/edge-sums'
 import { Geodesic, inverse } from '../geodesic/inverse'
 import { DEGREE, longitudeDifference } from '../math/math'
 import { aligned } from '../math/memory'
-import { allocate, latAt, lonAt, Operand, partDimension, positionAt, startAt } from './operand'
 import { countChecks, countSolutions } from '../math/work'
+import { FANOUT, parentCount, treeSize } from './box-tree'
+import { allocate, latAt, lonAt, Operand, partDimension, positionAt, startAt } from './operand'
 
 /** Edges in a span of the lowest level. */
 const SPAN_EDGES: i32 = 8
@@ -59,8 +67,8 @@ class Query {
   edgeCount: i32
 }
 
-const query = changetype<Query>(memory.data(32, 8))
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const query = changetype<Query>(memory.data(offsetof<Query>(), 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 
 /** Upper bound of the bytes for the ring tables of an operand. */
 export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {
@@ -204,7 +212,7 @@ function hasOddCrossings(query: Query, level: i32, index: i32): bool {
   const first = query.firstEdge + index * width
   const last = min(first + width, query.firstEdge + query.edgeCount)
   if (query.lat < span.south) {
-    return lonAt(operand, first) > lonP != lonAt(operand, last) > lonP != ((span.wraps & 1) == 1)
+    return (lonAt(operand, first) > lonP != lonAt(operand, last) > lonP) != ((span.wraps & 1) == 1)
   }
   let isOdd = false
   if (level > 0) {

@@ -2,24 +2,32 @@
  * A tree of boxes in space over the interiors of polygons. It finds the polygons of a geometry that may contain a
  * point.
  */
-import { NO_POLE } from '../edges/area'
-import {
-  BOX_BYTES, boxSizeSquare, buildBoxes, containsPosition, emptyBox, extend, FANOUT, parentCount, treeSize, widen,
-} from './box-tree'
+
 import { RLO } from '../edges/ecef'
-import { polygonContains, prepareRings, ringPole } from './geodesic-containment'
+import { NO_POLE } from '../edges/edge-sums'
 import { aligned } from '../math/memory'
-import { allocate, Operand, partDimension, positionAt, startAt } from './operand'
 import { countChecks } from '../math/work'
+import {
+  BOX_BYTES,
+  boxSizeSquare,
+  buildBoxes,
+  containsPosition,
+  emptyBox,
+  extend,
+  FANOUT,
+  parentCount,
+  treeSize,
+  widen,
+} from './box-tree'
+import { polygonContains, prepareRings, ringPole } from './geodesic-containment'
+import { allocate, Operand, partDimension, positionAt, startAt } from './operand'
 
 /** Metres. The interior of a polygon with a larger diagonal gets a box around the whole Earth. */
 const LARGE: f64 = 3e6
 
 /** Upper bound of the bytes for the polygon tables of an operand, without the ring tables. */
 export function interiorBytes(sequenceCount: i32, partCount: i32): usize {
-  return (
-    aligned((<usize>partCount) << 2) + aligned((<usize>sequenceCount) << 2) + aligned(<usize>treeSize(partCount) * BOX_BYTES)
-  )
+  return aligned((<usize>partCount) << 2) + aligned((<usize>sequenceCount) << 2) + aligned(<usize>treeSize(partCount) * BOX_BYTES)
 }
 
 /** Builds the ring tables and the polygon tables of an operand. */

@@ -6,19 +6,30 @@
  * positive. So a pair of edges needs a crossing test and the distances from the ends to the other edge. Geometries are
  * compared by their edges and, for polygons, by containment.
  */
-import { boxDistanceSquare, boxSizeSquare, FANOUT } from './box-tree'
+
 import { chordSquare, chordUpperBound, ECEF_BYTES, geodesicUpperBound, sagitta, segmentsDistanceSquare } from '../edges/ecef'
 import { edgesCross, setCrossing } from '../edges/edge-crossing'
 import { fastInverse } from '../edges/general-edge'
-import { interiorsContain } from './interior-tree'
 import { square } from '../math/math'
+import { countChecks, countSolutions, isOverLimit, startWork } from '../math/work'
+import { boxDistanceSquare, boxSizeSquare, FANOUT } from './box-tree'
+import { interiorsContain } from './interior-tree'
 import { Best, boundByAnchor, isFar, isFarFromEdge, lowerBest, middleVertex, resetBest } from './node-bounds'
 import {
-  compareOperands, edgeFlags, edgeLength, firstVertex, latAt, levelSize, lonAt, nodeBox, Operand, OWNS_END, positionAt,
+  compareOperands,
+  edgeFlags,
+  edgeLength,
+  firstVertex,
+  latAt,
+  levelSize,
+  lonAt,
+  nodeBox,
+  Operand,
+  OWNS_END,
+  positionAt,
   startAt,
 } from './operand'
 import { chordToEdge, forgetEdge, isBeyond, toEdge } from './operand-edge'
-import { countChecks, countSolutions, isOverLimit, startWork } from '../math/work'
 
 /** Result of `minimumDistance` and `isWithin` when the work limit is reached. */
 const OVER_LIMIT: i32 = -1
@@ -92,7 +103,7 @@ function areOrdered(first: usize, second: usize): bool {
   return compareOperands(changetype<Operand>(first), changetype<Operand>(second)) <= 0
 }
 
-const best = changetype<Best>(memory.data(24, 8))
+const best = changetype<Best>(memory.data(offsetof<Best>(), 8))
 
 function start(inner: f64, outer: f64, units: f64): void {
   startWork(units)
@@ -133,7 +144,12 @@ function search(p: Operand, q: Operand, best: Best): void {
     const levelQ = load<i32>(entry, 8)
     const indexQ = load<i32>(entry, 12)
     if (best.goodEnough > 0 && areWithin(p, levelP, indexP, q, levelQ, indexQ, best)) return
-    if (levelP == 0 && levelQ == 0 && (edgeFlags(p, indexP) == 0 || edgeFlags(q, indexQ) == 0) && best.distance < SHORT_DISTANCE) {
+    if (
+      levelP == 0 &&
+      levelQ == 0 &&
+      (edgeFlags(p, indexP) == 0 || edgeFlags(q, indexQ) == 0) &&
+      best.distance < SHORT_DISTANCE
+    ) {
       compareEdges(p, indexP, q, indexQ, false, best)
       continue
     }
@@ -146,7 +162,6 @@ function search(p: Operand, q: Operand, best: Best): void {
       (levelP == 0 && isFarFromEdge(p, indexP, q, levelQ, indexQ, boxQ, best)) ||
       (levelQ == 0 && isFarFromEdge(q, indexQ, p, levelP, indexP, boxP, best))
     ) {
-      continue
     } else if (levelP + levelQ == 1 && best.distance < SHORT_DISTANCE) {
       if (levelP == 0) compareEdgeAndLeaf(p, indexP, boxP, q, indexQ, true, best)
       else compareEdgeAndLeaf(q, indexQ, boxQ, p, indexP, false, best)
@@ -176,7 +191,14 @@ function areWithin(p: Operand, levelP: i32, indexP: i32, q: Operand, levelQ: i32
  * @returns the new number of open pairs
  */
 function split(
-  open: i32, operand: Operand, level: i32, index: i32, otherLevel: i32, otherIndex: i32, otherBox: usize, offset: usize,
+  open: i32,
+  operand: Operand,
+  level: i32,
+  index: i32,
+  otherLevel: i32,
+  otherIndex: i32,
+  otherBox: usize,
+  offset: usize,
   best: Best,
 ): i32 {
   const first = index * FANOUT
@@ -207,7 +229,13 @@ function split(
 
 /** Compares an edge of one operand with the edges under a level 1 node of the other, without pushing pairs for them. */
 function compareEdgeAndLeaf(
-  operand: Operand, edge: i32, box: usize, other: Operand, index: i32, isFirst: bool, best: Best,
+  operand: Operand,
+  edge: i32,
+  box: usize,
+  other: Operand,
+  index: i32,
+  isFirst: bool,
+  best: Best,
 ): void {
   const first = index * FANOUT
   const last = min(first + FANOUT, other.edgeCount)
@@ -272,7 +300,13 @@ function measureVertex(from: Operand, v: i32, operand: Operand, edge: i32, best:
 function setCrossingEdge(which: i32, operand: Operand, edge: i32): void {
   const v = firstVertex(operand, edge)
   setCrossing(
-    which, latAt(operand, v), lonAt(operand, v), positionAt(operand, v),
-    latAt(operand, v + 1), lonAt(operand, v + 1), positionAt(operand, v + 1), edgeLength(operand, edge),
+    which,
+    latAt(operand, v),
+    lonAt(operand, v),
+    positionAt(operand, v),
+    latAt(operand, v + 1),
+    lonAt(operand, v + 1),
+    positionAt(operand, v + 1),
+    edgeLength(operand, edge),
   )
 }

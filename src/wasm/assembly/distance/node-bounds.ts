@@ -2,14 +2,15 @@
  * Lower bounds of the distance between two nodes of the trees, for when the distance of their boxes is too rough. They
  * prove that a pair of nodes holds nothing nearer than `best`.
  */
-import { boxReach, boxSupport } from './box-tree'
+
 import { chordUpperBound, geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
 import { Geodesic, inverse } from '../geodesic/inverse'
+import { b } from '../geodesic/series'
 import { SineCosine, sincosDegrees, square } from '../math/math'
+import { countSolutions } from '../math/work'
+import { boxReach, boxSupport } from './box-tree'
 import { edgeFlags, edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
 import { chordToEdge, toEdge } from './operand-edge'
-import { b } from '../geodesic/series'
-import { countSolutions } from '../math/work'
 
 /** What a search for the least distance has found so far, and when it may stop. Distances in metres. */
 @unmanaged
@@ -59,7 +60,15 @@ const METHOD_DIFFERENCE: f64 = 1e-7
  * bounded here.
  */
 export function isFar(
-  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize, best: Best,
+  p: Operand,
+  levelP: i32,
+  indexP: i32,
+  boxP: usize,
+  q: Operand,
+  levelQ: i32,
+  indexQ: i32,
+  boxQ: usize,
+  best: Best,
 ): bool {
   anchor.isSet = false
   // The uncertainty of a distance bounded by a chord: c ≈ s − s³/24R², and 1/R² varies by 1.35 % over the ellipsoid.
@@ -116,10 +125,10 @@ class Anchor {
   positionQ: usize
 }
 
-const anchor = changetype<Anchor>(memory.data(40, 8))
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
-const phi = changetype<SineCosine>(memory.data(16, 8))
-const lambda = changetype<SineCosine>(memory.data(16, 8))
+const anchor = changetype<Anchor>(memory.data(offsetof<Anchor>(), 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const phi = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
+const lambda = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 /** For each side: the unit vector at the anchor's vertex in which the distance grows. */
 const directionP: usize = memory.data(24, 8)
 const directionQ: usize = memory.data(24, 8)
@@ -164,9 +173,7 @@ function secondVariation(r: f64, u: f64, v: f64): f64 {
  * middle of the node is measured against the edge itself: by chords in space, and if the sagitta makes them too rough,
  * by the geodesic distance.
  */
-export function isFarFromEdge(
-  operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize, best: Best,
-): bool {
+export function isFarFromEdge(operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize, best: Best): bool {
   const v = middleVertex(other, level, index)
   const position = positionAt(other, v)
   const reach = boxReach(box, position)
@@ -196,9 +203,7 @@ export function middleVertex(operand: Operand, level: i32, index: i32): i32 {
  *   linear in its chord, so the box's margin for the sagitta is not needed
  * @param direction pointer where the unit vector is written in which the distance grows
  */
-function variation(
-  box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64, direction: usize,
-): f64 {
+function variation(box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64, direction: usize): f64 {
   sincosDegrees(lat, 0, phi)
   sincosDegrees(lon, 0, lambda)
   const ux = -salp * lambda.sine - calp * phi.sine * lambda.cosine

@@ -1,10 +1,25 @@
 /** Distances between positions and the edges of an operand. */
 import {
-  chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, sagitta, segmentDistanceSquare,
+  chordSquare,
+  ECEF_BYTES,
+  LONGEST_PLANAR,
+  offsetRounding,
+  planeDeviation,
+  planeOffset,
+  sagitta,
+  segmentDistanceSquare,
 } from '../edges/ecef'
 import { fastInverse } from '../edges/general-edge'
 import {
-  Foot, FRACTION_DISTANCE, NEAR_DISTANCE, NEAR_LENGTH, nearDistance, NearEdge, nearestFraction, projectPoint, setNear,
+  Foot,
+  FRACTION_DISTANCE,
+  NEAR_DISTANCE,
+  NEAR_LENGTH,
+  NearEdge,
+  nearDistance,
+  nearestFraction,
+  projectPoint,
+  setNear,
   walkNear,
 } from '../edges/near-edge'
 import { distanceToEdge, Edge, isOnCoordinateLine, setEdge } from '../edges/point-edge'
@@ -20,13 +35,13 @@ class Prepared {
   edge: i32
 }
 
-const preparedNear = changetype<Prepared>(memory.data(8, 8))
-const near = changetype<NearEdge>(memory.data(112, 8))
-const preparedEdge = changetype<Prepared>(memory.data(8, 8))
-const edgeOfSearch = changetype<Edge>(memory.data(96, 8))
+const preparedNear = changetype<Prepared>(memory.data(offsetof<Prepared>(), 8))
+const near = changetype<NearEdge>(memory.data(offsetof<NearEdge>(), 8))
+const preparedEdge = changetype<Prepared>(memory.data(offsetof<Prepared>(), 8))
+const edgeOfSearch = changetype<Edge>(memory.data(offsetof<Edge>(), 8))
 /** The foot of the last `chordToEdge` or `toEdge` on `near`. */
-const foot = changetype<Foot>(memory.data(64, 8))
-const waypoint = changetype<Waypoint>(memory.data(32, 8))
+const foot = changetype<Foot>(memory.data(offsetof<Foot>(), 8))
+const waypoint = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
 
 /** Rounding error of the chords of `projectPoint`, metres. */
 const NEAR_ROUNDING: f64 = 1e-8
@@ -116,8 +131,14 @@ export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutof
   if (preparedEdge.operand != changetype<usize>(operand) || preparedEdge.edge != edge) {
     const start = positionAt(operand, w)
     setEdge(
-      edgeOfSearch, latAt(operand, w), lonAt(operand, w), start,
-      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES, isNear ? near : null,
+      edgeOfSearch,
+      latAt(operand, w),
+      lonAt(operand, w),
+      start,
+      latAt(operand, w + 1),
+      lonAt(operand, w + 1),
+      start + ECEF_BYTES,
+      isNear ? near : null,
     )
     preparedEdge.operand = changetype<usize>(operand)
     preparedEdge.edge = edge
@@ -145,6 +166,12 @@ function isOnLine(from: Operand, v: i32, operand: Operand, w: i32): bool {
   const lat = latAt(operand, first)
   // A short edge over a pole is near that pole, so it leaves A towards it.
   return isOnCoordinateLine(
-    lat, lonAt(operand, first), latAt(operand, second), lonAt(operand, second), lat > 0, latAt(from, v), lonAt(from, v),
+    lat,
+    lonAt(operand, first),
+    latAt(operand, second),
+    lonAt(operand, second),
+    lat > 0,
+    latAt(from, v),
+    lonAt(from, v),
   )
 }

@@ -69,8 +69,7 @@ export function sideOfRing(vertices: usize, count: i32, lon: f64, lat: f64): i32
     if (parityOrSide >= ON_RING) return parityOrSide
     parity ^= parityOrSide
   }
-  const isClear =
-    ringWest > -180 && ringEast < 180 && ringSouth > -90 && ringNorth < 90 && ringEast - ringWest < 180
+  const isClear = ringWest > -180 && ringEast < 180 && ringSouth > -90 && ringNorth < 90 && ringEast - ringWest < 180
   return (parity == 1 ? INSIDE : OUTSIDE) | (isClear ? IS_CLEAR : 0)
 }
 

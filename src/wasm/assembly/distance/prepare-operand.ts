@@ -7,8 +7,21 @@ import { BOX_BYTES, buildBoxes, emptyBox, extend, FANOUT, mortonOrder, parentCou
 import { ringTablesBytes } from './geodesic-containment'
 import { interiorBytes, prepareInteriors } from './interior-tree'
 import {
-  allocate, EDGE_BYTES, edgeFlags, edgeLength, firstVertex, HAS_END, latAt, LEVEL_BYTES, lonAt, MAX_LEVELS,
-  Operand, OWNS_END, partDimension, positionAt, startAt,
+  allocate,
+  EDGE_BYTES,
+  edgeFlags,
+  edgeLength,
+  firstVertex,
+  HAS_END,
+  LEVEL_BYTES,
+  latAt,
+  lonAt,
+  MAX_LEVELS,
+  Operand,
+  OWNS_END,
+  partDimension,
+  positionAt,
+  startAt,
 } from './operand'
 
 /** Upper bound of the bytes that an operand of these sizes needs. */
@@ -30,9 +43,7 @@ export function operandBytes(vertexCount: i32, sequenceCount: i32, partCount: i3
 
 @inline
 function inputBytes(vertexCount: i32, sequenceCount: i32, partCount: i32): usize {
-  return aligned(
-    ((<usize>vertexCount) << 4) + ((<usize>sequenceCount + 1 + <usize>partCount + 1) << 2) + <usize>partCount,
-  )
+  return aligned(((<usize>vertexCount) << 4) + ((<usize>sequenceCount + 1 + <usize>partCount + 1) << 2) + <usize>partCount)
 }
 
 /**
@@ -88,8 +99,14 @@ function checkStarts(operand: Operand): void {
   if (ASC_NO_ASSERT) return
   const sequences = operand.sequenceStarts
   const parts = operand.partStarts
-  assert(startAt(sequences, 0) == 0 && startAt(sequences, operand.sequenceCount) == operand.vertexCount, 'the sequences must hold all vertices')
-  assert(startAt(parts, 0) == 0 && startAt(parts, operand.partCount) == operand.sequenceCount, 'the parts must hold all sequences')
+  assert(
+    startAt(sequences, 0) == 0 && startAt(sequences, operand.sequenceCount) == operand.vertexCount,
+    'the sequences must hold all vertices',
+  )
+  assert(
+    startAt(parts, 0) == 0 && startAt(parts, operand.partCount) == operand.sequenceCount,
+    'the parts must hold all sequences',
+  )
   for (let s = 0; s < operand.sequenceCount; s++) {
     assert(startAt(sequences, s) < startAt(sequences, s + 1), 'a sequence must have a vertex')
   }
@@ -113,8 +130,8 @@ function fillEdges(operand: Operand): i32 {
     const sequence = load<i32>(operand.order + ((<usize>i) << 3))
     const start = startAt(operand.sequenceStarts, sequence)
     const last = startAt(operand.sequenceStarts, sequence + 1) - 1
-    const isClosed = last > start && lonAt(operand, start) == lonAt(operand, last) &&
-      latAt(operand, start) == latAt(operand, last)
+    const isClosed =
+      last > start && lonAt(operand, start) == lonAt(operand, last) && latAt(operand, start) == latAt(operand, last)
     for (let v = start; v < last || v == start; v++) {
       const flags = last == start ? 0 : v == last - 1 && !isClosed ? HAS_END | OWNS_END : HAS_END
       const entry = operand.edges + <usize>count * EDGE_BYTES

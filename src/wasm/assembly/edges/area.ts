@@ -12,9 +12,7 @@ import { DoubleDouble, product, sum } from '../math/double-double'
 import { sumError } from '../math/math'
 import { EdgeSums, edgeWinding, NO_POLE, NORTH, polarSide, SOUTH, sumEdges } from './edge-sums'
 
-const sums = changetype<EdgeSums>(memory.data(128, 8))
-
-/* Length of a polyline. */
+const sums = changetype<EdgeSums>(memory.data(offsetof<EdgeSums>(), 8))
 
 /**
  * Returns the length of a polyline in metres. The sum is compensated, so 10⁵ edges lose no digits.
@@ -28,8 +26,6 @@ export function lineLength(vertices: usize, count: i32): f64 {
   sumEdges(sums, vertices, count, false)
   return sums.length
 }
-
-export { NO_POLE, NORTH, SOUTH } from './edge-sums'
 
 /** Area of half the ellipsoid, m². */
 const HALF: f64 = 2 * Math.PI * c2
@@ -48,7 +44,7 @@ export class Ring {
  * one degree of longitude, per unit of A(φ)/b². short-edge.ts defines A(φ).
  */
 const B2_DEGREE: f64 = 705257879865.9164
-const B2_DEGREE_LOW: f64 = 1.4113157388514599e-05
+const B2_DEGREE_LOW: f64 = 1.4113157388514599e-5
 
 /**
  * Returns the area enclosed by a ring, m², ≥ 0, and fills `ring`.
@@ -109,8 +105,8 @@ function eastGoingArea(side: i32): f64 {
   return total + error
 }
 
-const shortLon = changetype<DoubleDouble>(memory.data(16, 8))
-const missing = changetype<DoubleDouble>(memory.data(16, 8))
+const shortLon = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const missing = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
 
 /**
  * Stores the area between the parallel of the first vertex and a pole under one radian of longitude, in
@@ -136,7 +132,7 @@ function polarReference(side: f64, out: DoubleDouble): void {
   sum(v, out.low + v * higherTerms, out)
 }
 
-const unused = changetype<Ring>(memory.data(16, 8))
+const unused = changetype<Ring>(memory.data(offsetof<Ring>(), 8))
 
 /**
  * Returns the pole that a ring encloses, as `ringArea` decides it. Does not compute the area when the ring does not

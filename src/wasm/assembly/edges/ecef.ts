@@ -4,9 +4,27 @@
  *
  * In space there are no poles and no antimeridian, so boxes and bounds need no special cases.
  */
-import { absLanes, cosLanes, div, ifEqual, ifLess, loadFirsts, loadLanes, loadSeconds, mul, nearestLanes, negate, sinLanes, splat, sqrtLanes, storeLanes, sub } from '../math/lanes'
-import { DEGREE, square } from '../math/math'
+
 import { a, e2 } from '../geodesic/series'
+import {
+  absLanes,
+  cosLanes,
+  div,
+  ifEqual,
+  ifLess,
+  loadFirsts,
+  loadLanes,
+  loadSeconds,
+  mul,
+  nearestLanes,
+  negate,
+  sinLanes,
+  splat,
+  sqrtLanes,
+  storeLanes,
+  sub,
+} from '../math/lanes'
+import { DEGREE, square } from '../math/math'
 
 /**
  * Smallest and greatest radius of curvature of the ellipsoid, metres: along the meridian at the equator, and in any
@@ -99,9 +117,7 @@ function sincos<T>(d: T): void {
 @inline
 export function chordSquare(p: usize, q: usize): f64 {
   return (
-    square(load<f64>(p) - load<f64>(q)) +
-    square(load<f64>(p, 8) - load<f64>(q, 8)) +
-    square(load<f64>(p, 16) - load<f64>(q, 16))
+    square(load<f64>(p) - load<f64>(q)) + square(load<f64>(p, 8) - load<f64>(q, 8)) + square(load<f64>(p, 16) - load<f64>(q, 16))
   )
 }
 

@@ -13,7 +13,15 @@ import { direct, Waypoint } from '../geodesic/direct'
 import { Geodesic, inverse } from '../geodesic/inverse'
 import { countChecks, countSolutions, isOverLimit } from '../math/work'
 import {
-  chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, RHI, ROUNDING, sagitta,
+  chordSquare,
+  ECEF_BYTES,
+  LONGEST_PLANAR,
+  offsetRounding,
+  planeDeviation,
+  planeOffset,
+  RHI,
+  ROUNDING,
+  sagitta,
   storePosition,
 } from './ecef'
 import { distanceToEdge, Edge, setEdge } from './point-edge'
@@ -43,9 +51,9 @@ class Piece {
 /** Both edges and two pieces for each level of halving. 20,004 km is below 500 km after six halvings of either edge. */
 const pieces: usize = memory.data(88 * 40)
 
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
-const middle = changetype<Waypoint>(memory.data(32, 8))
-const touchedEdge = changetype<Edge>(memory.data(96, 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const middle = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
+const touchedEdge = changetype<Edge>(memory.data(offsetof<Edge>(), 8))
 
 @inline
 function pieceAt(index: i32): Piece {
@@ -54,7 +62,14 @@ function pieceAt(index: i32): Piece {
 
 /** Sets one of the two edges (`which` is 0 or 1). `length` is an upper bound. */
 export function setCrossing(
-  which: i32, lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, length: f64,
+  which: i32,
+  lat1: f64,
+  lon1: f64,
+  position1: usize,
+  lat2: f64,
+  lon2: f64,
+  position2: usize,
+  length: f64,
 ): void {
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
   const piece = pieceAt(which)
@@ -152,7 +167,8 @@ function crossShort(s: Piece, t: Piece): bool {
  */
 function planeSide(piece: Piece, p: usize): i32 {
   const offset = planeOffset(p, start(piece), end(piece))
-  const margin = planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding(p, start(piece), end(piece))
+  const margin =
+    planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding(p, start(piece), end(piece))
   return offset > margin ? 1 : offset < -margin ? -1 : 0
 }
 

@@ -12,7 +12,7 @@ import { longitudeDifference, longitudeDifferenceLow, sumError } from '../math/m
 import { fillSineTable } from '../math/sines'
 import { areasWithErrors } from './general-areas'
 import { generalLengths } from './general-edge'
-import { areShort, LONGEST_DEGREES, Parallel, setParallel, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
+import { areShort, LONGEST_DEGREES, Parallel, SHORT_DEGREES, setParallel, shortEdge, squareDegrees } from './short-edge'
 
 /** Edges per block. A block has two uncompensated partial sums, so each adds at most 64 numbers. */
 const BLOCK: i32 = 128
@@ -62,7 +62,7 @@ const generalResults = memory.data(3072, 16) // 24 · BLOCK
 const generalStrips = generalResults + ((<usize>BLOCK) << 3)
 const generalStripsLow = generalStrips + ((<usize>BLOCK) << 3)
 
-const firstParallel = changetype<Parallel>(memory.data(24, 8))
+const firstParallel = changetype<Parallel>(memory.data(offsetof<Parallel>(), 8))
 
 /**
  * Fills `sums`.
@@ -82,7 +82,7 @@ export function sumEdges(sums: EdgeSums, vertices: usize, count: i32, wantsArea:
   const end = vertices + ((<usize>(count - 1)) << 4)
   let p = vertices
   while (p < end) {
-    const blockEnd = min(end, p + (<usize>BLOCK << 4))
+    const blockEnd = min(end, p + ((<usize>BLOCK) << 4))
     if (ASC_FEATURE_SIMD) addBlockOfLanes(sums, p, blockEnd, wantsArea)
     else addBlock(sums, p, blockEnd, wantsArea)
     p = blockEnd

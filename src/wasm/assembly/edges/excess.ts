@@ -47,10 +47,10 @@ class Angle {
 }
 
 // Working memory of one call of `fillEnd` or `areaUnder`.
-const angle = changetype<Angle>(memory.data(32, 8))
-const excess = changetype<DoubleDouble>(memory.data(16, 8))
-const p = changetype<DoubleDouble>(memory.data(16, 8))
-const q = changetype<DoubleDouble>(memory.data(16, 8))
+const angle = changetype<Angle>(memory.data(offsetof<Angle>(), 8))
+const excess = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const p = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const q = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
 
 /**
  * Stores sine and cosine of an angle within [−0.7, 90.7] degrees.
@@ -101,7 +101,14 @@ export function fillEnd(end: EdgeEnd, lat: f64): void {
  * @param ellipsoidal area minus excess × authalic radius squared, m², for |lon12|
  */
 export function areaUnder(
-  end1: EdgeEnd, end2: EdgeEnd, lon12: f64, lon12Low: f64, step: f64, ellipsoidal: f64, fromPole: bool, out: DoubleDouble,
+  end1: EdgeEnd,
+  end2: EdgeEnd,
+  lon12: f64,
+  lon12Low: f64,
+  step: f64,
+  ellipsoidal: f64,
+  fromPole: bool,
+  out: DoubleDouble,
 ): void {
   const east: f64 = lon12 < 0 ? -1 : 1
   lon12 *= east

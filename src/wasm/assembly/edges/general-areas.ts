@@ -18,10 +18,10 @@ const RESULT_BYTES: usize = 8
 const steps = memory.data(16, 16)
 const ellipsoidalParts = memory.data(16, 16)
 
-const area = changetype<DoubleDouble>(memory.data(16, 8))
-const evenEnd = changetype<EdgeEnd>(memory.data(48, 8))
-const oddEnd = changetype<EdgeEnd>(memory.data(48, 8))
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
+const area = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const evenEnd = changetype<EdgeEnd>(memory.data(offsetof<EdgeEnd>(), 8))
+const oddEnd = changetype<EdgeEnd>(memory.data(offsetof<EdgeEnd>(), 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 
 /**
  * Computes the areas under the edges of a polyline, east-going positive.
@@ -87,8 +87,17 @@ function edgeAreas<T>(vertices: usize, first: i32, count: i32, out: usize, error
     const cbet2 = reducedCosine<T>(lat2)
     const lon1 = shiftIn<T>(lon, lon2)
     generalArea<T>(
-      shiftIn<T>(lat, lat2), shiftIn<T>(sbet, sbet2), shiftIn<T>(cbet, cbet2), lat2, sbet2, cbet2,
-      lonDifference<T>(lon1, lon2), lonDifferenceLow<T>(lon1, lon2), fromPole, steps, ellipsoidalParts,
+      shiftIn<T>(lat, lat2),
+      shiftIn<T>(sbet, sbet2),
+      shiftIn<T>(cbet, cbet2),
+      lat2,
+      sbet2,
+      cbet2,
+      lonDifference<T>(lon1, lon2),
+      lonDifferenceLow<T>(lon1, lon2),
+      fromPole,
+      steps,
+      ellipsoidalParts,
     )
     for (let lane = 0; lane < laneCount<T>(); lane++) {
       const to = vertices + <usize>(i + lane + 1) * POSITION_BYTES

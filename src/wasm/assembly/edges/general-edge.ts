@@ -3,13 +3,14 @@
  * where its guards pass, else by Karney's inverse. The choice depends only on the two ends of the edge, and one lane
  * gives the same bits as two.
  */
-import { areDegrees, areDoubles, isPosition } from '../math/contracts'
-import { generalLength, Guards, lengthFromRecord, prepareRecord, RECORD_BYTES } from '../geodesic/general-length'
+
+import { Guards, generalLength, lengthFromRecord, prepareRecord, RECORD_BYTES } from '../geodesic/general-length'
 import { geodesicLength } from '../geodesic/inverse'
-import { laneCount, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from '../math/lanes'
 import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from '../geodesic/reduced-latitude'
-import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
+import { areDegrees, areDoubles, isPosition } from '../math/contracts'
+import { laneCount, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from '../math/lanes'
 import { fillSineTable } from '../math/sines'
+import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
 
 /** Bytes of a position, of a pair of positions and of a result. */
 const POSITION_BYTES: usize = 16
@@ -82,8 +83,15 @@ export function guardedInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64, guard
 @inline
 function measureGeneral(lat1: f64, lon1: f64, lat2: f64, lon2: f64, guards: Guards | null): f64 {
   return generalLength<f64>(
-    lat1, reducedSine<f64>(lat1), reducedCosine<f64>(lat1), lat2, reducedSine<f64>(lat2), reducedCosine<f64>(lat2),
-    lonDifference<f64>(lon1, lon2), lonDifferenceLow<f64>(lon1, lon2), guards,
+    lat1,
+    reducedSine<f64>(lat1),
+    reducedCosine<f64>(lat1),
+    lat2,
+    reducedSine<f64>(lat2),
+    reducedCosine<f64>(lat2),
+    lonDifference<f64>(lon1, lon2),
+    lonDifferenceLow<f64>(lon1, lon2),
+    guards,
   )
 }
 
@@ -138,8 +146,15 @@ function edgeLengths<T>(vertices: usize, first: i32, count: i32, out: usize): i3
       const cbet2 = reducedCosine<T>(lat2)
       const lon1 = shiftIn<T>(lon, lon2)
       prepareRecord<T>(
-        record, shiftIn<T>(lat, lat2), shiftIn<T>(sbet, sbet2), shiftIn<T>(cbet, cbet2), lat2, sbet2, cbet2,
-        lonDifference<T>(lon1, lon2), lonDifferenceLow<T>(lon1, lon2),
+        record,
+        shiftIn<T>(lat, lat2),
+        shiftIn<T>(sbet, sbet2),
+        shiftIn<T>(cbet, cbet2),
+        lat2,
+        sbet2,
+        cbet2,
+        lonDifference<T>(lon1, lon2),
+        lonDifferenceLow<T>(lon1, lon2),
       )
       lon = lon2
       lat = lat2
@@ -175,8 +190,15 @@ function distances<T>(pairs: usize, first: i32, count: i32, out: usize): i32 {
       const lon2 = loadFirsts<T>(p + POSITION_BYTES, PAIR_BYTES)
       const lat2 = loadSeconds<T>(p + POSITION_BYTES, PAIR_BYTES)
       prepareRecord<T>(
-        record, lat1, reducedSine<T>(lat1), reducedCosine<T>(lat1), lat2, reducedSine<T>(lat2), reducedCosine<T>(lat2),
-        lonDifference<T>(lon1, lon2), lonDifferenceLow<T>(lon1, lon2),
+        record,
+        lat1,
+        reducedSine<T>(lat1),
+        reducedCosine<T>(lat1),
+        lat2,
+        reducedSine<T>(lat2),
+        reducedCosine<T>(lat2),
+        lonDifference<T>(lon1, lon2),
+        lonDifferenceLow<T>(lon1, lon2),
       )
     }
     storeLengths<T>(record, out + <usize>blockStart * RESULT_BYTES)

@@ -193,8 +193,7 @@ export function nearestFraction(edge: NearEdge, foot: Foot): f64 {
   const chordSquare = edge.chordSquare
   // Project onto the tangent at the foot instead of the chord.
   const tilt = (0.5 - foot.fraction) * chordSquare * edge.kappa
-  const along =
-    foot.wx * (edge.dx + edge.nx * tilt) + foot.wy * (edge.dy + edge.ny * tilt) + foot.wz * (edge.dz + edge.nz * tilt)
+  const along = foot.wx * (edge.dx + edge.nx * tilt) + foot.wy * (edge.dy + edge.ny * tilt) + foot.wz * (edge.dz + edge.nz * tilt)
   const margin = SKEW_ANGLE * Math.sqrt(foot.wSquare * chordSquare)
   if (foot.fraction == 0 && along < -margin) return 0
   if (foot.fraction == 1 && along > margin) return 1
@@ -202,8 +201,8 @@ export function nearestFraction(edge: NearEdge, foot: Foot): f64 {
   return Math.max(0, Math.min(1, foot.fraction + along / chordSquare))
 }
 
-const walked = changetype<Foot>(memory.data(64, 8))
-const east = changetype<SineCosine>(memory.data(16, 8))
+const walked = changetype<Foot>(memory.data(offsetof<Foot>(), 8))
+const east = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 
 /**
  * Stores the point at a fraction of the edge and the azimuth there.

@@ -59,9 +59,9 @@ class Sample {
   bend: f64
 }
 
-const geodesic = changetype<Geodesic>(memory.data(80, 8))
-const waypoint = changetype<Waypoint>(memory.data(32, 8))
-const sample = changetype<Sample>(memory.data(24, 8))
+const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const waypoint = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
+const sample = changetype<Sample>(memory.data(offsetof<Sample>(), 8))
 
 /**
  * Fills an edge.
@@ -70,7 +70,14 @@ const sample = changetype<Sample>(memory.data(24, 8))
  * @param near the same edge for near-edge.ts, starting at its smaller end, or null
  */
 export function setEdge(
-  edge: Edge, lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, near: NearEdge | null,
+  edge: Edge,
+  lat1: f64,
+  lon1: f64,
+  position1: usize,
+  lat2: f64,
+  lon2: f64,
+  position2: usize,
+  near: NearEdge | null,
 ): void {
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
   edge.latA = isOrdered ? lat1 : lat2
@@ -122,9 +129,7 @@ export function distanceToEdge(edge: Edge, lat: f64, lon: f64, position: usize, 
  *
  * @param startsNorth whether the edge leaves A northward, which tells the pole if it goes over one
  */
-export function isOnCoordinateLine(
-  latA: f64, lonA: f64, latB: f64, lonB: f64, startsNorth: bool, latP: f64, lonP: f64,
-): bool {
+export function isOnCoordinateLine(latA: f64, lonA: f64, latB: f64, lonB: f64, startsNorth: bool, latP: f64, lonP: f64): bool {
   const width = longitudeDifference(lonA, lonB)
   const east = longitudeDifference(lonA, lonP)
   const isOnMeridianA = east == 0
@@ -182,9 +187,7 @@ function evaluate(edge: Edge, latP: f64, lonP: f64, t: f64): void {
  * @param knowsLow whether f' < 0 at low is known, so that the minimum is not there; `knowsHigh` likewise for f' > 0 at
  *   high
  */
-function descend(
-  edge: Edge, latP: f64, lonP: f64, low: f64, high: f64, start: f64, knowsLow: bool, knowsHigh: bool,
-): f64 {
+function descend(edge: Edge, latP: f64, lonP: f64, low: f64, high: f64, start: f64, knowsLow: bool, knowsHigh: bool): f64 {
   let t = Math.max(low, Math.min(high, start))
   if ((knowsLow && t == low) || (knowsHigh && t == high)) t = (low + high) / 2
   let least = Infinity

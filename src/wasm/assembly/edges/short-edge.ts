@@ -21,9 +21,9 @@
  */
 
 import { a, b, e2 } from '../geodesic/series'
-import { add, div, mul, mulAdd, splat, sqrtLanes, storeLanes, sub } from '../math/lanes'
+import { add, div, mul, mulAdd, sqrtLanes, storeLanes, sub } from '../math/lanes'
 import { DEGREE } from '../math/math'
-import { ROWS_PER_DEGREE, ROW_BYTES, equatorRow } from '../math/sines'
+import { equatorRow, ROW_BYTES, ROWS_PER_DEGREE } from '../math/sines'
 
 /*
  * The next terms of the series above, for edges of up to half a degree: further factors of X² and Y².
@@ -226,7 +226,16 @@ export function areShort<T>(lon12: T, lat1: T, lat2: T): bool {
  */
 @inline
 export function shortEdge<T>(
-  lon12: T, lat1: T, lat2: T, head: T, tail: T, bulge: T, wantsArea: bool, isLong: bool, lengths: usize, strips: usize,
+  lon12: T,
+  lat1: T,
+  lat2: T,
+  head: T,
+  tail: T,
+  bulge: T,
+  wantsArea: bool,
+  isLong: bool,
+  lengths: usize,
+  strips: usize,
 ): void {
   const rowNumber = add<T>(mul<T>(add<T>(lat1, lat2), constant<T>(HALF_ROWS)), constant<T>(TO_INTEGER))
   let s0: T

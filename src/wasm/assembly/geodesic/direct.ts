@@ -1,6 +1,6 @@
 /**
- * The direct geodesic problem: start point, azimuth and length give the end point (Karney 2013, section 3). inverse.ts
- * introduces the letters. In addition, τ = σ + B1(σ) is the arc proportional to length: s = b·A1·τ.
+ * The direct geodesic problem: start point, azimuth and length give the end point (Karney 2013, section 3). docs/geodesy.md lists
+ * the letters. In addition, τ = σ + B1(σ) is the arc proportional to length: s = b·A1·τ.
  */
 import { atan2Degrees, norm, roundAngle, SineCosine, sincosDegrees, TINY } from '../math/math'
 import { A1m1f, A3f, b, C1a, C1f, C1pa, C1pf, C3a, C3f, expansion, f, f1, sinSeries } from './series'
@@ -14,7 +14,7 @@ export class Waypoint {
   calp: f64
 }
 
-const phi1 = changetype<SineCosine>(memory.data(16, 8))
+const phi1 = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 
 /**
  * Stores the end point of the geodesic of length s12 metres from (lat1, lon1) in degrees with azimuth salp1, calp1.

@@ -15,8 +15,44 @@
  *
  * Again nothing is divided by cos α0, and swapping the ends changes only the sign.
  */
-import { absLanes, add, atan2Lanes, div, ifLess, mul, mulAdd, negate, polynomial1, polynomial2, polynomial3, polynomial4, smallAsin, splat, storeLanes, sub } from '../math/lanes'
-import { C40, C41, C42, C43, C44, atHigherLatitude, cosArc, cosShifted, expansionRatio, firstHarmonic, firstStep, longitudeExcess, meanExcess, newtonGain, sinAlp0, sinAlp0Slope, sinArc, sinShifted } from './general-longitude'
+import {
+  absLanes,
+  add,
+  atan2Lanes,
+  div,
+  ifLess,
+  mul,
+  mulAdd,
+  negate,
+  polynomial1,
+  polynomial2,
+  polynomial3,
+  polynomial4,
+  smallAsin,
+  splat,
+  storeLanes,
+  sub,
+} from '../math/lanes'
+import {
+  atHigherLatitude,
+  C40,
+  C41,
+  C42,
+  C43,
+  C44,
+  cosArc,
+  cosShifted,
+  expansionRatio,
+  firstHarmonic,
+  firstStep,
+  longitudeExcess,
+  meanExcess,
+  newtonGain,
+  sinAlp0,
+  sinAlp0Slope,
+  sinArc,
+  sinShifted,
+} from './general-longitude'
 import { cosDegrees, sinDegrees } from './reduced-latitude'
 import { a, e2 } from './series'
 
@@ -38,7 +74,16 @@ const LARGEST_ARC: f64 = 3.03
  */
 @inline
 export function generalArea<T>(
-  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, lon12: T, lon12Low: T, fromPole: bool, steps: usize,
+  lat1: T,
+  sbet1: T,
+  cbet1: T,
+  lat2: T,
+  sbet2: T,
+  cbet2: T,
+  lon12: T,
+  lon12Low: T,
+  fromPole: bool,
+  steps: usize,
   ellipsoidalParts: usize,
 ): void {
   const one = splat<T>(1)

@@ -1,5 +1,5 @@
 /**
- * Lengths of geodesics without iteration and without branches, for one lane or two. inverse.ts introduces the letters.
+ * Lengths of geodesics without iteration and without branches, for one lane or two. docs/geodesy.md lists the letters.
  *
  * Karney's inverse searches for the azimuth. Here the unknown is ω, the difference of longitude on the auxiliary sphere.
  * Between the two reduced latitudes, any ω determines a geodesic to the last digit: the spherical triangle gives its
@@ -19,8 +19,46 @@
  * The factor ε/cos²α0 is finite, and nothing else is divided by cos α0. So the equator and the meridians need no
  * special cases.
  */
-import { absLanes, add, atan2Lanes, ifLess, loadLanes, mul, mulAdd, polynomial1, polynomial2, polynomial4, smallAsin, splat, storeLanes, sub } from '../math/lanes'
-import { A1, C11, C12, C13, C14, C15, atHigherLatitude, cosArc, cosShifted, expansionRatio, firstHarmonic, firstStep, longitudeExcess, product1, product2, product3, product4, product5, sinAlp0, sinAlp0Slope, sinArc, sinShifted } from './general-longitude'
+import {
+  absLanes,
+  add,
+  atan2Lanes,
+  ifLess,
+  loadLanes,
+  mul,
+  mulAdd,
+  polynomial1,
+  polynomial2,
+  polynomial4,
+  smallAsin,
+  splat,
+  storeLanes,
+  sub,
+} from '../math/lanes'
+import {
+  A1,
+  atHigherLatitude,
+  C11,
+  C12,
+  C13,
+  C14,
+  C15,
+  cosArc,
+  cosShifted,
+  expansionRatio,
+  firstHarmonic,
+  firstStep,
+  longitudeExcess,
+  product1,
+  product2,
+  product3,
+  product4,
+  product5,
+  sinAlp0,
+  sinAlp0Slope,
+  sinArc,
+  sinShifted,
+} from './general-longitude'
 import { cosDegrees, sinDegrees } from './reduced-latitude'
 import { a, b } from './series'
 
@@ -60,7 +98,15 @@ const singleRecord = memory.data(176, 16)
  */
 @inline
 export function prepareRecord<T>(
-  record: usize, lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, lon12: T, lon12Low: T,
+  record: usize,
+  lat1: T,
+  sbet1: T,
+  cbet1: T,
+  lat2: T,
+  sbet2: T,
+  cbet2: T,
+  lon12: T,
+  lon12Low: T,
 ): void {
   const one = splat<T>(1)
   const east = ifLess<T>(lon12, splat<T>(0), splat<T>(-1), one)
@@ -122,15 +168,13 @@ export function lengthFromRecord<T>(record: usize, guards: Guards | null): T {
   const G = firstHarmonic<T>(calp0Square, csig, ss)
   const B1 = add<T>(
     mulAdd<T>(
-      polynomial2<T>(C11, eps2), product1<T>(G, ssig),
+      polynomial2<T>(C11, eps2),
+      product1<T>(G, ssig),
       mul<T>(polynomial1<T>(C12, eps2), product2<T>(G, eps2, ssig, csig)),
     ),
     add<T>(
       mul<T>(polynomial1<T>(C13, eps2), product3<T>(G, eps2, ssig, csig)),
-      mulAdd<T>(
-        splat<T>(C14), product4<T>(G, eps2, ssig, csig),
-        mul<T>(splat<T>(C15), product5<T>(G, eps2, ssig, csig)),
-      ),
+      mulAdd<T>(splat<T>(C14), product4<T>(G, eps2, ssig, csig), mul<T>(splat<T>(C15), product5<T>(G, eps2, ssig, csig))),
     ),
   )
   const tau = add<T>(sig, add<T>(B1, B1))
@@ -147,7 +191,8 @@ export function lengthFromRecord<T>(record: usize, guards: Guards | null): T {
   }
   const invalid = splat<T>(NaN)
   return ifLess<T>(
-    absLanes<T>(residual), splat<T>(LARGEST_RESIDUAL),
+    absLanes<T>(residual),
+    splat<T>(LARGEST_RESIDUAL),
     ifLess<T>(second, splat<T>(LARGEST_CORRECTION), ifLess<T>(corrected, splat<T>(LARGEST_LENGTH), corrected, invalid), invalid),
     invalid,
   )
@@ -156,7 +201,15 @@ export function lengthFromRecord<T>(record: usize, guards: Guards | null): T {
 /** Runs both halves for one edge. */
 @inline
 export function generalLength<T>(
-  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, lon12: T, lon12Low: T, guards: Guards | null,
+  lat1: T,
+  sbet1: T,
+  cbet1: T,
+  lat2: T,
+  sbet2: T,
+  cbet2: T,
+  lon12: T,
+  lon12Low: T,
+  guards: Guards | null,
 ): T {
   prepareRecord<T>(singleRecord, lat1, sbet1, cbet1, lat2, sbet2, cbet2, lon12, lon12Low)
   return lengthFromRecord<T>(singleRecord, guards)

@@ -16,7 +16,26 @@
  * | step | ω − λ |
  */
 
-import { absLanes, add, atan2Lanes, div, ifLess, mul, mulAdd, negate, polynomial1, polynomial2, polynomial3, polynomial4, polynomial5, smallSin, smallVersine, splat, sqrtLanes, sub } from '../math/lanes'
+import {
+  absLanes,
+  add,
+  atan2Lanes,
+  div,
+  ifLess,
+  mul,
+  mulAdd,
+  negate,
+  polynomial1,
+  polynomial2,
+  polynomial3,
+  polynomial4,
+  polynomial5,
+  smallSin,
+  smallVersine,
+  splat,
+  sqrtLanes,
+  sub,
+} from '../math/lanes'
 import { C400, C401, C402, C403, C404, C411, C412, C413, C414, C422, C423, C424, C433, C434, C444, ep2, f, n } from './series'
 
 /*
@@ -29,9 +48,7 @@ import { C400, C401, C402, C403, C404, C411, C412, C413, C414, C422, C423, C424,
  */
 
 /** ε / k² by powers of k² = e'² cos²α0. */
-const EXPANSION = memory.data<f64>([
-  1 / 4.0, -1 / 8.0, 5 / 64.0, -7 / 128.0, 21 / 512.0, -33 / 1024.0,
-])
+const EXPANSION = memory.data<f64>([1 / 4.0, -1 / 8.0, 5 / 64.0, -7 / 128.0, 21 / 512.0, -33 / 1024.0])
 
 /** (A1 − 1) / ε (equation 17, expanded). */
 export const A1 = memory.data<f64>([1, 5 / 4.0, 5 / 4.0, 81 / 64.0, 81 / 64.0])
@@ -44,9 +61,7 @@ export const C14: f64 = -5 / 512.0
 export const C15: f64 = -7 / 1280.0
 
 /** A3 (equation 24). */
-const A3 = memory.data<f64>([
-  1, (n - 1) / 2, (n * (3 * n - 1) - 2) / 8, (n * (-n - 3) - 1) / 16, (-2 * n - 3) / 64, -3 / 128.0,
-])
+const A3 = memory.data<f64>([1, (n - 1) / 2, (n * (3 * n - 1) - 2) / 8, (n * (-n - 3) - 1) / 16, (-2 * n - 3) / 64, -3 / 128.0])
 
 /** C3 (equation 25). */
 const C31 = memory.data<f64>([(1 - n) / 4, (1 - n * n) / 8, (n * (3 - n) + 3) / 64, (2 * n + 5) / 128])
@@ -233,12 +248,10 @@ export function longitudeExcess<T>(salp0: T, sig: T, ssig: T, csig: T, ss: T): T
   const eps2 = mul<T>(eps, eps)
   const G = firstHarmonic<T>(calp0Square, csig, ss)
   const B3 = add<T>(
+    mulAdd<T>(polynomial3<T>(C31, eps), product1<T>(G, ssig), mul<T>(polynomial2<T>(C32, eps), product2<T>(G, eps2, ssig, csig))),
     mulAdd<T>(
-      polynomial3<T>(C31, eps), product1<T>(G, ssig),
-      mul<T>(polynomial2<T>(C32, eps), product2<T>(G, eps2, ssig, csig)),
-    ),
-    mulAdd<T>(
-      polynomial1<T>(C33, eps), product3<T>(G, eps2, ssig, csig),
+      polynomial1<T>(C33, eps),
+      product3<T>(G, eps2, ssig, csig),
       mul<T>(splat<T>(C34), product4<T>(G, eps2, ssig, csig)),
     ),
   )

@@ -1,6 +1,5 @@
 /**
- * The starting azimuth for Newton's method in the inverse problem: Karney 2013, section 5. inverse.ts introduces the
- * letters.
+ * The starting azimuth for Newton's method in the inverse problem: Karney 2013, section 5. docs/geodesy.md lists the letters.
  */
 import { EPSILON, norm, square } from '../math/math'
 import { A3f, ep2, f, f1, n } from './series'
@@ -30,7 +29,14 @@ export class Start {
  * @returns true when the line is so short that this is already the solution; then all of `out` is set
  */
 export function inverseStart(
-  sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, lam12: f64, slam12: f64, clam12: f64, out: Start,
+  sbet1: f64,
+  cbet1: f64,
+  sbet2: f64,
+  cbet2: f64,
+  lam12: f64,
+  slam12: f64,
+  clam12: f64,
+  out: Start,
 ): bool {
   const sbet12 = sbet2 * cbet1 - cbet2 * sbet1
   const cbet12 = cbet2 * cbet1 + sbet2 * sbet1

@@ -6,29 +6,19 @@
  * latitude. The two longitudes differ: λ is smaller than ω by at most the fraction f. The solver searches for the
  * azimuth α1 at point 1 whose geodesic reaches the latitude of point 2 at the right longitude.
  *
- * The names follow the paper, in all files of the kernel:
- *
- * | name | letter | meaning |
- * | --- | --- | --- |
- * | lat | φ | geographic latitude |
- * | bet | β | reduced latitude: tan β = (1 − f) tan φ |
- * | alp | α | azimuth, clockwise from north; alp0 is the azimuth where the geodesic crosses the equator |
- * | sig | σ | arc length on the auxiliary sphere, from the northward crossing of the equator |
- * | omg | ω | longitude on the auxiliary sphere |
- * | lam | λ | longitude on the ellipsoid, in radians |
- * | s…, c… | | sine and cosine of the angle that follows: sbet1 is sin β1 |
- * | …1, …2, …12 | | at point 1, at point 2, the difference of the two |
- * | dn | | √(1 + e'² sin²β) |
- * | eps | ε | expansion parameter of the series |
- * | s12 | | length |
- * | m12 | | reduced length: how far neighbouring geodesics from point 1 spread, per radian |
- * | M12, M21 | | geodesic scales: how far initially parallel geodesics spread, as a ratio |
- * | S12 | | area between the geodesic and the equator |
- * | P12 | | area between the geodesic and a pole (not in the paper) |
- * | a, b, f, f1, n, e2, ep2, c2 | | constants of the ellipsoid, in series.ts |
+ * The names follow the paper, in all files of the kernel: docs/geodesy.md, section "Names in the kernel", lists them.
  */
 import {
-  atan2, DEGREE, EPSILON, longitudeDifference, longitudeDifferenceLow, norm, roundAngle, SineCosine, sincosDegrees, square,
+  atan2,
+  DEGREE,
+  EPSILON,
+  longitudeDifference,
+  longitudeDifferenceLow,
+  norm,
+  roundAngle,
+  SineCosine,
+  sincosDegrees,
+  square,
   TINY,
 } from '../math/math'
 import { inverseStart, Start } from './inverse-start'
@@ -91,13 +81,13 @@ const CLOSED: i32 = 1
 const SERIES: i32 = 2
 
 // Working memory of one call of `solve`.
-const problem = changetype<Problem>(memory.data(80, 8))
-const arc = changetype<Arc>(memory.data(72, 8))
-const start = changetype<Start>(memory.data(48, 8))
-const measures = changetype<Lengths>(memory.data(32, 8))
-const products = changetype<SineProducts>(memory.data(48, 8))
-const angle = changetype<SineCosine>(memory.data(16, 8))
-const unused = changetype<Geodesic>(memory.data(80, 8))
+const problem = changetype<Problem>(memory.data(offsetof<Problem>(), 8))
+const arc = changetype<Arc>(memory.data(offsetof<Arc>(), 8))
+const start = changetype<Start>(memory.data(offsetof<Start>(), 8))
+const measures = changetype<Lengths>(memory.data(offsetof<Lengths>(), 8))
+const products = changetype<SineProducts>(memory.data(offsetof<SineProducts>(), 8))
+const angle = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
+const unused = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 
 /** Returns the length of the shortest geodesic between two points in degrees. */
 export function geodesicLength(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
@@ -199,9 +189,7 @@ function solveCanonical(p: Problem, arc: Arc, out: Geodesic): i32 {
     return CLOSED
   }
   newton(p, arc, out)
-  lengths(
-    arc.eps, arc.sig12, arc.ssig1, arc.csig1, p.dn1, arc.ssig2, arc.csig2, p.dn2, p.cbet1, p.cbet2, measures,
-  )
+  lengths(arc.eps, arc.sig12, arc.ssig1, arc.csig1, p.dn1, arc.ssig2, arc.csig2, p.dn2, p.cbet1, p.cbet2, measures)
   out.s12 = measures.s12b * b + 0
   out.m12 = measures.m12b * b + 0
   out.M12 = measures.M12
@@ -326,8 +314,7 @@ function newton(p: Problem, arc: Arc, out: Geodesic): void {
     salp1 /= t
     calp1 /= t
     tripn = false
-    tripb =
-      Math.abs(salp1a - salp1) + (calp1a - calp1) < EPSILON || Math.abs(salp1 - salp1b) + (calp1 - calp1b) < EPSILON
+    tripb = Math.abs(salp1a - salp1) + (calp1a - calp1) < EPSILON || Math.abs(salp1 - salp1b) + (calp1 - calp1b) < EPSILON
   }
   out.salp1 = salp1
   out.calp1 = calp1
@@ -356,8 +343,7 @@ function lambda12(p: Problem, salp1: f64, calp1: f64, wantsSlope: bool, arc: Arc
   const calp2 =
     cbet2 != cbet1 || Math.abs(sbet2) != -sbet1
       ? Math.sqrt(
-          square(calp1 * cbet1) +
-            (cbet1 < -sbet1 ? (cbet2 - cbet1) * (cbet1 + cbet2) : (sbet1 - sbet2) * (sbet1 + sbet2)),
+          square(calp1 * cbet1) + (cbet1 < -sbet1 ? (cbet2 - cbet1) * (cbet1 + cbet2) : (sbet1 - sbet2) * (sbet1 + sbet2)),
         ) / cbet2
       : Math.abs(calp1)
   let ssig2 = sbet2

@@ -1,5 +1,5 @@
 /**
- * Distance, reduced length and geodesic scales between two points of one geodesic. inverse.ts introduces the letters.
+ * Distance, reduced length and geodesic scales between two points of one geodesic. docs/geodesy.md lists the letters.
  *
  * The series need sums Σ cl (sin 2lσ2 − sin 2lσ1) over one geodesic. They are computed as products:
  *
@@ -9,7 +9,24 @@
  */
 import { square } from '../math/math'
 import {
-  A1m1f, A2m1f, C311, C312, C313, C314, C315, C322, C323, C324, C325, C333, C334, C335, C344, C345, C355, ep2,
+  A1m1f,
+  A2m1f,
+  C311,
+  C312,
+  C313,
+  C314,
+  C315,
+  C322,
+  C323,
+  C324,
+  C325,
+  C333,
+  C334,
+  C335,
+  C344,
+  C345,
+  C355,
+  ep2,
 } from './series'
 
 /** The products cos l(σ1 + σ2) sin l(σ2 − σ1) for l = 1 … 6. */
@@ -47,43 +64,46 @@ export function multiplySines(ssig1: f64, csig1: f64, ssig2: f64, csig2: f64, ss
 
 /** B1(σ2) − B1(σ1), equation 18. */
 @inline
-export function sumC1(p: SineProducts, eps: f64): f64 {
+function sumC1(p: SineProducts, eps: f64): f64 {
   const eps2 = square(eps)
-  return 2 * eps * (
-    p.p1 * (((6 - eps2) * eps2 - 16) / 32) + eps * (
-      p.p2 * (((64 - 9 * eps2) * eps2 - 128) / 2048) + eps * (
-        p.p3 * ((9 * eps2 - 16) / 768) + eps * (
-          p.p4 * ((3 * eps2 - 5) / 512) + eps * (p.p5 * (-7 / 1280.0) + eps * p.p6 * (-7 / 2048.0))
-        )
-      )
-    )
+  return (
+    2 *
+    eps *
+    (p.p1 * (((6 - eps2) * eps2 - 16) / 32) +
+      eps *
+        (p.p2 * (((64 - 9 * eps2) * eps2 - 128) / 2048) +
+          eps *
+            (p.p3 * ((9 * eps2 - 16) / 768) +
+              eps * (p.p4 * ((3 * eps2 - 5) / 512) + eps * (p.p5 * (-7 / 1280.0) + eps * p.p6 * (-7 / 2048.0))))))
   )
 }
 
 /** B2(σ2) − B2(σ1), equation 43. */
 @inline
-export function sumC2(p: SineProducts, eps: f64): f64 {
+function sumC2(p: SineProducts, eps: f64): f64 {
   const eps2 = square(eps)
-  return 2 * eps * (
-    p.p1 * ((eps2 * (eps2 + 2) + 16) / 32) + eps * (
-      p.p2 * ((eps2 * (35 * eps2 + 64) + 384) / 2048) + eps * (
-        p.p3 * ((15 * eps2 + 80) / 768) + eps * (
-          p.p4 * ((7 * eps2 + 35) / 512) + eps * (p.p5 * (63 / 1280.0) + eps * p.p6 * (77 / 2048.0))
-        )
-      )
-    )
+  return (
+    2 *
+    eps *
+    (p.p1 * ((eps2 * (eps2 + 2) + 16) / 32) +
+      eps *
+        (p.p2 * ((eps2 * (35 * eps2 + 64) + 384) / 2048) +
+          eps *
+            (p.p3 * ((15 * eps2 + 80) / 768) +
+              eps * (p.p4 * ((7 * eps2 + 35) / 512) + eps * (p.p5 * (63 / 1280.0) + eps * p.p6 * (77 / 2048.0))))))
   )
 }
 
 /** B3(σ2) − B3(σ1), equation 25. */
 @inline
 export function sumC3(p: SineProducts, eps: f64): f64 {
-  return 2 * eps * (
-    p.p1 * (C311 + eps * (C312 + eps * (C313 + eps * (C314 + eps * C315)))) + eps * (
-      p.p2 * (C322 + eps * (C323 + eps * (C324 + eps * C325))) + eps * (
-        p.p3 * (C333 + eps * (C334 + eps * C335)) + eps * (p.p4 * (C344 + eps * C345) + eps * p.p5 * C355)
-      )
-    )
+  return (
+    2 *
+    eps *
+    (p.p1 * (C311 + eps * (C312 + eps * (C313 + eps * (C314 + eps * C315)))) +
+      eps *
+        (p.p2 * (C322 + eps * (C323 + eps * (C324 + eps * C325))) +
+          eps * (p.p3 * (C333 + eps * (C334 + eps * C335)) + eps * (p.p4 * (C344 + eps * C345) + eps * p.p5 * C355))))
   )
 }
 
@@ -108,7 +128,7 @@ export class Lengths {
 }
 
 /** The products of the last call of `lengths`. */
-const p = changetype<SineProducts>(memory.data(48, 8))
+const p = changetype<SineProducts>(memory.data(offsetof<SineProducts>(), 8))
 
 /**
  * Stores distance, reduced length and geodesic scales between two points of one geodesic.
@@ -118,7 +138,16 @@ const p = changetype<SineProducts>(memory.data(48, 8))
  * @param ssig1 sine of σ1; the further arguments are named in the same way
  */
 export function lengths(
-  eps: f64, sig12: f64, ssig1: f64, csig1: f64, dn1: f64, ssig2: f64, csig2: f64, dn2: f64, cbet1: f64, cbet2: f64,
+  eps: f64,
+  sig12: f64,
+  ssig1: f64,
+  csig1: f64,
+  dn1: f64,
+  ssig2: f64,
+  csig2: f64,
+  dn2: f64,
+  cbet1: f64,
+  cbet2: f64,
   out: Lengths,
 ): void {
   const csig12 = csig1 * csig2 + ssig1 * ssig2

@@ -24,7 +24,7 @@ function radiansFromQuadrant<T>(degrees: T, low: T): T {
 
 /** sin of a latitude in degrees. */
 @inline
-export function sinLatitude<T>(lat: T): T {
+function sinLatitude<T>(lat: T): T {
   const quadrant = nearestQuadrant<T>(lat)
   const x = radiansFromQuadrant<T>(lat, splat<T>(0))
   const x2 = mul<T>(x, x)
@@ -33,7 +33,7 @@ export function sinLatitude<T>(lat: T): T {
 
 /** cos of a latitude in degrees, never −0. */
 @inline
-export function cosLatitude<T>(lat: T): T {
+function cosLatitude<T>(lat: T): T {
   const quadrant = nearestQuadrant<T>(lat)
   const x = radiansFromQuadrant<T>(lat, splat<T>(0))
   const x2 = mul<T>(x, x)

@@ -1,6 +1,5 @@
 /**
- * The series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), to order 6, on WGS 84. inverse.ts introduces
- * the letters.
+ * The series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), to order 6, on WGS 84. docs/geodesy.md lists the letters.
  *
  * An integral along a geodesic (length, reduced length, longitude, area) is a mean value A times σ plus a Fourier
  * series in σ. All coefficients are polynomials in ε, the expansion parameter of the geodesic, and in n, the third
@@ -32,7 +31,9 @@ export const b: f64 = a * f1 // polar semi-axis, metres
  */
 export const c2: f64 =
   (a * a +
-    b * b * (1 + e2 * (1 / 3.0 + e2 * (1 / 5.0 + e2 * (1 / 7.0 + e2 * (1 / 9.0 + e2 * (1 / 11.0 + e2 * (1 / 13.0 + e2 / 15.0)))))))) /
+    b *
+      b *
+      (1 + e2 * (1 / 3.0 + e2 * (1 / 5.0 + e2 * (1 / 7.0 + e2 * (1 / 9.0 + e2 * (1 / 11.0 + e2 * (1 / 13.0 + e2 / 15.0)))))))) /
   2
 
 export const C1a = new StaticArray<f64>(7)

@@ -43,7 +43,15 @@ export function product(x: f64, xLow: f64, y: f64, yLow: f64, out: DoubleDouble)
 
 /** Stores (x + xLow) (y + yLow) + (u + uLow) (v + vLow). */
 export function sumOfProducts(
-  x: f64, xLow: f64, y: f64, yLow: f64, u: f64, uLow: f64, v: f64, vLow: f64, out: DoubleDouble,
+  x: f64,
+  xLow: f64,
+  y: f64,
+  yLow: f64,
+  u: f64,
+  uLow: f64,
+  v: f64,
+  vLow: f64,
+  out: DoubleDouble,
 ): void {
   const xy = x * y
   const xyLow = productError(x, y, xy) + (x * yLow + xLow * y)

@@ -79,18 +79,6 @@ export function nearestLanes<T>(x: T): T {
   return <T>nearest<f64>(<f64>x)
 }
 
-@inline
-function maxLanes<T>(x: T, y: T): T {
-  if (isVector<T>()) return changetype<T>(f64x2.max(changetype<v128>(x), changetype<v128>(y)))
-  return <T>max<f64>(<f64>x, <f64>y)
-}
-
-@inline
-function minLanes<T>(x: T, y: T): T {
-  if (isVector<T>()) return changetype<T>(f64x2.min(changetype<v128>(x), changetype<v128>(y)))
-  return <T>min<f64>(<f64>x, <f64>y)
-}
-
 /** Lane by lane: x < y ? a : b. */
 @inline
 export function ifLess<T>(x: T, y: T, a: T, b: T): T {
@@ -194,7 +182,7 @@ const SINE = memory.data<f64>([
 ])
 const COSINE = memory.data<f64>([
   4.16666666666666019037e-2, -1.38888888888741095749e-3, 2.48015872894767294178e-5, -2.75573143513906633035e-7,
-  2.08757232129817482790e-9, -1.13596475577881948265e-11,
+  2.0875723212981748279e-9, -1.13596475577881948265e-11,
 ])
 /** Even and odd orders are summed separately: two short chains of operations run faster than one long chain. */
 const ARCTANGENT_ODD = memory.data<f64>([
@@ -202,15 +190,15 @@ const ARCTANGENT_ODD = memory.data<f64>([
   4.97687799461593236017e-2, 1.62858201153657823623e-2,
 ])
 const ARCTANGENT_EVEN = memory.data<f64>([
-  -1.99999999998764832476e-1, -1.11111104054623557880e-1, -7.69187620504482999495e-2, -5.83357013379057348645e-2,
-  -3.65315727442169155270e-2,
+  -1.99999999998764832476e-1, -1.1111110405462355788e-1, -7.69187620504482999495e-2, -5.83357013379057348645e-2,
+  -3.6531572744216915527e-2,
 ])
 /** π/4, π/2 and π as the sum of two doubles. */
 const QUARTER_HIGH: f64 = 0.7853981633974483
 const QUARTER_LOW: f64 = 3.061616997868383e-17
 const HALF_HIGH: f64 = 1.5707963267948966
 const HALF_LOW: f64 = 6.123233995736766e-17
-const PI_HIGH: f64 = 3.141592653589793
+const PI_HIGH: f64 = Math.PI
 const PI_LOW: f64 = 1.2246467991473532e-16
 
 /** sin x for |x| ≤ π/4; the caller passes z = x². */

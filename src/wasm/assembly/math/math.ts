@@ -43,7 +43,7 @@ export function atan2(y: f64, x: f64): f64 {
 export function sumError(u: f64, v: f64, s: f64): f64 {
   const up = s - v
   const vpp = s - up
-  return -((up - u) + (vpp - v))
+  return -(up - u + (vpp - v))
 }
 
 /**
@@ -71,7 +71,7 @@ export function sincosDegrees(d: f64, t: f64, out: SineCosine): void {
     s = sinLanes<f64>(radians, radians2)
     c = cosLanes<f64>(radians2)
   }
-  const quadrant = (<i32>q) & 3
+  const quadrant = <i32>q & 3
   const isOdd = (quadrant & 1) == 1
   const sine = isOdd ? c : s
   const cosine = isOdd ? s : c

@@ -13,6 +13,7 @@ const PAGE: usize = 65536
 /** 1 GiB, as the build sets it. A reservation beyond it fails here before it can exhaust the machine. */
 const MAXIMUM: usize = 16384 * PAGE
 
+// The arena: its lowest address, and the address of the next reservation.
 let bottom: usize = 0
 let top: usize = 0
 

@@ -24,8 +24,8 @@ const COSINE: f64 = 0.9999976201773518
 const COSINE_LOW: f64 = 1.1516662945757236e-17
 
 /** The next row while the table is filled. */
-const sine = changetype<DoubleDouble>(memory.data(16, 8))
-const cosine = changetype<DoubleDouble>(memory.data(16, 8))
+const sine = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
+const cosine = changetype<DoubleDouble>(memory.data(offsetof<DoubleDouble>(), 8))
 
 let isFilled = false
 

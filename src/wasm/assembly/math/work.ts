@@ -1,6 +1,6 @@
 /**
  * Counts the work of one distance against a limit. One solution of the inverse problem is one unit; 16 box checks are
- * one unit.
+ * one unit. The count is global: passed as an argument, it would have to go through every function that solves.
  */
 
 const CHECKS_PER_UNIT: i32 = 16

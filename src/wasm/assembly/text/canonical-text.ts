@@ -2,8 +2,9 @@
  * Makes the canonical text (RFC 8785) of a coordinate array by removing white space and trailing zeros of decimals.
  * Arrays that need more than that, such as reformatted numbers, are left to the host.
  */
-import { isCanonical, patchCount, skipNumber, readDegrees, resetPatches, resetCanonical } from './decimal'
+
 import { reserve } from '../math/memory'
+import { isCanonical, patchCount, readDegrees, resetCanonical, resetPatches, skipNumber } from './decimal'
 
 const DIGIT_0: u8 = 0x30
 const MINUS: u8 = 0x2d

@@ -8,13 +8,15 @@
  */
 
 /**
+ * Both variables are global because every function of this file that reads a number may change them.
+ *
  * Whether all numbers since `resetCanonical` have the spelling that ECMAScript gives them; false also where that is
  * uncertain.
  */
 export let isCanonical: bool = true
 /** Numbers that are left to the host. Three words each: address of the double, start and end of the text. */
 export let patchCount: i32 = 0
-export const MAX_PATCHES: i32 = 32
+const MAX_PATCHES: i32 = 32
 export const patches = memory.data(12 * MAX_PATCHES, 16)
 
 const DIGIT_0: u8 = 0x30
@@ -50,7 +52,8 @@ for (let n: usize = 0, power: f64 = 1; n <= <usize>MAX_DECIMALS; n++, power *= 1
   const powerLow = power - powerHigh
   const product = inverse * power
   // 1 − inverse × power, exactly.
-  const error = 1 - product - (inverseHigh * powerHigh - product + inverseHigh * powerLow + inverseLow * powerHigh + inverseLow * powerLow)
+  const error =
+    1 - product - (inverseHigh * powerHigh - product + inverseHigh * powerLow + inverseLow * powerHigh + inverseLow * powerLow)
   store<f64>(row, power)
   store<f64>(row, inverse, 8)
   store<f64>(row, error / power, 16)
@@ -93,7 +96,7 @@ export function readDegrees(p: usize, out: usize, maxValue: f64): usize {
   p += <usize>isNegative
   // Reads up to three digits before the point at once.
   const head = load<u32>(p) ^ <u32>ZEROS
-  const stop = (head + 0x76767676 | head) & 0x80808080
+  const stop = ((head + 0x76767676) | head) & 0x80808080
   const digits = ctz(stop) >> 3 // 4 when all four bytes are digits
   if (<u32>(digits - 1) > 2 || ((head & 0xff) == 0 && digits > 1)) return 0
   const pairs = head << (32 - (digits << 3))
@@ -118,10 +121,10 @@ export function readDegrees(p: usize, out: usize, maxValue: f64): usize {
   let m = tailDigits(p - 8, decimals < 8 ? decimals : 8)
   if (decimals > 8) {
     m += tailDigits(p - 16, decimals - 8) * 100_000_000
-    m += whole * load<u64>(integers + (<usize>(decimals - 8) << 3)) * 100_000_000
+    m += whole * load<u64>(integers + ((<usize>(decimals - 8)) << 3)) * 100_000_000
     if (decimals == 16 && <u8>(next - DIGIT_0) <= 9) return readLong(start, p, out, maxValue, m, isNegative)
   } else {
-    m += whole * load<u64>(integers + (<usize>decimals << 3))
+    m += whole * load<u64>(integers + ((<usize>decimals) << 3))
   }
   if (load<u8>(p - 1) == DIGIT_0) isCanonical = false
   if (m >= FIFTEEN_DIGITS) return storeLong(start, p, out, maxValue, m, decimals, isNegative)
@@ -154,7 +157,7 @@ function leadingOfEight(p: usize): i32 {
   const v = load<u64>(p) ^ ZEROS
   // A carry affects only later bytes, and only a byte that is not a digit produces one, so the first non-digit is still
   // found.
-  return <i32>(ctz((v + 0x7676767676767676 | v) & 0x8080808080808080) >> 3)
+  return <i32>(ctz(((v + 0x7676767676767676) | v) & 0x8080808080808080) >> 3)
 }
 
 /** The number in the last `count` (1 … 8) of the 8 bytes from p. */
@@ -187,9 +190,9 @@ function readLong(start: usize, p: usize, out: usize, maxValue: f64, m: u64, isN
 function storeLong(start: usize, p: usize, out: usize, maxValue: f64, m: u64, decimals: i32, isNegative: bool): usize {
   const row = powers + <usize>decimals * POWER_BYTES
   // m = high + low. high has at most 52 bits and is split into high1 + high2, for exact products.
-  const upper = (m + (<u64>1 << 36)) >> 37
+  const upper = (m + ((<u64>1) << 36)) >> 37
   const lower = <i64>((m & ~(<u64>0x7ff)) - (upper << 37))
-  const high1 = <f64>(<i64>upper) * <f64>(<u64>1 << 37)
+  const high1 = <f64>(<i64>upper) * <f64>((<u64>1) << 37)
   const high2 = <f64>lower
   const high = high1 + high2
   const low = <f64>(<i64>(m & 0x7ff))

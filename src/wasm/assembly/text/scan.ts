@@ -7,9 +7,10 @@
  * So the text is valid JSON if and only if the skeleton is. Anything unusual is declined with a code; then the host
  * parses the whole text, and words any error.
  */
+
+import { reserve } from '../math/memory'
 import { patchCount, patches, resetPatches } from './decimal'
 import { MAX_NESTING, Output, readCoordinates, skipSpace } from './scan-coordinates'
-import { reserve } from '../math/memory'
 
 /** Why a text was declined: the results of `scanJson` other than 0. */
 const OUT_OF_MEMORY: i32 = 1
@@ -63,8 +64,8 @@ class Scan {
   highBits: u8
 }
 
-const scan = changetype<Scan>(memory.data(16, 8))
-const output = changetype<Output>(memory.data(24, 8))
+const scan = changetype<Scan>(memory.data(offsetof<Scan>(), 8))
+const output = changetype<Output>(memory.data(offsetof<Output>(), 8))
 
 /** Returns a pointer to the results of the last `scanJson` that returned 0; `result` describes its words. */
 export function scanResult(): usize {
@@ -83,7 +84,7 @@ export function scanResult(): usize {
  */
 export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i32): i32 {
   assert(text >= 16 && length >= 0, 'scanJson: text must be in the arena')
-  assert(text + <usize>length + MARGIN <= <usize>memory.size() << 16, 'scanJson: text must be followed by 96 bytes of memory')
+  assert(text + <usize>length + MARGIN <= (<usize>memory.size()) << 16, 'scanJson: text must be followed by 96 bytes of memory')
   assert(maxDepth > 0 && maxDepth <= MAX_LEVELS, 'scanJson: maxDepth must be 1 to 64')
   assert(maxVertices >= 0, 'scanJson: maxVertices must not be negative')
   const end = text + <usize>length
@@ -123,7 +124,7 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
       if (p == end) return MALFORMED
       if (!expectsKey) continue
       expectsKey = false
-      if (scan.isEscaped || !addKey(start, p, load<i32>(firstKeys + (<usize>depth << 2)))) return BAD_KEYS
+      if (scan.isEscaped || !addKey(start, p, load<i32>(firstKeys + ((<usize>depth) << 2)))) return BAD_KEYS
       if (!isCoordinates(start, p)) continue
       p = skipSpace(p + 1)
       if (load<u8>(p) != COLON) return MALFORMED
@@ -131,18 +132,8 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
       const span = spans + <usize>spanCount * SPAN_BYTES
       if (load<u8>(from) != OPEN_BRACKET) return MALFORMED
       if (spanCount == spanCapacity) return TOO_MANY_SPANS
-      store<u32>(span, <u32>from, 4)
-      store<u32>(span, <u32>((output.vertices - vertexTable) >> 4), 12)
-      store<u32>(span, <u32>((output.sequenceEnds - sequenceEndTable) >> 2), 20)
-      store<u32>(span, <u32>((output.partEnds - partEndTable) >> 2), 28)
-      const to = readCoordinates(from, min(MAX_NESTING, maxDepth - depth), output)
+      const to = readSpan(span, from, min(MAX_NESTING, maxDepth - depth), vertexTable, sequenceEndTable, partEndTable)
       if (to == 0) return MALFORMED
-      store<u32>(span, output.nesting)
-      store<u32>(span, <u32>to, 8)
-      store<u32>(span, <u32>((output.vertices - vertexTable) >> 4) - load<u32>(span, 12), 16)
-      store<u32>(span, <u32>((output.sequenceEnds - sequenceEndTable) >> 2) - load<u32>(span, 20), 24)
-      store<u32>(span, <u32>((output.partEnds - partEndTable) >> 2) - load<u32>(span, 28), 32)
-      store<u32>(span, <u32>output.isCanonical, 36)
       copy(copied, from)
       appendNumber(spanCount++)
       copied = to
@@ -154,20 +145,20 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
       case OPEN_BRACKET: {
         if (++depth > maxDepth) return TOO_DEEP
         expectsKey = c == OPEN_BRACE
-        store<i32>(firstKeys + (<usize>depth << 2), expectsKey ? scan.keyCount : NO_KEYS)
+        store<i32>(firstKeys + ((<usize>depth) << 2), expectsKey ? scan.keyCount : NO_KEYS)
         break
       }
       case CLOSE_BRACE:
       case CLOSE_BRACKET: {
         if (depth == 0) return MALFORMED
-        const first = load<i32>(firstKeys + (<usize>depth << 2))
+        const first = load<i32>(firstKeys + ((<usize>depth) << 2))
         if (first != NO_KEYS) scan.keyCount = first
         depth--
         expectsKey = false
         break
       }
       case COMMA:
-        expectsKey = load<i32>(firstKeys + (<usize>depth << 2)) != NO_KEYS
+        expectsKey = load<i32>(firstKeys + ((<usize>depth) << 2)) != NO_KEYS
         break
     }
   }
@@ -184,6 +175,32 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
   store<u32>(result, <u32>patches, 32)
   store<u32>(result, patchCount, 36)
   return 0
+}
+
+/** Reads the array at `from` and fills a span. Returns the byte after the array, or 0 as `readCoordinates` does. */
+function readSpan(
+  span: usize,
+  from: usize,
+  maxNesting: i32,
+  vertexTable: usize,
+  sequenceEndTable: usize,
+  partEndTable: usize,
+): usize {
+  const firstVertex = <u32>((output.vertices - vertexTable) >> 4)
+  const firstSequenceEnd = <u32>((output.sequenceEnds - sequenceEndTable) >> 2)
+  const firstPartEnd = <u32>((output.partEnds - partEndTable) >> 2)
+  const to = readCoordinates(from, maxNesting, output)
+  store<u32>(span, output.nesting)
+  store<u32>(span, <u32>from, 4)
+  store<u32>(span, <u32>to, 8)
+  store<u32>(span, firstVertex, 12)
+  store<u32>(span, <u32>((output.vertices - vertexTable) >> 4) - firstVertex, 16)
+  store<u32>(span, firstSequenceEnd, 20)
+  store<u32>(span, <u32>((output.sequenceEnds - sequenceEndTable) >> 2) - firstSequenceEnd, 24)
+  store<u32>(span, firstPartEnd, 28)
+  store<u32>(span, <u32>((output.partEnds - partEndTable) >> 2) - firstPartEnd, 32)
+  store<u32>(span, <u32>output.isCanonical, 36)
+  return to
 }
 
 /** Returns the address of the closing quote, or `end`. Sets `scan.isEscaped` and adds to `scan.highBits`. */
@@ -206,10 +223,10 @@ function addKey(start: usize, end: usize, first: i32): bool {
   const length = <u32>(end - start)
   if (scan.keyCount == MAX_KEYS || isForbidden(start, length)) return false
   for (let index = first; index < scan.keyCount; index++) {
-    const key = keys + (<usize>index << 3)
+    const key = keys + ((<usize>index) << 3)
     if (load<u32>(key, 4) == length && memory.compare(load<u32>(key), start, length) == 0) return false
   }
-  const key = keys + (<usize>scan.keyCount << 3)
+  const key = keys + ((<usize>scan.keyCount) << 3)
   store<u32>(key, <u32>start)
   store<u32>(key, length, 4)
   scan.keyCount++
@@ -241,7 +258,7 @@ function copy(from: usize, to: usize): void {
 function appendNumber(n: i32): void {
   store<u8>(scan.skeletonEnd++, OPEN_BRACKET)
   if (n > 99) store<u8>(scan.skeletonEnd++, <u8>(0x30 + n / 100))
-  if (n > 9) store<u8>(scan.skeletonEnd++, <u8>(0x30 + (n / 10) % 10))
-  store<u8>(scan.skeletonEnd++, <u8>(0x30 + n % 10))
+  if (n > 9) store<u8>(scan.skeletonEnd++, <u8>(0x30 + ((n / 10) % 10)))
+  store<u8>(scan.skeletonEnd++, <u8>(0x30 + (n % 10)))
   store<u8>(scan.skeletonEnd++, CLOSE_BRACKET)
 }

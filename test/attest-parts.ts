@@ -15,6 +15,32 @@ export const TTL_SECONDS = 3600
 export const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 export const RECIPIENT: Hex = '0x00112233445566778899aabbccddeeff00112233'
 
+/** The measures of a proof. */
+export const VERIFY_DATA: VerifyData = {
+  proofHash: `0x${'5a'.repeat(32)}`,
+  meanDistanceMeters: 12,
+  maxDistanceMeters: 25,
+  withinRadiusBp: 10_000,
+  meanOverlapBp: 8500,
+  minOverlapBp: 8000,
+  signaturesValidBp: 10_000,
+  structureValidBp: 10_000,
+  signalsConsistentBp: 9000,
+  uniquePluginRatioBp: 5000,
+  stampCount: 2,
+}
+
+/** The EIP-712 types of a result that is signed without a nonce. */
+export const SIGNED_RESULT_TYPES = {
+  SignedResult: [
+    { name: 'schema', type: 'bytes32' },
+    { name: 'recipient', type: 'address' },
+    { name: 'dataHash', type: 'bytes32' },
+    { name: 'deadline', type: 'uint64' },
+    { name: 'salt', type: 'bytes32' },
+  ],
+} as const
+
 export async function createTestSigner(changes: Partial<SignerParts> = {}) {
   const config = readConfig({}, 1)
   const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
@@ -41,20 +67,7 @@ export async function createTestSigner(changes: Partial<SignerParts> = {}) {
 
   /** The attestation part of a verified proof, as in the service's response. */
   async function signProof(chain: Chain, changes: Partial<VerifyData> = {}) {
-    const data = encodeVerify({
-      proofHash: `0x${'5a'.repeat(32)}`,
-      meanDistanceMeters: 12,
-      maxDistanceMeters: 25,
-      withinRadiusBp: 10_000,
-      meanOverlapBp: 8500,
-      minOverlapBp: 8000,
-      signaturesValidBp: 10_000,
-      structureValidBp: 10_000,
-      signalsConsistentBp: 9000,
-      uniquePluginRatioBp: 5000,
-      stampCount: 2,
-      ...changes,
-    })
+    const data = encodeVerify({ ...VERIFY_DATA, ...changes })
     const schema = schemas.verify
     const signed = await signer.sign({ kind: 'verify', chainId: chain.id, schema, recipient: RECIPIENT, data })
     if (!signed.ok) throw new Error(signed.problem.detail)

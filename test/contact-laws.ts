@@ -367,7 +367,7 @@ function text(geometry: Geometry): string {
 }
 
 /** Returns the same geometry with `change` applied to every line, ring and list of points. */
-function withChains(geometry: Geometry, change: (chain: Position[]) => Position[]): Geometry {
+export function withChains(geometry: Geometry, change: (chain: Position[]) => Position[]): Geometry {
   switch (geometry.type) {
     case 'Point':
       return { ...geometry, coordinates: change([geometry.coordinates])[0]! }

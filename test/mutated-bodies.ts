@@ -2,6 +2,17 @@ import type { OperationName } from '../src/wire/values.ts'
 import { decimalText } from './decimal-texts.ts'
 import { seededRandom } from './random-geometry.ts'
 
+/** Limits of the service that reads the bodies. */
+export const LIMITS = {
+  maxVertices: 50_000,
+  maxParts: 10_000,
+  maxCollectionDepth: 8,
+  maxJsonDepth: 32,
+  maxDistanceSolves: 100_000,
+  maxPreparedBytes: 1_000_000,
+  chainIds: [84532, 31337],
+}
+
 const square = '{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}'
 /** Bodies with every form of input. */
 export const SEEDS: readonly (readonly [OperationName, string])[] = [

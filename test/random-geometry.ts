@@ -15,6 +15,25 @@ export function seededRandom(seed: number): Random {
   }
 }
 
+export type RandomBetween = (low: number, high: number) => number
+
+/** As `seededRandom`: numbers between two others. */
+export function seededBetween(seed: number): RandomBetween {
+  const random = seededRandom(seed)
+  return (low, high) => low + random() * (high - low)
+}
+
+/** Latitudes in degrees where geodesics behave differently. */
+export const LATITUDES: Readonly<Record<string, (random: RandomBetween) => number>> = {
+  anywhere: (random) => random(-90, 90),
+  'at the equator': (random) => random(-1e-6, 1e-6),
+  'on the equator': () => 0,
+  'in the tropics': (random) => random(-23, 23),
+  'at high latitude': (random) => random(66, 89),
+  'at the north pole': (random) => 90 - 10 ** random(-9, 0),
+  'on the south pole': () => -90,
+}
+
 export interface RandomGeometry {
   readonly geometry: Geometry
   readonly shape: Shape

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import computeResponse from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import resignResponse from '../../schemas/resign-response.schema.json' with { type: 'json' }
+import { SIGNED_RESULT_TYPES } from '../attest-parts.ts'
 import { EIFFEL_TOWER, RECIPIENT, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -46,15 +47,7 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
       expect(deadline - signedBody.timestamp).toBeGreaterThanOrEqual(3600)
       const recovered = await recoverTypedDataAddress({
         domain: { name: 'GeoResult', version: '1', chainId: 84532 },
-        types: {
-          SignedResult: [
-            { name: 'schema', type: 'bytes32' },
-            { name: 'recipient', type: 'address' },
-            { name: 'dataHash', type: 'bytes32' },
-            { name: 'deadline', type: 'uint64' },
-            { name: 'salt', type: 'bytes32' },
-          ],
-        },
+        types: SIGNED_RESULT_TYPES,
         primaryType: 'SignedResult',
         message: { schema, recipient, dataHash: keccak256(data), deadline: BigInt(deadline), salt },
         signature,

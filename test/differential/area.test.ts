@@ -1,28 +1,14 @@
 import geodesic from 'geographiclib-geodesic'
 import { describe, expect, it } from 'vitest'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { type RandomBetween, seededBetween } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 
 const { WGS84 } = geodesic.Geodesic
 const kernel = loadKernel()
 
-/** Park and Miller's generator, so that every run tests the same rings. */
-function generator(seed: number): (low: number, high: number) => number {
-  let state = seed
-  return (low, high) => {
-    state = (state * 16807) % 2147483647
-    return low + (state / 2147483647) * (high - low)
-  }
-}
-
 /** An open ring of `count` vertices around a centre, as interleaved lon, lat. `minFraction` times `radiusMeters` is the smallest radius. */
-function star(
-  random: ReturnType<typeof generator>,
-  lat0: number,
-  count: number,
-  radiusMeters: number,
-  minFraction = 0.5,
-): number[] {
+function star(random: RandomBetween, lat0: number, count: number, radiusMeters: number, minFraction = 0.5): number[] {
   const lon0 = random(-180, 180)
   return Array.from({ length: count }, (_, index) => {
     const end = WGS84.Direct(lat0, lon0, (-360 * index) / count, radiusMeters * random(minFraction, 1))
@@ -71,7 +57,7 @@ function compare(ring: readonly number[]): Comparison {
 
 describe('areas and perimeters compared with geographiclib-geodesic', () => {
   it.each([4, 12])('agree within 1 cm² for rings of %d vertices up to 10¹⁰ m² within 29° of the equator', (count) => {
-    const random = generator(count)
+    const random = seededBetween(count)
     let worst = 0
     // Where all edges are short the library is less accurate: against quadrature at 34 digits, on the eight rings of twelve
     // vertices that differ most, the kernel's error is below 4·10⁻⁷ m² and the library's is up to 1.1·10⁻⁴ m².
@@ -92,7 +78,7 @@ describe('areas and perimeters compared with geographiclib-geodesic', () => {
     [70, 85],
     [85, 89],
   ])('agree at %d° to %d° within 1 cm² plus the rounding of the library', (low, high) => {
-    const random = generator(low + 1)
+    const random = seededBetween(low + 1)
     for (let index = 0; index < scaled(1000); index++) {
       const lat = random(low, high) * (index % 2 === 0 ? 1 : -1)
       const ring = star(random, lat, 3 + (index % 60), 10 ** random(1, 4.6))
@@ -102,7 +88,7 @@ describe('areas and perimeters compared with geographiclib-geodesic', () => {
   })
 
   it('agree on perimeters within 15 nm times the root of the number of edges', () => {
-    const random = generator(5)
+    const random = seededBetween(5)
     for (let index = 0; index < scaled(500); index++) {
       const count = 3 + (index % 100)
       const ring = star(random, random(-89, 89), count, 10 ** random(0, 6.5))
@@ -112,7 +98,7 @@ describe('areas and perimeters compared with geographiclib-geodesic', () => {
   })
 
   it('agree on rings of continental size anywhere within 10⁻¹⁴ of the area of the ellipsoid', () => {
-    const random = generator(6)
+    const random = seededBetween(6)
     for (let index = 0; index < scaled(500); index++) {
       const { kernelArea, libraryArea } = compare(star(random, random(-89, 89), 3 + (index % 40), 10 ** random(5, 6.8)))
       expect(Math.abs(kernelArea - libraryArea)).toBeLessThanOrEqual(1e-14 * 5.1e14)
@@ -120,14 +106,14 @@ describe('areas and perimeters compared with geographiclib-geodesic', () => {
   })
 
   it('agree on 100,000 edges', () => {
-    const ring = star(generator(8), 12.5, 100_000, 56_000, 1)
+    const ring = star(seededBetween(8), 12.5, 100_000, 56_000, 1)
     const { kernelArea, libraryArea, kernelPerimeter, libraryPerimeter, libraryRounding } = compare(ring)
     expect(Math.abs(kernelArea - libraryArea)).toBeLessThanOrEqual(1e-4 + libraryRounding)
     expect(Math.abs(kernelPerimeter - libraryPerimeter)).toBeLessThanOrEqual(15e-9 * Math.sqrt(100_000))
   })
 
   it('agree for dense rings and for the same rings with one long edge, so both methods of the kernel give the same areas', () => {
-    const random = generator(9)
+    const random = seededBetween(9)
     for (let index = 0; index < scaled(300); index++) {
       // Radii around the size at which the edges of a ring of sixty are no longer short.
       const ring = star(random, random(-80, 80), 60, 10 ** random(3.5, 4.7), 0.99)

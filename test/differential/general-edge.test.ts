@@ -2,6 +2,7 @@ import geodesic from 'geographiclib-geodesic'
 import { describe, expect, it } from 'vitest'
 import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
 import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loader.ts'
+import { LATITUDES, type RandomBetween, seededBetween } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 
 const { WGS84 } = geodesic.Geodesic
@@ -9,15 +10,6 @@ const kernel = loadKernel()
 const NANOMETER = 1e-9
 
 type Line = readonly [lat1: number, lon1: number, lat2: number, lon2: number]
-
-/** Park and Miller's generator, so that every run tests the same lines. */
-function generator(seed: number): (low: number, high: number) => number {
-  let state = seed
-  return (low, high) => {
-    state = (state * 16807) % 2147483647
-    return low + (state / 2147483647) * (high - low)
-  }
-}
 
 function oppositeMeridian(lon: number): number {
   return lon > 0 ? lon - 180 : lon + 180
@@ -47,7 +39,7 @@ function edgeLengths(vertices: readonly (readonly [number, number])[], kernelBui
 }
 
 function randomLines(count: number, seed: number): Line[] {
-  const random = generator(seed)
+  const random = seededBetween(seed)
   return Array.from({ length: count }, (_, index): Line => {
     const [lat1, lon1] = [random(-90, 90), random(-180, 180)]
     const scale = 10 ** -(index % 9)
@@ -59,17 +51,7 @@ function randomLines(count: number, seed: number): Line[] {
   }).filter(([, , lat2]) => Math.abs(lat2) <= 90)
 }
 
-const BANDS = {
-  anywhere: (random: ReturnType<typeof generator>) => random(-90, 90),
-  'at the equator': (random: ReturnType<typeof generator>) => random(-1e-6, 1e-6),
-  'on the equator': () => 0,
-  'in the tropics': (random: ReturnType<typeof generator>) => random(-23, 23),
-  'at high latitude': (random: ReturnType<typeof generator>) => random(66, 89),
-  'at the north pole': (random: ReturnType<typeof generator>) => 90 - 10 ** random(-9, 0),
-  'on the south pole': () => -90,
-}
-
-const SPECIAL: Record<string, (lat: number, lon: number, random: ReturnType<typeof generator>) => Line> = {
+const SPECIAL: Record<string, (lat: number, lon: number, random: RandomBetween) => Line> = {
   'on one meridian': (lat, lon, random) => [lat, lon, random(-90, 90), lon],
   'on opposite meridians': (lat, lon, random) => [lat, lon, random(-90, 90), oppositeMeridian(lon)],
   'on the equator': (_, lon, random) => [0, lon, 0, random(-180, 180)],
@@ -102,10 +84,10 @@ function largestError(lines: readonly Line[], lengths: Float64Array): number {
 }
 
 describe('general edges compared with geographiclib-geodesic', () => {
-  for (const [band, latitude] of Object.entries(BANDS)) {
+  for (const [band, latitude] of Object.entries(LATITUDES)) {
     it(`agree on lines of any length that begin ${band}`, () => {
       for (const decade of [-3, -1, 1, 2, 3, 4, 5, 6, 7]) {
-        const random = generator(3000 + decade)
+        const random = seededBetween(3000 + decade)
         const lines = Array.from({ length: 301 }, (): Line => {
           const [lat1, lon1] = [latitude(random), random(-180, 180)]
           const end = WGS84.Direct(lat1, lon1, random(0, 360), 10 ** decade * random(0.5, 1.9))
@@ -119,7 +101,7 @@ describe('general edges compared with geographiclib-geodesic', () => {
   }
 
   it.each(Object.keys(SPECIAL))('agree within 15 nm on lines %s', (name) => {
-    const random = generator(11)
+    const random = seededBetween(11)
     const lines = Array.from({ length: 1001 }, () => SPECIAL[name]!(random(-90, 90), random(-180, 180), random))
     expect(largestError(lines, pairLengths(lines))).toBeLessThanOrEqual(15 * NANOMETER)
   })
@@ -177,7 +159,7 @@ describe('the length of an edge', () => {
   })
 
   it('does not jump by more than 5 nm where the short-edge method takes over', () => {
-    const random = generator(23)
+    const random = seededBetween(23)
     // Edges are short up to 0.125°, measured as on a plane (short-edge.ts).
     for (let index = 0; index < scaled(20_000); index++) {
       const lat1 = index % 2 === 0 ? random(-90, 89.8) : 90 - 10 ** random(-6, 0)
@@ -224,7 +206,7 @@ describe('the area under an edge', () => {
       return side === 0 ? kernel.S12() : kernel.P12()
     })
   }
-  const random = generator(19)
+  const random = seededBetween(19)
   /** A random walk whose steps are from 100 m to 10,000 km long. */
   const walk = Array.from({ length: 5001 }, (): readonly [number, number] => [0, 0])
   for (let index = 1; index < walk.length; index++) {
@@ -321,7 +303,7 @@ describe('the guards of the kernel without iteration', () => {
   })
 
   it('accept every line below 15,000 km and more than 99 of 100 lines of any length', () => {
-    const random = generator(77)
+    const random = seededBetween(77)
     const count = scaled(10_000)
     let rejectedCount = 0
     for (let index = 0; index < count; index++) {

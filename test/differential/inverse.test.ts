@@ -1,20 +1,12 @@
 import geodesic from 'geographiclib-geodesic'
 import { describe, expect, it } from 'vitest'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { LATITUDES, type RandomBetween, seededBetween } from '../random-geometry.ts'
 
 const { Geodesic } = geodesic
 const { WGS84 } = Geodesic
 const kernel = loadKernel()
 const NANOMETER = 1e-9
-
-/** Park and Miller's generator, so that every run tests the same lines. */
-function generator(seed: number): (low: number, high: number) => number {
-  let state = seed
-  return (low, high) => {
-    state = (state * 16807) % 2147483647
-    return low + (state / 2147483647) * (high - low)
-  }
-}
 
 type Line = readonly [lat1: number, lon1: number, lat2: number, lon2: number]
 
@@ -30,20 +22,10 @@ function largestDifference(lines: Iterable<Line>): { meters: number; line: Line 
   return { ...worst, count }
 }
 
-const BANDS = {
-  anywhere: (random: ReturnType<typeof generator>) => random(-90, 90),
-  'at the equator': (random: ReturnType<typeof generator>) => random(-1e-6, 1e-6),
-  'on the equator': () => 0,
-  'in the tropics': (random: ReturnType<typeof generator>) => random(-23, 23),
-  'at high latitude': (random: ReturnType<typeof generator>) => random(66, 89),
-  'at the north pole': (random: ReturnType<typeof generator>) => 90 - 10 ** random(-9, 0),
-  'on the south pole': () => -90,
-}
-
 describe('the kernel compared with geographiclib-geodesic', () => {
-  for (const [band, latitude] of Object.entries(BANDS)) {
+  for (const [band, latitude] of Object.entries(LATITUDES)) {
     it.each([-3, -1, 1, 2, 3, 4, 5, 6, 7])(`agrees within 15 nm on lines of 10^%d m that begin ${band}`, (decade) => {
-      const random = generator(1000 + decade)
+      const random = seededBetween(1000 + decade)
       const lines = Array.from({ length: 500 }, (): Line => {
         const lat1 = latitude(random)
         const lon1 = random(-180, 180)
@@ -55,7 +37,7 @@ describe('the kernel compared with geographiclib-geodesic', () => {
     })
   }
 
-  const SPECIAL: Record<string, (lat: number, lon: number, random: ReturnType<typeof generator>) => Line> = {
+  const SPECIAL: Record<string, (lat: number, lon: number, random: RandomBetween) => Line> = {
     'on one meridian': (lat, lon, random) => [lat, lon, random(-90, 90), lon],
     'on opposite meridians': (lat, lon, random) => [lat, lon, random(-90, 90), oppositeMeridian(lon)],
     'on the equator': (_, lon, random) => [0, lon, 0, random(-180, 180)],
@@ -90,7 +72,7 @@ describe('the kernel compared with geographiclib-geodesic', () => {
   const oppositeMeridian = (lon: number) => (lon > 0 ? lon - 180 : lon + 180)
 
   it.each(Object.keys(SPECIAL))('agrees within 15 nm on lines %s', (name) => {
-    const random = generator(7)
+    const random = seededBetween(7)
     const lines = Array.from({ length: 2000 }, () => SPECIAL[name]!(random(-90, 90), random(-180, 180), random)).filter(
       ([, , lat2]) => Math.abs(lat2) <= 90,
     )
@@ -100,7 +82,7 @@ describe('the kernel compared with geographiclib-geodesic', () => {
   })
 
   it('agrees on azimuths, reduced length, geodesic scales and area where they are well conditioned', () => {
-    const random = generator(11)
+    const random = seededBetween(11)
     const worst = { azimuth: 0, m12: 0, M12: 0, M21: 0, S12: 0 }
     for (let index = 0; index < 5000; index++) {
       const [lat1, lon1] = [random(-90, 90), random(-180, 180)]

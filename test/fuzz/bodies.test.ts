@@ -4,18 +4,8 @@ import { PROBLEMS } from '../../src/base/problem.ts'
 import { runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import { mutate, SEEDS } from '../mutated-bodies.ts'
+import { LIMITS as limits, mutate, SEEDS } from '../mutated-bodies.ts'
 import { startTestService } from '../service.ts'
-
-const limits = {
-  maxVertices: 50_000,
-  maxParts: 10_000,
-  maxCollectionDepth: 8,
-  maxJsonDepth: 32,
-  maxDistanceSolves: 100_000,
-  maxPreparedBytes: 1_000_000,
-  chainIds: [84532, 31337],
-}
 
 describe('mutated bodies', () => {
   const count = Number(process.env['FUZZ_BODIES'] ?? 150_000)

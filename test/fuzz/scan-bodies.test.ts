@@ -4,17 +4,7 @@ import { RequestMemos, runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { scanText } from '../../src/geometry/scan.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import { mutate, SEEDS } from '../mutated-bodies.ts'
-
-const limits = {
-  maxVertices: 50_000,
-  maxParts: 10_000,
-  maxCollectionDepth: 8,
-  maxJsonDepth: 32,
-  maxDistanceSolves: 100_000,
-  maxPreparedBytes: 1_000_000,
-  chainIds: [84532, 31337],
-}
+import { LIMITS as limits, mutate, SEEDS } from '../mutated-bodies.ts'
 
 /** Set FUZZ_SCANNED_BODIES=200000 for the full size. */
 const count = Number(process.env['FUZZ_SCANNED_BODIES'] ?? 40_000)

@@ -10,31 +10,18 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { AttestationKind, Hex } from '../../src/wire/values.ts'
+import { RECIPIENT, VERIFY_DATA, ZERO_UID } from '../attest-parts.ts'
 import { eventually } from '../eventually.ts'
 import { type Answer, EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const config = readConfig({}, 1)
 const uids = schemaUids(config)
-const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
-const RECIPIENT: Hex = '0x00112233445566778899aabbccddeeff00112233'
 const REF: Hex = `0x${'5a'.repeat(32)}`
 
 const DATA: Record<AttestationKind, Hex> = {
   numeric: encodeNumeric(34_355_606n, 'centimeters', [REF, REF], 1_700_000_000, 'distance'),
   boolean: encodeBoolean(true, [REF, REF], 1_700_000_000, 'within:50000'),
-  verify: encodeVerify({
-    proofHash: REF,
-    meanDistanceMeters: 12,
-    maxDistanceMeters: 25,
-    withinRadiusBp: 10_000,
-    meanOverlapBp: 8_500,
-    minOverlapBp: 8_000,
-    signaturesValidBp: 10_000,
-    structureValidBp: 10_000,
-    signalsConsistentBp: 9_000,
-    uniquePluginRatioBp: 5_000,
-    stampCount: 2,
-  }),
+  verify: encodeVerify({ ...VERIFY_DATA, proofHash: REF }),
   'merkle-root': encodeMerkleRoot({ merkleRoot: REF, leafCount: 10_000, timestampSeconds: 1_700_000_000 }),
 }
 

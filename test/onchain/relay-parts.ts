@@ -14,7 +14,7 @@ import type { NewSubmission, RelayState, Submission } from '../../src/wire/relay
 import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
-import { createTestSigner, RECIPIENT } from '../attest-parts.ts'
+import { createTestSigner, RECIPIENT, VERIFY_DATA } from '../attest-parts.ts'
 import type { LocalChain } from './anvil.ts'
 
 export type RelayFixture = Awaited<ReturnType<typeof createRelayFixture>>
@@ -87,19 +87,7 @@ export async function createRelayFixture(local: LocalChain, store: RecordStore) 
   }
 
   function createPayload(index: number): AttestationPayload {
-    const data = encodeVerify({
-      proofHash: `0x${index.toString(16).padStart(64, '0')}`,
-      meanDistanceMeters: 12,
-      maxDistanceMeters: 25,
-      withinRadiusBp: 10_000,
-      meanOverlapBp: 8500,
-      minOverlapBp: 8000,
-      signaturesValidBp: 10_000,
-      structureValidBp: 10_000,
-      signalsConsistentBp: 9000,
-      uniquePluginRatioBp: 5000,
-      stampCount: 2,
-    })
+    const data = encodeVerify({ ...VERIFY_DATA, proofHash: `0x${index.toString(16).padStart(64, '0')}` })
     return { kind: 'verify', chainId, schema: schemas.verify, recipient: RECIPIENT, data }
   }
 

@@ -5,6 +5,7 @@ import { encodeMerkleRoot, encodeNumeric } from '../../src/attest/data.ts'
 import { buildMerkleTree, type MerkleTree } from '../../src/compute/merkle-tree.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import { SIGNED_RESULT_TYPES } from '../attest-parts.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy, type Sources, without } from './solidity.ts'
 import { createFixture, type Fixture, uids } from './within-fixture.ts'
@@ -74,15 +75,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
     const fields = { schema, recipient: fixture.person, deadline, salt: SALT }
     const signature = await account.signTypedData({
       domain: { name: 'GeoResult', version: '1', chainId: local.chain.id },
-      types: {
-        SignedResult: [
-          { name: 'schema', type: 'bytes32' },
-          { name: 'recipient', type: 'address' },
-          { name: 'dataHash', type: 'bytes32' },
-          { name: 'deadline', type: 'uint64' },
-          { name: 'salt', type: 'bytes32' },
-        ],
-      },
+      types: SIGNED_RESULT_TYPES,
       primaryType: 'SignedResult',
       message: { ...fields, dataHash: keccak256(data) },
     })

@@ -4,18 +4,10 @@ import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
 import { simdBase64 } from '../../src/wasm/generated/simd.ts'
 import { compileModule, instantiateKernel, type Kernel } from '../../src/wasm/loader.ts'
 import { goldenBits } from '../../src/wasm/self-test.ts'
+import { seededBetween } from '../random-geometry.ts'
 
 const simd = instantiateKernel(compileModule(simdBase64))
 const scalar = instantiateKernel(compileModule(scalarBase64))
-
-/** Park and Miller's generator, so that every run tests the same shapes. */
-function generator(seed: number): (low: number, high: number) => number {
-  let state = seed
-  return (low, high) => {
-    state = (state * 16807) % 2147483647
-    return low + (state / 2147483647) * (high - low)
-  }
-}
 
 const wrap = (lon: number) => (lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon)
 const clamp = (lat: number) => Math.max(-90, Math.min(90, lat))
@@ -65,7 +57,7 @@ describe('the builds of the kernel', () => {
   })
 
   it('give the same bits of areas and lengths for thousands of walks with short, long and mixed steps, anywhere', () => {
-    const random = generator(3)
+    const random = seededBetween(3)
     for (let index = 0; index < 6000; index++) {
       const step = index % 3 === 0 ? Number.NaN : STEPS[index % STEPS.length]!
       // Every number of edges from 3 to 9, and some rings that exceed the block size of the summation.
@@ -78,7 +70,7 @@ describe('the builds of the kernel', () => {
 
 describe('the length of a ring', () => {
   it('has the same bits when computed with the area and without', () => {
-    const random = generator(4)
+    const random = seededBetween(4)
     for (let index = 0; index < 2000; index++) {
       const ring = walk(random, 3 + (index % 300), index % 2 === 0 ? Number.NaN : STEPS[index % STEPS.length]!)
       simd.release()

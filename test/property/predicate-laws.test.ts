@@ -7,6 +7,7 @@ import { buildSegmentSet } from '../../src/topology/layout/lay-geometry.ts'
 import { LineBoundary } from '../../src/topology/layout/line-boundary.ts'
 import { findInvalidity, findInvalidityBySweep } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
+import { withChains } from '../contact-laws.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
 import { scaled } from '../scale.ts'
@@ -33,34 +34,16 @@ function unitInterval(): fc.Arbitrary<number> {
   return fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 }
 
-/** Applies `change` to every chain of positions in a geometry. */
-function mapChains(geometry: Geometry, change: (chain: Position[]) => Position[]): Geometry {
-  switch (geometry.type) {
-    case 'Point':
-      return { type: 'Point', coordinates: change([geometry.coordinates])[0]! }
-    case 'MultiPoint':
-    case 'LineString':
-      return { ...geometry, coordinates: change(geometry.coordinates) }
-    case 'MultiLineString':
-    case 'Polygon':
-      return { ...geometry, coordinates: geometry.coordinates.map(change) }
-    case 'MultiPolygon':
-      return { ...geometry, coordinates: geometry.coordinates.map((rings) => rings.map(change)) }
-    case 'GeometryCollection':
-      return { ...geometry, geometries: geometry.geometries.map((member) => mapChains(member, change)) }
-  }
-}
-
 /** Moves a geometry east by a whole number of degrees, past 180 to −180. Exact for coordinates on a grid. */
 function moveEast(geometry: Geometry, degrees: number): Geometry {
-  return mapChains(geometry, (chain) =>
+  return withChains(geometry, (chain) =>
     chain.map(([lon, lat]): Position => [lon + degrees > 180 ? lon + degrees - 360 : lon + degrees, lat]),
   )
 }
 
 /** Rounds positions to a fine binary grid, so that moving them and adding 360 is exact. */
 function roundToFineGrid(geometry: Geometry): Geometry {
-  return mapChains(geometry, (chain) =>
+  return withChains(geometry, (chain) =>
     chain.map(([lon, lat]): Position => [Math.round(lon * 1024) / 1024, Math.round(lat * 1024) / 1024]),
   )
 }
@@ -132,14 +115,14 @@ describe('equivalent forms of a shape', () => {
   it('give the same answers for rotated and reversed rings and repeated vertices', () => {
     const rewrite = (a: Geometry, start: number): Geometry =>
       a.type.endsWith('Polygon')
-        ? mapChains(a, (ring) => {
+        ? withChains(a, (ring) => {
             const open = ring.slice(0, -1)
             const first = Math.floor(start * open.length)
             const rotated = [...open.slice(first), ...open.slice(0, first)]
             if (start < 0.5) rotated.reverse()
             return [rotated[0]!, ...rotated, rotated[0]!]
           })
-        : mapChains(a, (chain) => (a.type.endsWith('LineString') ? [chain[0]!, ...chain].reverse() : chain))
+        : withChains(a, (chain) => (a.type.endsWith('LineString') ? [chain[0]!, ...chain].reverse() : chain))
     fc.assert(
       fc.property(anyShape(), anyShape(), unitInterval(), (a, b, start) => {
         expect(isValid(rewrite(a, start))).toBe(isValid(a))
@@ -207,7 +190,7 @@ describe('equivalent forms of a shape', () => {
           const uncut: Geometry = { type: 'Polygon', coordinates: [[...uncutRing, uncutRing[0]!]] }
           const cutRing: Position[] = [...uncutRing, [180, rim[0]!], [180, 90], [-180, 90], uncutRing[0]!]
           const cut: Geometry = { type: 'Polygon', coordinates: [isReversed ? cutRing.toReversed() : cutRing] }
-          const b = mapChains(roundToFineGrid(shape), (chain) =>
+          const b = withChains(roundToFineGrid(shape), (chain) =>
             chain.map(([x, y]): Position => [Math.min(x + lon, 179), y + 60]),
           )
           if (!isValid(b)) return
@@ -230,7 +213,7 @@ describe('the scale of coordinates', () => {
     fc.assert(
       fc.property(anyShape(), anyShape(AREAS), anyShape(AREAS), power, power, (a, b, c, x, y) => {
         const scaled = (geometry: Geometry): Geometry =>
-          mapChains(geometry, (chain) => chain.map(([lon, lat]): Position => [lon * 2 ** x, lat * 2 ** y]))
+          withChains(geometry, (chain) => chain.map(([lon, lat]): Position => [lon * 2 ** x, lat * 2 ** y]))
         const both: Geometry = { type: 'GeometryCollection', geometries: [b, c] }
         expect(isValid(scaled(b))).toBe(isValid(b))
         if (!isValid(a) || !isValid(both)) return

@@ -6,17 +6,14 @@ import { type ComputeContext, runOperation } from '../../src/compute/run.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { seededRandom } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 
 const limits = { maxVertices: 50_000, maxParts: 10_000, maxDistanceSolves: 1_000_000 }
 const RUNS = scaled(60)
 const MAX_BYTES = 400_000
 
-let seed = 7
-const random = () => {
-  seed = (seed * 16807) % 2147483647
-  return seed / 2147483647
-}
+const random = seededRandom(7)
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
 
 /** A star-shaped ring around a centre, sometimes self-crossing. Radii are multiples of 1/4 degree, so that positions recur. */

@@ -118,70 +118,10 @@ describe('contains', () => {
   it('determines the boundary of lines by the mod-2 rule', () => {
     const closed = line([0, 0], [5, 0], [5, 5], [0, 0])
     expect(holds(closed, point(0, 0))).toBe(true)
-    expect(
-      holds(
-        lines(
-          [
-            [0, 0],
-            [5, 0],
-          ],
-          [
-            [5, 0],
-            [9, 0],
-          ],
-        ),
-        point(5, 0),
-      ),
-    ).toBe(true)
-    expect(
-      holds(
-        lines(
-          [
-            [0, 0],
-            [5, 0],
-          ],
-          [
-            [5, 0],
-            [9, 0],
-          ],
-          [
-            [5, 0],
-            [5, 5],
-          ],
-        ),
-        point(5, 0),
-      ),
-    ).toBe(false)
-    expect(
-      holds(
-        lines(
-          [
-            [0, 0],
-            [9, 0],
-          ],
-          [
-            [5, 0],
-            [5, 5],
-          ],
-        ),
-        point(5, 0),
-      ),
-    ).toBe(false)
-    expect(
-      holds(
-        lines(
-          [
-            [0, 0],
-            [5, 0],
-          ],
-          [
-            [5, 0],
-            [9, 0],
-          ],
-        ),
-        line([1, 0], [8, 0]),
-      ),
-    ).toBe(true)
+    expect(holds(lines(at('0 0, 5 0'), at('5 0, 9 0')), point(5, 0))).toBe(true)
+    expect(holds(lines(at('0 0, 5 0'), at('5 0, 9 0'), at('5 0, 5 5')), point(5, 0))).toBe(false)
+    expect(holds(lines(at('0 0, 9 0'), at('5 0, 5 5')), point(5, 0))).toBe(false)
+    expect(holds(lines(at('0 0, 5 0'), at('5 0, 9 0')), line([1, 0], [8, 0]))).toBe(true)
   })
 
   it('compares points', () => {
@@ -207,20 +147,7 @@ describe('contains', () => {
     for (const container of [two, withVertex, asCollection]) {
       expect(holds(container, through)).toBe(true)
       expect(
-        holds(
-          container,
-          lines(
-            [
-              [1, 0.5],
-              [1, -0.5],
-            ] as Position[],
-            [
-              [0.5, -0.25],
-              [1, 0],
-              [1, 0.5],
-            ] as Position[],
-          ),
-        ),
+        holds(container, lines(at('1 0.5, 1 -0.5') as Position[], at('0.5 -0.25, 1 0, 1 0.5') as Position[])),
       ).toBe(true)
       expect(holds(container, collection(through, point(1, 0.75)))).toBe(true)
       // Next to the touching point there is no polygon.
@@ -228,21 +155,9 @@ describe('contains', () => {
       expect(holds(container, line([1.25, -0.5], [1.25, 0.5]))).toBe(false)
       // Lines that pass through the touching point and leave elsewhere.
       expect(holds(container, line([1, -0.5], [1, 1.5]))).toBe(false)
-      expect(
-        holds(
-          container,
-          lines(
-            [
-              [1, -0.5],
-              [1, 0.5],
-            ] as Position[],
-            [
-              [0.5, -0.25],
-              [0.5, 0.25],
-            ] as Position[],
-          ),
-        ),
-      ).toBe(false)
+      expect(holds(container, lines(at('1 -0.5, 1 0.5') as Position[], at('0.5 -0.25, 0.5 0.25') as Position[]))).toBe(
+        false,
+      )
     }
   })
 

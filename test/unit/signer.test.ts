@@ -5,7 +5,15 @@ import { createNonces } from '../../src/attest/nonces.ts'
 import { createSigner, type SignerParts } from '../../src/attest/signer.ts'
 import type { AnySigningResult, AttestationPayload, ResultPayload } from '../../src/wire/signing-messages.ts'
 import type { AttestationKind, Hex } from '../../src/wire/values.ts'
-import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
+import {
+  createTestSigner,
+  NOW_SECONDS,
+  RECIPIENT,
+  SIGNED_RESULT_TYPES,
+  type TestSigner,
+  TTL_SECONDS,
+  ZERO_UID,
+} from '../attest-parts.ts'
 
 let parts: TestSigner
 beforeAll(async () => {
@@ -171,15 +179,6 @@ describe('a result signed without a nonce', () => {
   function result(changes: Partial<ResultPayload> = {}): ResultPayload {
     return { ...payload(), kind: 'result', dataKind: 'boolean', salt, ...changes }
   }
-  const types = {
-    SignedResult: [
-      { name: 'schema', type: 'bytes32' },
-      { name: 'recipient', type: 'address' },
-      { name: 'dataHash', type: 'bytes32' },
-      { name: 'deadline', type: 'uint64' },
-      { name: 'salt', type: 'bytes32' },
-    ],
-  }
 
   it('is the EIP-712 signature of the attester in a domain without a contract, on every chain', async () => {
     for (const chainId of parts.chains.keys()) {
@@ -189,7 +188,7 @@ describe('a result signed without a nonce', () => {
       const { schema, recipient, data } = result()
       const recovered = await recoverTypedDataAddress({
         domain: { name: 'GeoResult', version: '1', chainId },
-        types,
+        types: SIGNED_RESULT_TYPES,
         primaryType: 'SignedResult',
         message: { schema, recipient, dataHash: keccak256(data), deadline: BigInt(signed.deadlineSeconds), salt },
         signature: signed.signature,

@@ -93,21 +93,7 @@ export async function startService(
   if (store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
-    facts: {
-      ...build,
-      node: process.versions.node,
-      threads: config.limits.computeThreads,
-      url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-      adapter: server.adapter,
-      busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
-      chains: chainLine(config, chainClient !== undefined),
-      localChain: localChain?.facts,
-      attester: signer.address,
-      developmentKey: signer.keyKind === 'development',
-      secp256k1: signer.backend,
-      apiKeys: keys,
-      publicPerHour: config.requestsPerHour.public,
-    },
+    facts: { ...bannerFacts(basics, threads, server, port), localChain: localChain?.facts, apiKeys: keys },
     lost: signer.lost,
     async stop() {
       // Computations that cannot finish before the sockets close still get a response.
@@ -125,6 +111,27 @@ export async function startService(
       await Promise.all([signer.close(), chainClient?.close()])
       await store?.close()
     },
+  }
+}
+
+function bannerFacts(
+  { config, build }: Basics,
+  { signer, chainClient }: Threads,
+  { adapter }: HttpServer,
+  port: number,
+): Omit<BannerFacts, 'readySeconds' | 'localChain' | 'apiKeys'> {
+  return {
+    ...build,
+    node: process.versions.node,
+    threads: config.limits.computeThreads,
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    adapter,
+    busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
+    chains: chainLine(config, chainClient !== undefined),
+    attester: signer.address,
+    developmentKey: signer.keyKind === 'development',
+    secp256k1: signer.backend,
+    publicPerHour: config.requestsPerHour.public,
   }
 }
 

@@ -7,9 +7,7 @@ import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '.
 import { problemListJson, problemPageJson } from '../pages/problem-pages.ts'
 import { acceptQuality } from '../transport/request-head.ts'
 import { isOlderPath, isRecordPath } from './respond.ts'
-import { getRoute, type Route, type RouteRequest, type RouteResult } from './route.ts'
-
-const VARY_ACCEPT = { Vary: 'Accept' }
+import { getRoute, type Route, type RouteRequest, type RouteResult, VARY_ACCEPT } from './route.ts'
 
 /** Opens the files of the explorer, which browsers also get at `/`. */
 export function openExplorer(): Assets {

@@ -12,8 +12,7 @@ import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
 import { acceptQuality } from '../transport/request-head.ts'
 import type { ContentKind } from './respond.ts'
-import type { Route, RouteResult, StreamRequest } from './route.ts'
-import { getRoute } from './route.ts'
+import { getRoute, type Route, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
 import { StreamSink } from './streams.ts'
 
 /**
@@ -93,7 +92,6 @@ function lastEventId({ exchange }: StreamRequest): string | undefined {
 }
 
 const FORMATS = { json: 'application/json', geojson: 'application/geo+json' } as const
-const VARY_ACCEPT = { Vary: 'Accept' }
 
 /** Returns the routes of the record API in both generations, and its extensions. */
 export function recordRoutes({ records, feeds }: Services): Route[] {
@@ -195,5 +193,5 @@ export function graphqlRoutes(graphql: GraphqlService): Route[] {
 
 function withContentType(response: GraphqlResponse, accept: string | undefined): RouteResult {
   const kind = accept?.toLowerCase().includes(GRAPHQL_TYPE) === true ? 'graphql' : 'json'
-  return { ...response, kind, headers: { Vary: 'Accept' } }
+  return { ...response, kind, headers: VARY_ACCEPT }
 }

@@ -6,13 +6,44 @@ import { prefers } from '../transport/request-head.ts'
 import { metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
-import { countedPost, getRoute, type Route } from './route.ts'
+import { countedPost, getRoute, type Route, VARY_ACCEPT } from './route.ts'
 import { batchRoute } from './streams.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
   const explorer = openExplorer()
   const routes: Route[] = [
+    ...computeRoutes(services),
+    ...verifyRoutes(services),
+    ...(config.olderVerify ? olderVerifyRoutes(services) : []),
+    batchRoute(services, config.limits.maxBatchBytes),
+    ...recordRoutes(services),
+    ...syncRoutes(services.sync, config),
+    ...ogcRoutes(services.ogc),
+    ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
+    getRoute('/', 'this list; the explorer for browsers', (request) => {
+      const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
+      if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }
+      if (explorer.has('')) return builtPage(request, explorer, '')
+      return { json: rootHtml(page), kind: 'html', headers: VARY_ACCEPT }
+    }),
+    folder('/api/v0', 'the routes of the record API'),
+    folder('/compute/v0', 'the routes of the compute API'),
+    folder('/verify/v0', 'the routes of the verify API'),
+    ...healthRoutes(services),
+    metricsRoute(metrics, config),
+    ...pageRoutes(explorer),
+    attesterRoute(services),
+  ]
+  return routes
+
+  function folder(path: string, summary: string): Route {
+    return getRoute(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
+  }
+}
+
+function computeRoutes(services: Services): Route[] {
+  return [
     compute('distance', 'geodesic distance between two geometries, in metres'),
     compute('area', 'geodesic area of a polygon, in square metres'),
     compute('length', 'geodesic length of a line, in metres'),
@@ -24,6 +55,17 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       'signs a result of this service again, with a fresh nonce and deadline',
       (_request, body) => services.resign(body),
     ),
+  ]
+
+  function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
+    return countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
+      services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
+    )
+  }
+}
+
+function verifyRoutes(services: Services): Route[] {
+  return [
     countedPost('/verify/v0/stamp', 'verifies one stamp, a piece of location evidence', ({ exchange }, body) =>
       services.verifyStamp(body, exchange),
     ),
@@ -43,51 +85,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     getRoute('/verify/v0/plugins', 'plugins: the kinds of evidence that can be verified', () => ({
       json: services.pluginsJson,
     })),
-    ...(config.olderVerify ? olderVerifyRoutes(services) : []),
-    batchRoute(services, config.limits.maxBatchBytes),
-    ...recordRoutes(services),
-    ...syncRoutes(services.sync, config),
-    ...ogcRoutes(services.ogc),
-    ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
-    getRoute('/', 'this list; the explorer for browsers', (request) => {
-      const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
-      if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }
-      if (explorer.has('')) return builtPage(request, explorer, '')
-      return { json: rootHtml(page), kind: 'html', headers: VARY_ACCEPT }
-    }),
-    folder('/api/v0', 'the routes of the record API'),
-    folder('/compute/v0', 'the routes of the compute API'),
-    folder('/verify/v0', 'the routes of the verify API'),
-    getRoute('/health', 'whether the service is alive', () => ({
-      json: JSON.stringify({
-        status: 'ok',
-        message: 'Location service is running',
-        database: services.readiness().checks['database']?.ok === true ? 'connected' : 'disconnected',
-        commit: services.identity.commit,
-      }),
-    })),
-    getRoute('/ready', 'whether the service can handle requests', () => {
-      const { ready, checks } = services.readiness()
-      const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
-      return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
-    }),
-    metricsRoute(metrics, config),
-    ...pageRoutes(explorer),
-    getRoute('/.well-known/attester.json', 'address, chains and schemas of the attester', () => ({
-      json: attesterJson(services),
-    })),
   ]
-  return routes
-
-  function folder(path: string, summary: string): Route {
-    return getRoute(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
-  }
-
-  function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
-    return countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
-      services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
-    )
-  }
 }
 
 /** Returns the routes of the generation before `/verify/v0` (decision 74). */
@@ -103,20 +101,39 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
   ]
 }
 
-const VARY_ACCEPT = { Vary: 'Accept' }
-const RETRY_SOON = { 'Retry-After': '1' }
-
-function attesterJson({ identity }: Services): string {
-  return JSON.stringify({
-    address: identity.attester,
-    purpose: identity.purpose,
-    chains: identity.chains,
-    retired: identity.retired,
-    statement:
-      "A matching attester proves only that the result was signed with this operator's key. " +
-      'It does not prove that the result was produced inside an independently attested secure enclave.',
-  })
+function healthRoutes(services: Services): Route[] {
+  return [
+    getRoute('/health', 'whether the service is alive', () => ({
+      json: JSON.stringify({
+        status: 'ok',
+        message: 'Location service is running',
+        database: services.readiness().checks['database']?.ok === true ? 'connected' : 'disconnected',
+        commit: services.identity.commit,
+      }),
+    })),
+    getRoute('/ready', 'whether the service can handle requests', () => {
+      const { ready, checks } = services.readiness()
+      const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
+      return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
+    }),
+  ]
 }
+
+function attesterRoute({ identity }: Services): Route {
+  return getRoute('/.well-known/attester.json', 'address, chains and schemas of the attester', () => ({
+    json: JSON.stringify({
+      address: identity.attester,
+      purpose: identity.purpose,
+      chains: identity.chains,
+      retired: identity.retired,
+      statement:
+        "A matching attester proves only that the result was signed with this operator's key. " +
+        'It does not prove that the result was produced inside an independently attested secure enclave.',
+    }),
+  }))
+}
+
+const RETRY_SOON = { 'Retry-After': '1' }
 
 /** The routes of one path. */
 export interface PathRoutes {

@@ -222,10 +222,7 @@ class NodeExchange extends TransportExchange {
   }
 
   protected sendHead(reply: Omit<ResponseData, 'body'>, close: boolean): void {
-    if (close) {
-      this.#connection.isClosing = true
-      this.#response.shouldKeepAlive = false
-    }
+    if (close) this.#closeAfterResponse()
     this.#response.writeHead(reply.status, [...reply.headers.pairs, ...reply.fields])
     // Sent before the first chunk, because a client may wait for the head while it still sends its body.
     this.#response.flushHeaders()
@@ -241,8 +238,7 @@ class NodeExchange extends TransportExchange {
 
   protected sendEnd(close: boolean): void {
     if (close) {
-      this.#connection.isClosing = true
-      this.#response.shouldKeepAlive = false
+      this.#closeAfterResponse()
       if (!this.#message.complete) lingeringClose(this.#message.socket)
     }
     this.#response.end()
@@ -260,13 +256,17 @@ class NodeExchange extends TransportExchange {
     this.#write(reply, true, limits)
   }
 
+  #closeAfterResponse(): void {
+    this.#connection.isClosing = true
+    this.#response.shouldKeepAlive = false
+  }
+
   /** @param limits of what is still read after the response if the connection closes */
   #write(reply: ResponseData, close: boolean, limits: DiscardLimits): void {
     const response = this.#response
     const mustClose = close || this.isBroken
     if (mustClose) {
-      this.#connection.isClosing = true
-      response.shouldKeepAlive = false
+      this.#closeAfterResponse()
       // Whatever the bytes after an unclear end mean, nothing more is answered on this connection.
       if (!this.#message.complete) lingeringClose(this.#message.socket, limits)
     }

@@ -1,5 +1,6 @@
 import { createEngine } from '../src/compute/engine.ts'
-import { RequestMemos, runComputeTask } from '../src/compute/task.ts'
+import { RequestMemos } from '../src/compute/skeleton-memo.ts'
+import { runComputeTask } from '../src/compute/task.ts'
 import type { ComputeResult, ComputeTask, ComputeWorkerData } from '../src/wire/compute-messages.ts'
 
 /**

@@ -1,12 +1,16 @@
 import { booleanData, numericData, type ResultData } from '../attest/data.ts'
+import { freeBuffer, isLarge } from '../base/bytes.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { fromScaledInteger } from '../base/units.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'
+import type { FlatGeometry } from '../geometry/flat.ts'
 import { readLocationText } from '../geometry/location-text.ts'
 import { findNotation } from '../geometry/notation.ts'
+import { type ScannedText, scanText } from '../geometry/scan.ts'
+import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../geometry/scanned-geometry.ts'
 import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
 import { checkGeometry, type GeometryCheck } from '../validation/input.ts'
-import { type JsonObject, parseJsonObject } from '../validation/json-body.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -15,11 +19,11 @@ import type {
   ResolvedInput,
   UnresolvedInput,
 } from '../wire/compute-messages.ts'
-import type { Hex, OperationName } from '../wire/values.ts'
+import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
-import { type ReadRequest, readRequest, SkeletonMemo } from './read-request.ts'
 import { resultMembers } from './response-text.ts'
 import { type ComputeContext, type Operand, type Outcome, runOperation } from './run.ts'
+import type { RequestMemos, SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
 
@@ -29,19 +33,6 @@ interface ReadOptions {
   readonly canScan?: boolean
   /** Requests that this thread has read before; equal skeletons are then validated once. */
   readonly memos?: RequestMemos
-}
-
-/** The skeleton memos of one thread, one for each operation. */
-export class RequestMemos {
-  readonly #memos = new Map<OperationName, SkeletonMemo<ComputeRequest>>()
-
-  forOperation(operation: OperationName): SkeletonMemo<ComputeRequest> {
-    const existing = this.#memos.get(operation)
-    if (existing !== undefined) return existing
-    const memo = new SkeletonMemo<ComputeRequest>()
-    this.#memos.set(operation, memo)
-    return memo
-  }
 }
 
 /**
@@ -77,8 +68,7 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
     memo?.remember(body, request)
     return request
   }
-  const parse = memo && ((skeleton: string) => memo.parse(skeleton))
-  const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, parse)
+  const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, memo)
   const outcome = runRequest(row, read, task.resolved, engine, limits)
   read.release()
   return 'type' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
@@ -187,4 +177,127 @@ function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, 
       code: 'uid-unreadable',
     })
   }
+}
+
+type GeometryInput = Extract<Input, { form: 'geometry' }>
+
+/** A validated request, with its geometries as operands. */
+export interface ReadRequest {
+  readonly request: ComputeRequest
+  /**
+   * Returns the operand for an input. Call it before the kernel computes anything: the bytes to hash are in the
+   * kernel's arena.
+   *
+   * @param index of `input` among the inputs
+   */
+  toOperand(input: GeometryInput, index: number): Operand
+  /**
+   * Frees memory after everything is computed. Left to the garbage collector, large geometries made it scan the whole
+   * heap.
+   */
+  release(): void
+}
+
+/** Turns a body into a request; calls `check` for each geometry in it. */
+type Reader = (body: JsonObject, check: GeometryCheck) => ComputeRequest
+
+/**
+ * Reads a body with the scanner, or with the parser where the scanner declines. Both give the same result. The parser
+ * takes several times longer for many coordinates; it also produces every error text.
+ *
+ * @param memo parses the skeleton; without it, each is parsed anew
+ * @param canScan false uses only the parser, for tests that compare the two
+ * @throws {ProblemError} at the first thing that is wrong
+ */
+export function readRequest(
+  bytes: Uint8Array,
+  read: Reader,
+  engine: ComputeContext,
+  limits: Limits,
+  canScan: boolean,
+  memo?: SkeletonMemo<object>,
+): ReadRequest {
+  return (canScan ? scanRequest(bytes, read, engine, limits, memo) : undefined) ?? parseRequest(bytes, read, limits)
+}
+
+function parseRequest(bytes: Uint8Array, read: Reader, limits: Limits): ReadRequest {
+  return {
+    request: read(parseJsonObject(bytes, limits.maxJsonDepth), checkGeometry),
+    toOperand: ({ geometry, path }) => ({ geometry, path, ref: undefined }),
+    release: () => {},
+  }
+}
+
+/** @returns undefined when anything in the body is unusual or wrong */
+function scanRequest(
+  bytes: Uint8Array,
+  read: Reader,
+  engine: ComputeContext,
+  limits: Limits,
+  memo: SkeletonMemo<object> | undefined,
+): ReadRequest | undefined {
+  engine.kernel.release()
+  const text = scanText(engine.kernel, bytes, limits, memo && ((skeleton) => memo.parse(skeleton)))
+  if (text === undefined || !isJsonObject(text.skeleton)) return undefined
+  const request = readSkeleton(text.skeleton, read)
+  if (request === undefined) return undefined
+  const flats: (FlatGeometry | undefined)[] = []
+  for (const input of request.inputs) {
+    if (input.form === 'proof') return undefined // its hashes cover the coordinates, which the skeleton lacks
+    const flat = input.form === 'geometry' ? readScannedGeometry(text, input.geometry, limits) : undefined
+    if (flat === undefined && input.form === 'geometry') return undefined
+    flats.push(flat)
+  }
+  return new ScannedRequest(request, text, flats, engine)
+}
+
+class ScannedRequest implements ReadRequest {
+  readonly request: ComputeRequest
+  readonly #text: ScannedText
+  readonly #flats: readonly (FlatGeometry | undefined)[]
+  readonly #engine: ComputeContext
+  /** References of the operands that were requested so far, by input index. */
+  readonly #refs: Hex[] = []
+
+  constructor(
+    request: ComputeRequest,
+    text: ScannedText,
+    flats: readonly (FlatGeometry | undefined)[],
+    engine: ComputeContext,
+  ) {
+    this.request = request
+    this.#text = text
+    this.#flats = flats
+    this.#engine = engine
+  }
+
+  toOperand({ geometry, path }: GeometryInput, index: number): Operand {
+    const ref = scannedRef(this.#text, geometry, this.#engine)
+    this.#refs[index] = ref
+    return { flat: this.#flats[index]!, path, ref }
+  }
+
+  release(): void {
+    this.#refs.forEach((ref, index) => {
+      const flat = this.#flats[index]!
+      const { vertices } = flat
+      if (isLarge(vertices) && !this.#engine.prepared?.holds(ref, flat)) freeBuffer(vertices.buffer)
+    })
+  }
+}
+
+function readSkeleton(skeleton: JsonObject, read: Reader): ComputeRequest | undefined {
+  try {
+    return read(skeleton, () => {}) // `readScannedGeometry` checks the geometries
+  } catch (error) {
+    if (error instanceof ProblemError) return undefined
+    throw error
+  }
+}
+
+/** Returns keccak-256 of the canonical text, equal to what `runOperation` computes for a parsed geometry. */
+function scannedRef(text: ScannedText, value: unknown, { kernel, keccak }: ComputeContext): Hex {
+  const hash = hashScannedGeometry(kernel, text, value)
+  if (hash !== undefined) return `0x${hash}`
+  return keccak.hashHex(Buffer.from(scannedCanonicalText(kernel, text, value), 'latin1'))
 }

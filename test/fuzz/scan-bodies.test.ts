@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { RequestMemos, runComputeTask } from '../../src/compute/task.ts'
+import { RequestMemos } from '../../src/compute/skeleton-memo.ts'
+import { runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { scanText } from '../../src/geometry/scan.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'

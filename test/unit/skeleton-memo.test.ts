@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unpack } from '../../src/base/bytes.ts'
-import { SkeletonMemo } from '../../src/compute/read-request.ts'
+import { SkeletonMemo } from '../../src/compute/skeleton-memo.ts'
 import type { ChunkResult, ComputeChunk } from '../../src/wire/batch-messages.ts'
 import { runChunk } from '../chunk-runner.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'

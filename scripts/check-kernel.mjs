@@ -13,8 +13,7 @@ const kernel = join(root, 'src', 'wasm', 'assembly')
 const files = readdirSync(kernel, { recursive: true }).filter((file) => file.endsWith('.ts'))
 const copy = mkdtempSync(join(tmpdir(), 'kernel-'))
 try {
-  const { $schema, vcs, ...config } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'))
-  config.files = { includes: ['**/*.ts'] }
+  const { $schema, vcs, files: _, ...config } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'))
   // Functions of many numbers: one parameter per line would hide the formulae.
   config.formatter.lineWidth = 130
   // In AssemblyScript `==` compares numbers, x == x is false for NaN only, `unchecked` takes an assignment, integers have 64 bits,
@@ -31,7 +30,7 @@ try {
   }
   const writes = process.argv.includes('--write')
   const biome = join(root, 'node_modules', '.bin', 'biome')
-  const options = ['check', '--error-on-warnings', ...(writes ? ['--write'] : []), '.']
+  const options = ['check', '--error-on-warnings', ...(writes ? ['--write'] : []), ...files]
   const { status } = spawnSync(biome, options, { cwd: copy, stdio: 'inherit' })
   if (writes) {
     for (const file of files) {

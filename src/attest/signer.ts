@@ -18,7 +18,13 @@ import {
   type SigningPayload,
   type SigningResult,
 } from '../wire/signing-messages.ts'
-import { type PackablePayload, type PayloadRecord, packPayload, readPayload, type SignedRecord } from '../wire/signing-records.ts'
+import {
+  type PackablePayload,
+  type PayloadRecord,
+  packPayload,
+  readPayload,
+  type SignedRecord,
+} from '../wire/signing-records.ts'
 import type { AttestationKind, Hex } from '../wire/values.ts'
 import type { Decoded } from './abi.ts'
 import type { Chain } from './chains.ts'
@@ -224,7 +230,10 @@ function toSigningResult(signed: RecordResult): SignedAttestation | SignedResult
     : { ok: true, signature, nonce, nonceSource, deadlineSeconds }
 }
 
-function sequenceProblem(chainId: number, items: readonly AttestationPayload<Hex | Uint8Array>[]): ProblemError | undefined {
+function sequenceProblem(
+  chainId: number,
+  items: readonly AttestationPayload<Hex | Uint8Array>[],
+): ProblemError | undefined {
   const isOneChain = items.every((item) => item.chainId === chainId)
   if (isOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
   return new ProblemError({ type: 'internal', detail: `a sequence is 1 to ${MAX_SEQUENCE} attestations of one chain` })

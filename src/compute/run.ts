@@ -86,11 +86,7 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
  *
  * @throws {ProblemError} `invalid-input` when all operands together exceed a limit
  */
-function checkTotals(
-  geometries: readonly FlatGeometry[],
-  operands: readonly Operand[],
-  limits: GeometryLimits,
-): void {
+function checkTotals(geometries: readonly FlatGeometry[], operands: readonly Operand[], limits: GeometryLimits): void {
   const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
   const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
   if (vertices <= limits.maxVertices && parts <= limits.maxParts) return

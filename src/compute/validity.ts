@@ -220,13 +220,7 @@ const HINT_SEAM_HOLE =
  * @throws {ProblemError} `invalid-input`, with the pointer of the edge
  * @throws {WorkLimitError} when the check needs more solutions
  */
-function checkParallels(
-  geometry: FlatGeometry,
-  path: Path,
-  kernel: Kernel,
-  hint: string,
-  maxSolves: number,
-): void {
+function checkParallels(geometry: FlatGeometry, path: Path, kernel: Kernel, hint: string, maxSolves: number): void {
   const mixed = findRing(geometry, ({ kind }) => kind === 'mixed')
   if (mixed !== undefined) {
     throw wholeParallelProblem(

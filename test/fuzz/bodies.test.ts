@@ -32,7 +32,8 @@ describe('mutated bodies', () => {
       } catch (error) {
         throw new Error(`body ${index} broke the worker: ${body.toString('base64')}`, { cause: error })
       }
-      const key = result.type === 'computed' ? 'answered' : result.type === 'problem' ? result.problem.type : 'unresolved'
+      const key =
+        result.type === 'computed' ? 'answered' : result.type === 'problem' ? result.problem.type : 'unresolved'
       seen[key] = (seen[key] ?? 0) + 1
       if (result.type === 'computed') {
         // The encoded data decodes to the members of the result.

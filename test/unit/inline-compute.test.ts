@@ -88,6 +88,8 @@ describe('computing on the main thread', () => {
     const task = { operation, body: toBody({ chainId: 84532, ...body }), resolved: [], timestampSeconds }
     expect(compute(task)).toBeUndefined()
     const distance = { from: { type: 'Point', coordinates: [0, 0] }, to: { type: 'Point', coordinates: [0, 1] } }
-    expect(compute({ ...task, operation: 'distance', body: toBody({ chainId: 84532, ...distance }) })?.type).toBe('computed')
+    expect(compute({ ...task, operation: 'distance', body: toBody({ chainId: 84532, ...distance }) })?.type).toBe(
+      'computed',
+    )
   })
 })

@@ -1,11 +1,9 @@
-import type { FlatGeometry } from '../geometry/flat.ts'
 import type { PoleResolver } from '../geometry/pole-resolver.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { buildSegmentSet } from './layout/lay-geometry.ts'
+import { buildSegmentSet, segmentsToSweep } from './layout/lay-geometry.ts'
 import { LineBoundary } from './layout/line-boundary.ts'
 import type { SegmentSet } from './layout/scene.ts'
-import { containsInPlane, type TouchingEdges } from './plane/in-plane.ts'
-import { type ContactSummary, findContacts, segmentsToSweep } from './plane/meeting.ts'
+import { containsInPlane } from './plane/in-plane.ts'
 import { type Topology, toGeometry, toPrepared } from './plane/prepared.ts'
 import { Sweep } from './sweep/sweep.ts'
 import type { SweepNode, SweepVisitor } from './sweep/sweep-visitor.ts'
@@ -99,21 +97,13 @@ export class ContainsSweep implements SweepVisitor {
 export function contains(a: Topology, b: Topology, resolvePole: PoleResolver, kernel?: Kernel): boolean {
   const inPlane = containsInPlane(toPrepared(a), b, kernel)
   if (typeof inPlane === 'boolean') return inPlane
-  return containsBySweep(toGeometry(a), toGeometry(b), resolvePole, inPlane)
-}
-
-/** @param touches what the comparison in the plane found; undefined when the plane does not suffice */
-function containsBySweep(
-  a: FlatGeometry,
-  b: FlatGeometry,
-  resolvePole: PoleResolver,
-  touches: TouchingEdges | undefined,
-): boolean {
-  const segments = buildSegmentSet(a, b, resolvePole)
-  if (touches !== undefined) {
-    const active = segmentsToSweep(segments, [a, b], touches)
-    return new ContainsSweep(segments, new LineBoundary(a, true)).decide(active)
+  if (inPlane !== undefined) {
+    const segments = buildSegmentSet(inPlane.a, inPlane.b, resolvePole)
+    // Must come before the sweep is constructed, because it may add points to the segment set.
+    const active = segmentsToSweep(segments, inPlane)
+    return new ContainsSweep(segments, new LineBoundary(inPlane.a, true)).decide(active)
   }
+  const segments = buildSegmentSet(toGeometry(a), toGeometry(b), resolvePole)
   let isInteriorMet = false
   for (const [inA, inB] of segments.poles) {
     if (inB === 'exterior') continue
@@ -122,27 +112,6 @@ function containsBySweep(
   }
   // b lies at the poles only.
   if (segments.count === 0) return isInteriorMet
-  const contacts = findContacts(segments, () => false)
-  const result = contacts.kind === 'apart' ? containsApart(segments, contacts) : undefined
-  if (result !== undefined) return result
-  // Must come before the sweep is constructed, because it may add points to the segment set.
-  const active = contacts.segmentsToSweep()
-  return new ContainsSweep(segments, new LineBoundary(a, false)).decide(active, isInteriorMet)
-}
-
-/**
- * Decides when no edge of b meets an edge of a. One position of each part then represents the whole part.
- *
- * @returns undefined when there are too many parts, or when these positions do not decide
- */
-function containsApart(segments: SegmentSet, contacts: ContactSummary): boolean | undefined {
-  const locations = contacts.locateParts()
-  if (locations === undefined) return undefined
-  // What does not touch a lies either inside its polygons or outside of a entirely.
-  if (locations.some(({ operand, depth }) => operand === 1 && depth === 0)) return false
-  // A ring of a that lies inside b has the exterior of a on one side, unless another polygon of a covers that side.
-  const isRingInside = locations.some(
-    ({ operand, depth, segment }) => operand === 0 && depth > 0 && segments.dimension[segment] === 2,
-  )
-  return isRingInside ? undefined : true
+  const active = Int32Array.from({ length: segments.count }, (_, s) => s)
+  return new ContainsSweep(segments, new LineBoundary(toGeometry(a), false)).decide(active, isInteriorMet)
 }

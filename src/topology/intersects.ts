@@ -1,10 +1,8 @@
-import type { FlatGeometry } from '../geometry/flat.ts'
 import type { PoleResolver } from '../geometry/pole-resolver.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { buildSegmentSet } from './layout/lay-geometry.ts'
+import { buildSegmentSet, segmentsToSweep } from './layout/lay-geometry.ts'
 import type { SegmentSet } from './layout/scene.ts'
-import { intersectsInPlane, type TouchingEdges } from './plane/in-plane.ts'
-import { findContacts, segmentsToSweep } from './plane/meeting.ts'
+import { intersectsInPlane } from './plane/in-plane.ts'
 import { type Topology, toGeometry } from './plane/prepared.ts'
 import { Sweep } from './sweep/sweep.ts'
 import type { SweepNode, SweepVisitor } from './sweep/sweep-visitor.ts'
@@ -73,25 +71,13 @@ export class IntersectsSweep implements SweepVisitor {
 export function intersects(a: Topology, b: Topology, resolvePole: PoleResolver, kernel?: Kernel): boolean {
   const inPlane = intersectsInPlane(a, b, kernel)
   if (typeof inPlane === 'boolean') return inPlane
-  return intersectsBySweep(toGeometry(a), toGeometry(b), resolvePole, inPlane)
-}
-
-/** @param touches what the comparison in the plane found; undefined when the plane does not suffice */
-function intersectsBySweep(
-  a: FlatGeometry,
-  b: FlatGeometry,
-  resolvePole: PoleResolver,
-  touches: TouchingEdges | undefined,
-): boolean {
-  const segments = buildSegmentSet(a, b, resolvePole)
-  if (touches !== undefined)
-    return !new IntersectsSweep(segments).isDisjoint(segmentsToSweep(segments, [a, b], touches))
+  if (inPlane !== undefined) {
+    const segments = buildSegmentSet(inPlane.a, inPlane.b, resolvePole)
+    const active = segmentsToSweep(segments, inPlane)
+    return !new IntersectsSweep(segments).isDisjoint(active)
+  }
+  const segments = buildSegmentSet(toGeometry(a), toGeometry(b), resolvePole)
   if (segments.poles.some(([inA, inB]) => inA !== 'exterior' && inB !== 'exterior')) return true
-  // An auxiliary edge, which only closes a ring over its pole, may lie in a hole around that pole.
-  const contacts = findContacts(segments, (_, s, t) => segments.isReal(s) && segments.isReal(t))
-  if (contacts.kind === 'decided') return true
-  const locations = contacts.kind === 'apart' ? contacts.locateParts() : undefined
-  if (locations !== undefined) return locations.some(({ depth }) => depth > 0)
-  const active = contacts.segmentsToSweep()
+  const active = Int32Array.from({ length: segments.count }, (_, s) => s)
   return !new IntersectsSweep(segments).isDisjoint(active)
 }

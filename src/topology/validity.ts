@@ -1,18 +1,13 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { PoleResolver } from '../geometry/pole-resolver.ts'
-import { APART, CROSS, doOverlap, findSegmentContact } from './exact/segment-contact.ts'
 import { UndecidableError } from './exact/undecidable.ts'
-import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
-import { addShiftedCopies, buildElementRings, type ElementRing, type ElementRings } from './layout/element-rings.ts'
-import type { SegmentSet } from './layout/scene.ts'
-import { depthsAt } from './plane/locate.ts'
+import { crossingFault, type Invalidity } from './invalidity.ts'
+import { addShiftedCopies, buildElementRings, type ElementRings } from './layout/element-rings.ts'
+import { CROSS, joinBudget, joinEdges } from './plane/edge-join.ts'
+import { EdgeTree } from './plane/edge-tree.ts'
 import { type Topology, toPrepared } from './plane/prepared.ts'
-import { joinBudget, SegmentIndex } from './plane/segment-index.ts'
 import { isProvablyValid } from './plane/valid-apart.ts'
 import { ValiditySweep } from './sweep/ring-sweep.ts'
-
-/** Segments passed while rings are located one by one, before the sweep takes over. */
-const MAX_LOCATED_SEGMENTS = 2_000_000
 
 /**
  * Finds the first fault in the polygons of a geometry by the rules of RFC 7946 and OGC: rings are simple, holes lie inside,
@@ -43,15 +38,12 @@ function checkElement(geometry: FlatGeometry, element: number, resolvePole: Pole
     const rings = buildElementRings(geometry, element, resolvePole)
     if ('reason' in rings) return rings
     elementRings = rings
-    const invalidity =
-      elementRings.segments.positions.planar && elementRings.atPoles.every((at) => at.length < 2)
-        ? findApart(elementRings)
-        : 'unknown'
-    return invalidity === 'unknown' ? findInvalidityBySweep(elementRings) : invalidity
+    const invalidity = findInvalidityBySweep(elementRings)
+    return invalidity === undefined ? undefined : (findCrossing(elementRings) ?? invalidity)
   } catch (error) {
     // For rings that wind around the axis hundreds of times, or cross the closing edges over a pole 20,000 times.
     if (!(error instanceof UndecidableError)) throw error
-    const crossing = elementRings === undefined ? undefined : findCrossing(elementRings.segments)
+    const crossing = elementRings === undefined ? undefined : findCrossing(elementRings)
     if (crossing !== undefined) return crossing
     const sequence = geometry.partStarts[geometry.elementStarts[element]!]!
     const first = 2 * geometry.sequenceStarts[sequence]!
@@ -60,110 +52,45 @@ function checkElement(geometry: FlatGeometry, element: number, resolvePole: Pole
   }
 }
 
-/** Looks for any crossing of two edges with little effort: a better report than that the polygon is too intricate. */
-function findCrossing(segments: SegmentSet): Invalidity | undefined {
-  const index = new SegmentIndex(segments, realSegments(segments))
-  let invalidity: Invalidity | undefined
-  index.join(index, joinBudget(segments.count), (s, t) => {
-    if (s !== t && findSegmentContact(segments, s, t) === CROSS) invalidity = crossingFault(segments, s, t)
-    return invalidity === undefined
+/**
+ * Looks for the crossing of two edges that is first in the order received. Senders understand it better than the westernmost
+ * fault, and better than that the polygon is too intricate. The effort is limited, so a later crossing may be found, or none.
+ */
+function findCrossing({ segments, rings }: ElementRings): Invalidity | undefined {
+  const { positions, left, right } = segments
+  const { x, lat, count } = positions
+  const vertices = new Float64Array(2 * count)
+  const segmentAt = new Int32Array(count).fill(-1)
+  for (let i = 0; i < count; i++) {
+    vertices[2 * i] = x[i]!
+    vertices[2 * i + 1] = lat[i]!
+  }
+  for (let s = 0; s < segments.count; s++) {
+    if (segments.isReal(s)) segmentAt[Math.min(left[s]!, right[s]!)] = s
+  }
+  const starts = [0]
+  for (const { unwrapped } of rings) starts.push(starts[starts.length - 1]! + unwrapped.lon.length)
+  const tree = new EdgeTree({ vertices, sequenceStarts: Uint32Array.from(starts) })
+  const areOnBothSides = (s: number, t: number): boolean =>
+    positions.orientation(left[s]!, right[s]!, left[t]!) * positions.orientation(left[s]!, right[s]!, right[t]!) < 0
+  let first: readonly [s: number, t: number] | undefined
+  joinEdges(tree, tree, joinBudget(count), (contact, i, j) => {
+    const [s, t] = [segmentAt[i]!, segmentAt[j]!]
+    if (contact !== CROSS || s < 0 || t < s) return true
+    if (first !== undefined && (s > first[0] || (s === first[0] && t > first[1]))) return true
+    // Longitudes on the cylinder are rounded, so the segments decide.
+    if (areOnBothSides(s, t) && areOnBothSides(t, s)) first = [s, t]
+    return true
   })
-  return invalidity
+  return first && crossingFault(segments, ...first)
 }
 
 /**
- * Checks the rings by sweep only. This handles everything, but is slower where rings do not touch.
+ * Checks the rings by sweep, which handles everything and names the fault.
  *
  * @param elementRings without shifted copies
  */
 export function findInvalidityBySweep(elementRings: ElementRings): Invalidity | undefined {
   if (!elementRings.segments.positions.planar) addShiftedCopies(elementRings)
   return new ValiditySweep(elementRings).findFault()
-}
-
-/**
- * Two segments at fault: rank 0 when they cross, 1 when they overlap, 2 when a ring touches itself. The first one by rank, then
- * by the order received, is reported.
- */
-interface Fault {
-  readonly rank: number
-  readonly s: number
-  readonly t: number
-}
-
-/** Checks the rings without a sweep, when no two of them touch: first each ring, then whether each lies where it belongs. */
-function findApart({ segments, rings }: ElementRings): Invalidity | undefined | 'unknown' {
-  const real = realSegments(segments)
-  const last = lastSegments(segments)
-  const index = new SegmentIndex(segments, real)
-  let fault: Fault | undefined
-  let isTouching = false
-  const end = index.join(index, joinBudget(segments.count), (s, t) => {
-    if (s === t) return true
-    const contact = findSegmentContact(segments, s, t)
-    if (contact === APART) return true
-    const isSameRing = segments.sequence[s] === segments.sequence[t]
-    const isNext =
-      isSameRing && (t === s + 1 || (t === last[s] && (s === 0 || segments.sequence[s - 1] !== segments.sequence[s])))
-    const rank = contact === CROSS ? 0 : doOverlap(segments, s, t) ? 1 : isSameRing && !isNext ? 2 : 3
-    if (rank < 3 && (fault === undefined || isBefore({ rank, s, t }, fault))) fault = { rank, s, t }
-    if (rank === 3 && !isSameRing) isTouching = true
-    return true
-  })
-  if (fault !== undefined) return describe(segments, fault)
-  if (end === 'exhausted' || isTouching) return 'unknown'
-  return rings.length === 1 ? undefined : findMisplaced(segments, rings)
-}
-
-function realSegments(segments: SegmentSet): Int32Array {
-  const real: number[] = []
-  for (let s = 0; s < segments.count; s++) if (segments.isReal(s)) real.push(s)
-  return Int32Array.from(real)
-}
-
-/** By segment, the last segment of its ring. */
-function lastSegments({ sequence, count }: SegmentSet): Int32Array {
-  const last = new Int32Array(count)
-  for (let s = count - 1; s >= 0; s--) last[s] = s + 1 < count && sequence[s + 1] === sequence[s] ? last[s + 1]! : s
-  return last
-}
-
-function isBefore(a: Fault, b: Fault): boolean {
-  return (a.rank - b.rank || a.s - b.s || a.t - b.t) < 0
-}
-
-function describe(segments: SegmentSet, { rank, s, t }: Fault): Invalidity {
-  if (rank === 0) return crossingFault(segments, s, t)
-  if (rank === 1) return overlapFault(segments, s, t)
-  const { positions, left, right } = segments
-  const isOn = (segment: number, position: number): boolean =>
-    positions.orientation(left[segment]!, right[segment]!, position) === 0 &&
-    positions.compare(left[segment]!, position) <= 0 &&
-    positions.compare(position, right[segment]!) <= 0
-  const touchPosition = isOn(s, left[t]!)
-    ? left[t]!
-    : isOn(s, right[t]!)
-      ? right[t]!
-      : isOn(t, left[s]!)
-        ? left[s]!
-        : right[s]!
-  return faultAt(segments, 'self-touch', touchPosition, t)
-}
-
-/**
- * Checks rings that do not touch: every exterior ring has to lie outside all polygons, and every hole inside its own polygon
- * only.
- */
-function findMisplaced(segments: SegmentSet, rings: readonly ElementRing[]): Invalidity | undefined | 'unknown' {
-  if (rings.length * segments.count > MAX_LOCATED_SEGMENTS) return 'unknown'
-  let segment = 0
-  for (const { role, isHole } of rings) {
-    while (segments.sequence[segment] !== role.sequence) segment++
-    const counted = { marks: segments.sequence, value: role.sequence, isEqual: false }
-    const depths = depthsAt(segments, segments.left[segment]!, counted)
-    // The sweep names the fault, and it handles positions on a pole.
-    if (depths === undefined || Math.abs(segments.positions.lat[segments.left[segment]!]!) === 90) return 'unknown'
-    if (depths.depth0 !== (isHole ? 1 : 0) || depths.depth1 !== (isHole ? role.step1 : 0)) return 'unknown'
-  }
-  return undefined
 }

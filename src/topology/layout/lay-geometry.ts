@@ -151,6 +151,49 @@ function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float6
 }
 
 /**
+ * What is known about two geometries in one plane when only a sweep can decide, because they touch or because any other way
+ * would cost too much. By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known.
+ */
+export interface TouchingEdges {
+  readonly a: FlatGeometry
+  readonly b: FlatGeometry
+  readonly edgesOfA: Uint8Array | undefined
+  readonly edgesOfB: Uint8Array | undefined
+}
+
+/**
+ * Returns the segments that a sweep needs: rings, points, and of the lines only what touches the other geometry, with one point
+ * for each run of edges of b that does not. Otherwise lines that cross themselves a million times would make the sweep as
+ * expensive.
+ *
+ * @param segments of both geometries; points may be added
+ */
+export function segmentsToSweep(segments: SegmentSet, touches: TouchingEdges): Int32Array {
+  const { a, b, edgesOfA, edgesOfB } = touches
+  if (edgesOfA === undefined || edgesOfB === undefined) return Int32Array.from({ length: segments.count }, (_, s) => s)
+  const { operand, dimension, sequence, left, vertex, count } = segments
+  const needed: number[] = []
+  let last = -1
+  for (let s = 0; s < count; s++) {
+    const [geometry, touching] = operand[s] === 0 ? [a, edgesOfA] : [b, edgesOfB]
+    if (dimension[s] !== 1 || touching[geometry.sequenceStarts[sequence[s]!]! + vertex[s]!] === 1) {
+      needed.push(s)
+      last = -1
+      continue
+    }
+    if (operand[s] === 0) continue
+    // The rest of this run of edges is where its first position is, because it touches nothing on the way.
+    const follows = last >= 0 && sequence[s] === sequence[last]
+    if (!follows) {
+      const role = { operand: 1, dimension: 0, step0: 0, step1: 0, sequence: sequence[s]! }
+      needed.push(segments.addSegment(left[s]!, left[s]!, role, 0, vertex[s]!, 0))
+    }
+    last = s
+  }
+  return Int32Array.from(needed)
+}
+
+/**
  * Puts both geometries of a predicate into one segment set. Depth 0 counts the polygons of a, depth 1 those of b. Coordinates
  * stay as received where the plane suffices; otherwise both geometries are unrolled onto the cylinder.
  *

@@ -1,10 +1,24 @@
-import { FILTER, orientation } from '../exact/exact.ts'
-import { APART, type Contact, CROSS, TOUCH } from '../exact/segment-contact.ts'
+import { FILTER, orientation, SMALLEST_PRODUCT } from '../exact/exact.ts'
 import { type EdgeTree, FANOUT } from './edge-tree.ts'
-import type { JoinEnd } from './segment-index.ts'
 
-/** Products below this may have lost bits to underflow. */
-const SMALLEST_PRODUCT = 1e-250
+/** How two edges meet. */
+const APART = 0
+/** They share an end, an end of one lies on the other, or they overlap. */
+const TOUCH = 1
+/** Their interiors cross at one point. */
+export const CROSS = 2
+type Contact = typeof APART | typeof TOUCH | typeof CROSS
+
+/** How a join ended: all pairs were visited, the visitor stopped it, or the budget was spent. */
+type JoinEnd = 'done' | 'stopped' | 'exhausted'
+
+/**
+ * Returns the cost that a join of this many edges may have before the sweep takes over. Ordinary rings need 10 to 60 comparisons
+ * per edge; a sweep takes as long as about 300.
+ */
+export function joinBudget(edgeCount: number): number {
+  return 60 * edgeCount + 10_000
+}
 
 /** Tells whether c and d certainly lie on the same side of the line a → b. This is the common case; floating point decides it. */
 function areCertainlyOnOneSide(

@@ -1,15 +1,11 @@
-import type { FlatGeometry } from '../../geometry/flat.ts'
-import { FILTER, orientation } from '../exact/exact.ts'
+import { orientation } from '../exact/exact.ts'
 import { isOnSegment } from '../exact/point-in-ring.ts'
-import { EdgeTree, FANOUT } from './edge-tree.ts'
+import { type EdgeTree, FANOUT } from './edge-tree.ts'
 
 /** Flags that are kept by sequence. */
 export const ODD = 1
 export const ON = 2
 const SEEN = 4
-
-/** Products below this may have lost bits to underflow. */
-const SMALLEST_PRODUCT = 1e-250
 
 /**
  * Locates positions among the rings of an edge tree by ray casting. A ray runs from the position to the east; the position is
@@ -23,8 +19,6 @@ export class EdgeRay {
   isOdd = false
   /** Whether the position lies on an edge. */
   isOnRing = false
-  /** With a margin only: the position is too close to an edge to decide. */
-  isUncertain = false
   /** By sequence: `ODD` when the ray crosses an odd number of its edges, and `ON` when the position lies on it. */
   readonly flagsBySequence: Uint8Array | undefined
   /** The sequences that have a flag, each once. */
@@ -32,7 +26,6 @@ export class EdgeRay {
   /** Number of leaves opened so far, as a measure of cost. */
   openedLeaves = 0
   readonly #tree: EdgeTree
-  readonly #margin: number
   #lon = 0
   #lat = 0
 
@@ -40,21 +33,18 @@ export class EdgeRay {
    * @param tree the edges
    * @param keepsSequences whether parities are kept by sequence. The parity over all rings is meaningful when the tree holds
    *   rings only, the parity of a sequence when that sequence is a ring.
-   * @param margin largest error of a longitude, degrees; what it leaves open is reported as unsure
    */
-  constructor(tree: EdgeTree, keepsSequences: boolean, margin = 0) {
+  constructor(tree: EdgeTree, keepsSequences: boolean) {
     this.#tree = tree
-    this.#margin = margin
     this.flagsBySequence = keepsSequences ? new Uint8Array(tree.sequenceStarts.length - 1) : undefined
   }
 
-  /** Casts the ray from a position. Exact when the margin is 0. */
+  /** Casts the ray from a position. Exact. */
   cast(lon: number, lat: number): this {
     this.#lon = lon
     this.#lat = lat
     this.isOdd = false
     this.isOnRing = false
-    this.isUncertain = false
     if (this.flagsBySequence !== undefined) {
       for (const sequence of this.flaggedSequences) this.flagsBySequence[sequence] = 0
       this.flaggedSequences.length = 0
@@ -68,9 +58,9 @@ export class EdgeRay {
     const lon = this.#lon
     const lat = this.#lat
     const o = 4 * (levels[level]! + node)
-    if (lat < boxes[o + 1]! || lat > boxes[o + 3]! || lon > boxes[o + 2]! + this.#margin) return
-    if (lon < boxes[o]! - this.#margin) this.#crossNode(level, node)
-    else if (level === 0) this.#margin === 0 ? this.#visitLeaf(node) : this.#visitRoundedLeaf(node)
+    if (lat < boxes[o + 1]! || lat > boxes[o + 3]! || lon > boxes[o + 2]!) return
+    if (lon < boxes[o]!) this.#crossNode(level, node)
+    else if (level === 0) this.#visitLeaf(node)
     else {
       const end = Math.min(FANOUT * node + FANOUT, levels[level]! - levels[level - 1]!)
       for (let child = FANOUT * node; child < end; child++) this.#visit(level - 1, child)
@@ -138,39 +128,6 @@ export class EdgeRay {
     if (this.flagsBySequence[sequence] === 0) this.flaggedSequences.push(sequence)
     this.flagsBySequence[sequence]! |= ON | SEEN
   }
-
-  /** Does the same for longitudes that may be wrong by the margin. Latitudes are exact. */
-  #visitRoundedLeaf(leaf: number): void {
-    const { vertices, leafFirst, leafLast, leafSequence } = this.#tree
-    const lon = this.#lon
-    const lat = this.#lat
-    const margin = this.#margin
-    this.openedLeaves++
-    let isOdd = false
-    for (let i = 2 * leafFirst[leaf]!; i < 2 * leafLast[leaf]!; i += 2) {
-      const x1 = vertices[i]! - lon
-      const y1 = vertices[i + 1]! - lat
-      const x2 = vertices[i + 2]! - lon
-      const y2 = vertices[i + 3]! - lat
-      if (x1 < -margin && x2 < -margin) continue
-      if (y1 > 0 !== y2 > 0) {
-        if (x1 > margin && x2 > margin) {
-          isOdd = !isOdd
-          continue
-        }
-        const left = x1 * y2
-        const right = y1 * x2
-        const bound =
-          FILTER * (Math.abs(left) + Math.abs(right)) + margin * (Math.abs(y1) + Math.abs(y2)) + SMALLEST_PRODUCT
-        const side = left - right
-        if (Math.abs(side) <= bound) this.isUncertain = true
-        else if (side > 0 === y2 > y1) isOdd = !isOdd
-      } else if (y1 === 0 && (Math.abs(x1) <= margin || (y2 === 0 && !(x1 > margin && x2 > margin)))) {
-        this.isUncertain = true
-      }
-    }
-    if (isOdd) this.#toggle(leafSequence[leaf]!)
-  }
 }
 
 /**
@@ -237,47 +194,4 @@ export function isVertexAtCrossing(a: EdgeTree, edgeA: number, b: EdgeTree, edge
     }
   }
   return false
-}
-
-/** Largest error of a longitude after a turn is added, degrees. The true error is below 1e-13, so this is more than enough. */
-const MARGIN = 1e-12
-
-/**
- * Locates points in a Polygon or MultiPolygon that crosses the antimeridian but not the meridian of Greenwich. In the plane of
- * longitudes from 0 to 360 such a geometry is in one piece. Adding a turn rounds, so points close to an edge are left undecided.
- */
-export class AntimeridianRay {
-  readonly byteLength: number
-  readonly #ray: EdgeRay | undefined
-
-  /** @param geometry has no vertex at a pole */
-  constructor(geometry: FlatGeometry) {
-    const vertices = geometry.vertices.slice()
-    for (let i = 0; i < vertices.length; i += 2) vertices[i] = eastward(vertices[i]!)
-    const tree = new EdgeTree({ ...geometry, vertices })
-    const root = tree.boxes.length - 4
-    this.byteLength = vertices.byteLength + tree.byteLength
-    // Less than 180°: then no edge is longer, and the short way of each lies in this plane.
-    if (tree.boxes[root + 2]! - tree.boxes[root]! < 180 - 2 * MARGIN) this.#ray = new EdgeRay(tree, false, MARGIN)
-  }
-
-  /** Number of leaves opened so far, as a measure of cost. */
-  get effort(): number {
-    return this.#ray?.openedLeaves ?? 0
-  }
-
-  /**
-   * @param lon of a point that is not at a pole
-   * @returns undefined when the result is uncertain
-   */
-  locate(lon: number, lat: number): 'interior' | 'exterior' | undefined {
-    const ray = this.#ray?.cast(eastward(lon), lat)
-    if (ray === undefined || ray.isUncertain) return undefined
-    return ray.isOdd ? 'interior' : 'exterior'
-  }
-}
-
-/** Returns the same longitude in [0, 360). */
-function eastward(lon: number): number {
-  return lon < 0 ? lon + 360 : lon
 }

@@ -37,7 +37,11 @@ export class EdgeTree {
    * @param firstSequence first sequence to include
    * @param endSequence index after the last sequence to include
    */
-  constructor({ vertices, sequenceStarts }: FlatGeometry, firstSequence = 0, endSequence = sequenceStarts.length - 1) {
+  constructor(
+    { vertices, sequenceStarts }: Pick<FlatGeometry, 'vertices' | 'sequenceStarts'>,
+    firstSequence = 0,
+    endSequence = sequenceStarts.length - 1,
+  ) {
     this.vertices = vertices
     this.sequenceStarts = sequenceStarts
     let leaves = 0
@@ -77,6 +81,13 @@ export class EdgeTree {
     const west = boxes[root]!
     const east = boxes[root + 2]!
     return west > -180 && east < 180 && boxes[root + 1]! > -90 && boxes[root + 3]! < 90 && east - west < 180
+  }
+
+  /** Tells whether a position lies outside of the box of all vertices. */
+  isOutside(lon: number, lat: number): boolean {
+    const { boxes } = this
+    const root = boxes.length - 4
+    return lon < boxes[root]! || lat < boxes[root + 1]! || lon > boxes[root + 2]! || lat > boxes[root + 3]!
   }
 
   get byteLength(): number {

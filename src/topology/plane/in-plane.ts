@@ -1,12 +1,18 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import { type Location, passRings } from '../exact/point-in-ring.ts'
-import { CROSS } from '../exact/segment-contact.ts'
-import { joinEdges } from './edge-join.ts'
+import type { TouchingEdges } from '../layout/lay-geometry.ts'
+import { CROSS, joinBudget, joinEdges } from './edge-join.ts'
 import { isOnEdges, isVertexAtCrossing, ODD, ON } from './edge-ray.ts'
 import { arePlanar, findGlobeMarks } from './plane.ts'
-import { isPuntal, type PreparedTopology, type Topology, toGeometry, toPrepared } from './prepared.ts'
-import { joinBudget } from './segment-index.ts'
+import {
+  eastwardLongitude,
+  isPuntal,
+  type PreparedTopology,
+  type Topology,
+  toGeometry,
+  toPrepared,
+} from './prepared.ts'
 
 /** Largest number of points for which a pass over all vertices is cheaper than building boxes. */
 const MAX_PASSES = 4
@@ -17,32 +23,20 @@ const EDGES_PER_LEAF = 8
 const MAX_CROSSINGS = 4
 
 /**
- * What is known about two geometries when only a sweep can decide, because they touch or because any other way would cost too
- * much. By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known.
- */
-export interface TouchingEdges {
-  readonly edgesOfA: Uint8Array | undefined
-  readonly edgesOfB: Uint8Array | undefined
-}
-
-/** Nothing is known about the edges. */
-const UNKNOWN: TouchingEdges = { edgesOfA: undefined, edgesOfB: undefined }
-
-/**
  * Decides `contains` in the plane without a sweep, by boxes around the edges and exact orientation tests.
  *
- * @returns undefined when the plane does not suffice (see `arePlanar`), touches when a sweep has to decide
+ * @returns undefined when the plane does not suffice (see `moveIntoPlane`), touches when a sweep has to decide
  */
 export function containsInPlane(
-  a: PreparedTopology,
+  container: PreparedTopology,
   containee: Topology,
   kernel: Kernel | undefined,
 ): boolean | TouchingEdges | undefined {
-  if (isPuntal(containee)) return containsPoints(a, toGeometry(containee), kernel)
-  const b = toPrepared(containee)
-  // Trees first: with a tree, the marks below cost little.
+  if (isPuntal(containee)) return containsPoints(container, toGeometry(containee), kernel)
+  const pair = moveIntoPlane(container, toPrepared(containee))
+  if (pair === undefined) return undefined
+  const [a, b] = pair
   const [treeA, treeB] = [a.tree, b.tree]
-  if (!arePlanar(a.marks, b.marks)) return undefined
   const touches = new TouchCollector(a, b)
   let remainingCrossings = a.isOnePolygonal ? MAX_CROSSINGS : 0
   const end = joinEdges(treeA, treeB, budgetFor(a, b), (contact, i, j) => {
@@ -55,7 +49,7 @@ export function containsInPlane(
     return true
   })
   if (end === 'stopped') return false
-  if (end === 'exhausted') return UNKNOWN
+  if (end === 'exhausted') return unknownTouches(a, b)
   if (touches.isAny) return touches
   // What does not touch a lies either inside its polygons or outside of a entirely.
   if (!a.hasPolygons) return false
@@ -79,17 +73,37 @@ export function intersectsInPlane(
 ): boolean | TouchingEdges | undefined {
   if (isPuntal(second)) return intersectsPoints(toPrepared(first), toGeometry(second), kernel)
   if (isPuntal(first)) return intersectsPoints(toPrepared(second), toGeometry(first), kernel)
-  const [a, b] = [toPrepared(first), toPrepared(second)]
-  const [treeA, treeB] = [a.tree, b.tree]
-  if (!arePlanar(a.marks, b.marks)) return undefined
-  const end = joinEdges(treeA, treeB, budgetFor(a, b), () => false)
+  const pair = moveIntoPlane(toPrepared(first), toPrepared(second))
+  if (pair === undefined) return undefined
+  const [a, b] = pair
+  const end = joinEdges(a.tree, b.tree, budgetFor(a, b), () => false)
   if (end === 'stopped') return true
-  if (end === 'exhausted') return UNKNOWN
+  if (end === 'exhausted') return unknownTouches(a, b)
   const bInA = a.hasPolygons ? findSequence(a, b, true) : 'none'
   if (bInA === 'found') return true
   const aInB = b.hasPolygons ? findSequence(b, a, true) : 'none'
   if (aInB === 'found') return true
-  return aInB === 'unknown' || bInA === 'unknown' ? UNKNOWN : false
+  return aInB === 'unknown' || bInA === 'unknown' ? unknownTouches(a, b) : false
+}
+
+/**
+ * Returns two geometries in a plane in which they are the same as on the globe: as received, or both moved eastward, where
+ * geometries on both sides of ±180 are in one piece. Undefined when there is no such plane.
+ */
+function moveIntoPlane(
+  a: PreparedTopology,
+  b: PreparedTopology,
+): readonly [PreparedTopology, PreparedTopology] | undefined {
+  // Trees first: with a tree, the marks cost little.
+  if (a.tree !== undefined && b.tree !== undefined && arePlanar(a.marks, b.marks)) return [a, b]
+  if (a.mayBeCut || b.mayBeCut) return undefined
+  const [movedA, movedB] = [a.eastward, b.eastward]
+  return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
+}
+
+/** Nothing is known about the edges. */
+function unknownTouches(a: PreparedTopology, b: PreparedTopology): TouchingEdges {
+  return { a: a.geometry, b: b.geometry, edgesOfA: undefined, edgesOfB: undefined }
 }
 
 function budgetFor(a: PreparedTopology, b: PreparedTopology): number {
@@ -98,11 +112,15 @@ function budgetFor(a: PreparedTopology, b: PreparedTopology): number {
 
 /** Collects the edges that touch the other geometry while a join finds them. */
 class TouchCollector implements TouchingEdges {
+  readonly a: FlatGeometry
+  readonly b: FlatGeometry
   readonly edgesOfA: Uint8Array
   readonly edgesOfB: Uint8Array
   isAny = false
 
   constructor(a: PreparedTopology, b: PreparedTopology) {
+    this.a = a.geometry
+    this.b = b.geometry
     this.edgesOfA = new Uint8Array(a.geometry.vertices.length / 2)
     this.edgesOfB = new Uint8Array(b.geometry.vertices.length / 2)
   }
@@ -153,30 +171,37 @@ function visitPoints(
   // Tree first: with it, the marks cost little.
   const { tree } = a
   if (!isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
-  if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_VISITED_EDGES) return UNKNOWN
+  const unknown = { a: a.geometry, b: points, edgesOfA: undefined, edgesOfB: undefined }
+  if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_VISITED_EDGES) return unknown
   const { ray } = a
   ray.openedLeaves = 0
   for (let i = 0; i < vertices.length; i += 2) {
     const location = locate(a, vertices[i]!, vertices[i + 1]!)
-    if (location === undefined || EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return UNKNOWN
+    if (location === undefined || EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return unknown
     if (!visit(location)) return 'stopped'
   }
   return 'done'
 }
 
-/** Does the same across ±180, where the plane does not suffice. Undefined when a point is not certainly inside or outside. */
+/** Does the same across ±180, with the geometry moved eastward. Undefined when that does not decide. */
 function visitAcrossAntimeridian(
   a: PreparedTopology,
   { vertices }: FlatGeometry,
   visit: (location: Location) => boolean,
 ): 'done' | 'stopped' | undefined {
-  const ray = a.antimeridianRay
-  if (ray === undefined) return undefined
-  const effort = ray.effort
+  const moved = isPuntal(a) ? undefined : a.eastward
+  if (moved === undefined) return undefined
+  const { ray } = moved
+  ray.openedLeaves = 0
   for (let i = 0; i < vertices.length; i += 2) {
-    if (Math.abs(vertices[i + 1]!) === 90) return undefined
-    const location = ray.locate(vertices[i]!, vertices[i + 1]!)
-    if (location === undefined || EDGES_PER_LEAF * (ray.effort - effort) > MAX_VISITED_EDGES) return undefined
+    const [received, lat] = [vertices[i]!, vertices[i + 1]!]
+    const lon = eastwardLongitude(received)
+    const location = Math.abs(lat) === 90 ? undefined : locate(moved, lon, lat)
+    // The edge between two parts may be a cut along the antimeridian, which is no boundary.
+    if (location === undefined || (location === 'boundary' && a.mayBeCut)) return undefined
+    // A rounded position is outside of the box of all edges if and only if the exact one is.
+    if (lon !== received && lon - 360 !== received && !moved.tree.isOutside(lon, lat)) return undefined
+    if (EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return undefined
     if (!visit(location)) return 'stopped'
   }
   return 'done'

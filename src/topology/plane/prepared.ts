@@ -1,8 +1,8 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import { LineBoundary } from '../layout/line-boundary.ts'
-import { AntimeridianRay, EdgeRay } from './edge-ray.ts'
+import { EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
-import { CROSSES_ANTIMERIDIAN, EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from './plane.ts'
+import { EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from './plane.ts'
 
 /** Approximate memory for one end of a line in a `LineBoundary`: a short string and its set entry. */
 const LINE_END_BYTES = 120
@@ -31,7 +31,7 @@ export class PreparedTopology {
   #lineBoundary: LineBoundary | undefined
   #marks: number | undefined
   #isRing: Uint8Array | undefined
-  #antimeridianRay: AntimeridianRay | undefined
+  #eastward: PreparedTopology | null | undefined
 
   constructor(geometry: FlatGeometry) {
     const { elementTypes, partDimensions } = geometry
@@ -58,14 +58,21 @@ export class PreparedTopology {
   }
 
   /**
-   * For points on both sides of ±180. Undefined when the geometry is not polygonal, meets a pole, has whole parallels, or does
-   * not reach ±180.
+   * The same geometry with longitudes in [0, 360), a plane in which geometries on both sides of ±180 are in one piece. Undefined
+   * when the geometry meets a pole, has whole parallels or extends over 180° or more, and when a longitude would be rounded.
+   * Those in [−180, −128] never are: with 360 added, they are doubles of the same precision.
    */
-  get antimeridianRay(): AntimeridianRay | undefined {
-    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH | HAS_WHOLE_PARALLEL)) !== 0) return undefined
-    if ((this.marks & (CROSSES_ANTIMERIDIAN | EAST | WEST)) === 0) return undefined
-    this.#antimeridianRay ??= new AntimeridianRay(this.geometry)
-    return this.#antimeridianRay
+  get eastward(): PreparedTopology | undefined {
+    if (this.#eastward !== undefined) return this.#eastward ?? undefined
+    const moved = this.#moveEastward()
+    // Kept only where `byteLength` counts it. Others need it for the few geometries that cross the antimeridian.
+    if (this.marks !== 0) this.#eastward = moved ?? null
+    return moved
+  }
+
+  /** Whether edges along the antimeridian may be a cut between two parts, as RFC 7946 asks for. */
+  get mayBeCut(): boolean {
+    return (this.marks & (EAST | WEST)) !== 0 && this.geometry.partDimensions.length > 1
   }
 
   /** The boundary of its lines in the plane. */
@@ -103,9 +110,34 @@ export class PreparedTopology {
     const arrays = [vertices, sequenceStarts, partStarts, partDimensions, elementStarts]
     const flat = arrays.reduce((sum, array) => sum + array.byteLength, 0)
     const ray = this.isOnePolygonal ? 0 : 2 * sequenceStarts.length
+    const moved = this.marks === 0 ? undefined : this.eastward
     const lineEnds = this.hasLines ? 2 * LINE_END_BYTES * partDimensions.length : 0
-    return flat + this.tree.byteLength + ray + lineEnds + (this.antimeridianRay?.byteLength ?? 0)
+    return flat + this.tree.byteLength + ray + lineEnds + (moved === undefined || moved === this ? 0 : moved.byteLength)
   }
+
+  #moveEastward(): PreparedTopology | undefined {
+    if ((this.marks & (NORTH | SOUTH | HAS_WHOLE_PARALLEL)) !== 0) return undefined
+    const { geometry } = this
+    let moved: PreparedTopology = this
+    if (geometry.vertices.some((value, i) => i % 2 === 0 && value < 0)) {
+      const vertices = geometry.vertices.slice()
+      for (let i = 0; i < vertices.length; i += 2) {
+        const lon = vertices[i]!
+        vertices[i] = eastwardLongitude(lon)
+        if (lon < 0 && vertices[i]! - 360 !== lon) return undefined
+      }
+      moved = new PreparedTopology({ ...geometry, vertices })
+    }
+    const { boxes } = moved.tree
+    const root = boxes.length - 4
+    // With less than 180° no edge is longer, and the short way of each lies in this plane.
+    return boxes[root + 2]! - boxes[root]! < 180 ? moved : undefined
+  }
+}
+
+/** Returns the same longitude in [0, 360), rounded. */
+export function eastwardLongitude(lon: number): number {
+  return lon < 0 ? lon + 360 : lon
 }
 
 /** A geometry, as received or prepared. */

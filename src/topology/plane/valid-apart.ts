@@ -101,8 +101,13 @@ export function isProvablyValid(prepared: PreparedTopology, element: number): bo
   const endSequence = partStarts[elementStarts[element + 1]!]!
   const isOnlyElement = prepared.isOnePolygonal
   const tree = isOnlyElement ? prepared.tree : new EdgeTree(prepared.geometry, firstSequence, endSequence)
-  if (!tree.isSurelyPlanar && (!isOnlyElement || (prepared.marks & (CROSSES_ANTIMERIDIAN | NORTH | SOUTH)) !== 0))
-    return false
+  if (!tree.isSurelyPlanar) {
+    if (!isOnlyElement || (prepared.marks & (NORTH | SOUTH)) !== 0) return false
+    if ((prepared.marks & CROSSES_ANTIMERIDIAN) !== 0) {
+      const moved = prepared.mayBeCut ? undefined : prepared.eastward
+      return moved !== undefined && isProvablyValid(moved, element)
+    }
+  }
   const isStar = new Uint8Array(endSequence)
   for (let sequence = firstSequence; sequence < endSequence; sequence++) {
     const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]

@@ -2,7 +2,6 @@ import { crossingFault, faultAt, type Invalidity, overlapFault } from '../invali
 import type { ElementRings } from '../layout/element-rings.ts'
 import type { SegmentSet } from '../layout/scene.ts'
 import { AntimeridianCuts } from '../layout/seam-cuts.ts'
-import { depthsAt } from '../plane/locate.ts'
 import { Sweep } from './sweep.ts'
 import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
 
@@ -207,17 +206,37 @@ export class ValiditySweep implements SweepVisitor {
     const exterior = this.#exteriors[Math.abs(step1[segment]!)]!
     const position = left[segment]!
     if (ring === exterior) return faultAt(segments, 'overlapping polygons', position, segment)
-    const counted = { marks: sequence, value: exterior, isEqual: true }
     // A few positions only, because each costs a pass. A hole that touches its exterior ring at all of them lies outside of it.
     for (let s = 0, tries = 0; s < count && tries < 8; s++) {
       if (sequence[s] !== ring || Math.abs(positions.lat[left[s]!]!) === 90) continue
       tries++
-      const depths = depthsAt(segments, left[s]!, counted)
-      if (depths === undefined) continue
-      return faultAt(segments, depths.depth0 > 0 ? 'nested holes' : 'hole outside its exterior ring', position, segment)
+      const depth = depthIn(segments, exterior, left[s]!)
+      if (depth === undefined) continue
+      return faultAt(segments, depth > 0 ? 'nested holes' : 'hole outside its exterior ring', position, segment)
     }
     return faultAt(segments, 'hole outside its exterior ring', position, segment)
   }
+}
+
+/**
+ * Returns the depth of a position relative to one ring, in one pass over its edges: the sum of the steps of those below it.
+ * Undefined when the position lies on the ring.
+ */
+function depthIn(segments: SegmentSet, ring: number, position: number): number | undefined {
+  const { positions, left, right, sequence, step0 } = segments
+  let depth = 0
+  for (let s = 0; s < segments.count; s++) {
+    if (sequence[s] !== ring) continue
+    // The vertical line through the position, tilted by an infinitesimal angle so that it meets no other position.
+    const fromLeft = positions.compare(left[s]!, position)
+    if (fromLeft > 0) continue
+    const toRight = positions.compare(position, right[s]!)
+    if (toRight > 0) continue
+    const side = fromLeft === 0 || toRight === 0 ? 0 : positions.orientation(left[s]!, right[s]!, position)
+    if (side === 0) return undefined
+    if (side > 0) depth += step0[s]!
+  }
+  return depth
 }
 
 /** Tells whether depth and sum of keys are those of a point outside all polygons, or inside one. */

@@ -5,8 +5,7 @@ import { LineBoundary } from './layout/line-boundary.ts'
 import type { SegmentSet } from './layout/scene.ts'
 import { containsInPlane } from './plane/in-plane.ts'
 import { type Topology, toGeometry, toPrepared } from './plane/prepared.ts'
-import { Sweep } from './sweep/sweep.ts'
-import type { SweepNode, SweepVisitor } from './sweep/sweep-visitor.ts'
+import { Sweep, type SweepNode, type SweepVisitor } from './sweep/sweep.ts'
 
 /**
  * Decides `contains` by a sweep over the arrangement of both geometries. Every face, piece and point of b has to lie in a, and

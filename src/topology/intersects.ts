@@ -4,8 +4,7 @@ import { buildSegmentSet, segmentsToSweep } from './layout/lay-geometry.ts'
 import type { SegmentSet } from './layout/scene.ts'
 import { intersectsInPlane } from './plane/in-plane.ts'
 import { type Topology, toGeometry } from './plane/prepared.ts'
-import { Sweep } from './sweep/sweep.ts'
-import type { SweepNode, SweepVisitor } from './sweep/sweep-visitor.ts'
+import { Sweep, type SweepNode, type SweepVisitor } from './sweep/sweep.ts'
 
 /** Decides `intersects` by a sweep over the arrangement of both geometries. The sweep ends at the first point that both share. */
 export class IntersectsSweep implements SweepVisitor {

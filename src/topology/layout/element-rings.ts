@@ -1,8 +1,7 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Invalidity } from '../invalidity.ts'
-import { computeExtent, computeRingExtent } from './extent.ts'
-import { type SegmentRole, SegmentSet, turnsToReach } from './scene.ts'
+import { computeExtent, computeRingExtent, type SegmentRole, SegmentSet, turnsToReach } from './scene.ts'
 import type { UnwrappedRing } from './seam-edges.ts'
 import { hasLongitudeJump, unwrapRing } from './unwrap.ts'
 

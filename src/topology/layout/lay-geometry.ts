@@ -2,13 +2,20 @@ import { edgeTurn } from '../../geometry/edge-turn.ts'
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Location } from '../exact/point-in-ring.ts'
-import { arePlanar, findGlobeMarks } from '../plane/plane.ts'
-import { computeRingExtent, EMPTY_EXTENT, type Extent, shiftExtent, uniteExtents } from './extent.ts'
 import { LineBoundary } from './line-boundary.ts'
 import { type PolygonRing, poleLocation } from './pole-location.ts'
-import { type SegmentRole, SegmentSet, turnsToReach } from './scene.ts'
+import {
+  computeRingExtent,
+  EMPTY_EXTENT,
+  type Extent,
+  type SegmentRole,
+  SegmentSet,
+  shiftExtent,
+  turnsToReach,
+  uniteExtents,
+} from './scene.ts'
 import type { UnwrappedRing } from './seam-edges.ts'
-import { unwrapRing } from './unwrap.ts'
+import { arePlanar, findGlobeMarks, unwrapRing } from './unwrap.ts'
 
 /** A ring, an edge of a line, or a point. It can be added in any number of copies. */
 interface Item {

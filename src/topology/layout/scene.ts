@@ -2,7 +2,6 @@ import { bigintSign, scaledInteger, scaledLongitude } from '../exact/exact.ts'
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
 import { UndecidableError } from '../exact/undecidable.ts'
-import type { Extent } from './extent.ts'
 import type { UnwrappedRing } from './seam-edges.ts'
 
 /** What a segment stands for: where it comes from, and how the depths change across it. */
@@ -194,6 +193,44 @@ function exactAreaSign({ lon, lat, turn, planar }: Positions, first: number, siz
     lastY = nextY
   }
   return bigintSign(sum)
+}
+
+/** A range of longitudes in degrees on the unrolled cylinder. It is rounded, so it may save work but never decides. */
+export interface Extent {
+  readonly west: number
+  readonly east: number
+}
+
+/** The empty extent. */
+export const EMPTY_EXTENT: Extent = { west: Number.POSITIVE_INFINITY, east: Number.NEGATIVE_INFINITY }
+
+export function uniteExtents(a: Extent, b: Extent): Extent {
+  return { west: Math.min(a.west, b.west), east: Math.max(a.east, b.east) }
+}
+
+export function shiftExtent({ west, east }: Extent, turns: number): Extent {
+  return { west: west + 360 * turns, east: east + 360 * turns }
+}
+
+export function computeExtent({ x, count }: Positions): Extent {
+  let west = Number.POSITIVE_INFINITY
+  let east = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < count; i++) {
+    west = Math.min(west, x[i]!)
+    east = Math.max(east, x[i]!)
+  }
+  return { west, east }
+}
+
+export function computeRingExtent({ lon, turn }: UnwrappedRing): Extent {
+  let west = Number.POSITIVE_INFINITY
+  let east = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < lon.length; i++) {
+    const x = lon[i]! + 360 * turn[i]!
+    west = Math.min(west, x)
+    east = Math.max(east, x)
+  }
+  return { west, east }
 }
 
 /** Largest number of segments, copies included. Beyond it, rings that wind around the axis many times would cost too much. */

@@ -1,8 +1,8 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import { LineBoundary } from '../layout/line-boundary.ts'
+import { EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from '../layout/unwrap.ts'
 import { EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
-import { EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from './plane.ts'
 
 /** Approximate memory for one end of a line in a `LineBoundary`: a short string and its set entry. */
 const LINE_END_BYTES = 120

@@ -1,8 +1,8 @@
 import { FILTER, orientation, SMALLEST_PRODUCT } from '../exact/exact.ts'
+import { CROSSES_ANTIMERIDIAN, NORTH, SOUTH } from '../layout/unwrap.ts'
 import { areRingsSimple } from './edge-join.ts'
 import { EdgeRay, ODD } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
-import { CROSSES_ANTIMERIDIAN, NORTH, SOUTH } from './plane.ts'
 import type { PreparedTopology } from './prepared.ts'
 
 /** What `starMargin` returns for a ring that it cannot prove to be star-shaped. */

@@ -2,8 +2,7 @@ import { crossingFault, faultAt, type Invalidity, overlapFault } from '../invali
 import type { ElementRings } from '../layout/element-rings.ts'
 import type { SegmentSet } from '../layout/scene.ts'
 import { AntimeridianCuts } from '../layout/seam-cuts.ts'
-import { Sweep } from './sweep.ts'
-import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
+import { Sweep, type SweepNode, type SweepVisitor } from './sweep.ts'
 
 /**
  * Records which rings of polygons touch, and where. The interior of a polygon is connected as long as its rings and the points at

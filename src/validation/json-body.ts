@@ -1,6 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ProblemError } from '../base/problem.ts'
-import { guardJson } from './json-guard.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -56,4 +55,160 @@ function oneLine(message: string): string {
 
 function reject(detail: string, code: string, cause?: unknown): never {
   throw new ProblemError({ type: 'bad-request', detail, places: [{ pointer: '#', detail, code }] }, { cause })
+}
+
+/**
+ * Scans JSON before it is parsed and rejects what `JSON.parse` accepts silently (decision 109).
+ *
+ * With duplicate keys or `__proto__`, two parsers may see two different objects, so that a hash of the object would be ambiguous.
+ * Deep nesting would overflow the stack of recursive code. Malformed JSON passes, because the parser reports it better.
+ *
+ * @param bytes UTF-8 text
+ * @param maxDepth largest nesting of arrays and objects
+ * @throws {ProblemError} `bad-request`; the detail names the key or the depth
+ */
+export function guardJson(bytes: Uint8Array, maxDepth: number): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // keys[d] holds the keys of the object at depth d and is reused for the next object there. It is closed while depth d is an
+  // array.
+  const keys: Keys[] = []
+  let depth = 0
+  let expectsKey = false
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case QUOTE: {
+        const end = endOfString(text, at + 1)
+        if (expectsKey) {
+          expectsKey = false
+          addKey(keys[depth]!, text, at, end)
+        }
+        at = end
+        break
+      }
+      case OPEN_BRACE:
+      case OPEN_BRACKET: {
+        if (++depth > maxDepth) reject(`nesting is deeper than ${maxDepth} levels (byte ${at})`, 'json-depth')
+        expectsKey = text[at] === OPEN_BRACE
+        keys[depth] ??= new Keys()
+        keys[depth]!.begin(expectsKey)
+        break
+      }
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (depth > 0) depth--
+        expectsKey = false
+        break
+      case COMMA:
+        expectsKey = depth > 0 && keys[depth]!.isOpen
+        break
+    }
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+
+/** Returns the offset of the closing quote, or the length of the text if there is none. */
+function endOfString(text: Buffer, from: number): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const byte = text[at]
+    if (byte === BACKSLASH) at++
+    else if (byte === QUOTE) return at
+  }
+  return at
+}
+
+const MAX_OFFSET_KEYS = 16
+
+/**
+ * The keys of one object. Up to `MAX_OFFSET_KEYS` keys without escapes are stored as offsets in the text, which avoids allocating
+ * strings for most objects. Otherwise they are stored as a set of strings.
+ */
+class Keys {
+  /** Start and end of each key in the text. */
+  readonly #offsets: number[] = []
+  #count = 0
+  #texts: Set<string> | undefined
+  /** True inside an object, false inside an array. */
+  isOpen = false
+
+  begin(isObject: boolean): void {
+    this.isOpen = isObject
+    this.#count = 0
+    this.#texts = undefined
+  }
+
+  /**
+   * Adds the key at [from, end).
+   *
+   * @param key the unescaped key in latin1, if it has escapes in the text
+   * @returns false if the object has this key already
+   */
+  add(text: Buffer, from: number, end: number, key: string | undefined): boolean {
+    const offsets = this.#offsets
+    const used = 2 * this.#count
+    if (this.#texts === undefined && (key !== undefined || this.#count >= MAX_OFFSET_KEYS)) {
+      this.#texts = new Set()
+      for (let at = 0; at < used; at += 2) this.#texts.add(text.toString('latin1', offsets[at], offsets[at + 1]))
+    }
+    const texts = this.#texts
+    if (texts !== undefined) return texts.size < texts.add(key ?? text.toString('latin1', from, end)).size
+    for (let at = 0; at < used; at += 2) {
+      if (offsets[at + 1]! - offsets[at]! === end - from && isSame(text, offsets[at]!, from, end - from)) return false
+    }
+    offsets[used] = from
+    offsets[used + 1] = end
+    this.#count++
+    return true
+  }
+}
+
+function isSame(text: Buffer, first: number, second: number, length: number): boolean {
+  for (let at = 0; at < length; at++) if (text[first + at] !== text[second + at]) return false
+  return true
+}
+
+const FORBIDDEN = ['__proto__', 'constructor']
+const FORBIDDEN_LENGTHS = FORBIDDEN.map(({ length }) => length)
+
+function addKey(keys: Keys, text: Buffer, quote: number, end: number): void {
+  if (end >= text.length) return
+  const from = quote + 1
+  const isPlain = !hasBackslash(text, from, end)
+  const key = isPlain ? undefined : unescapeKey(text, quote, end)
+  if (!isPlain && key === undefined) return // an invalid escape, which the parser rejects
+  const mayBeForbidden = key !== undefined || FORBIDDEN_LENGTHS.includes(end - from)
+  if (mayBeForbidden && FORBIDDEN.includes(key ?? text.toString('latin1', from, end))) {
+    reject(`the key "${key ?? text.toString('latin1', from, end)}" is not allowed (byte ${quote})`, 'forbidden-key')
+  }
+  if (!keys.add(text, from, end, key)) {
+    const bytes = key === undefined ? text.subarray(from, end) : Buffer.from(key, 'latin1')
+    reject(
+      `the key ${JSON.stringify(bytes.toString('utf8', 0, 60))} appears twice in one object (byte ${quote})`,
+      'duplicate-key',
+    )
+  }
+}
+
+function hasBackslash(text: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) if (text[at] === BACKSLASH) return true
+  return false
+}
+
+/**
+ * Unescapes a key as the parser will: "\u0074ype" is the key "type". The result is latin1, one character for each UTF-8 byte, so
+ * that distinct keys stay distinct.
+ */
+function unescapeKey(text: Buffer, quote: number, end: number): string | undefined {
+  try {
+    return Buffer.from(JSON.parse(text.toString('utf8', quote, end + 1)), 'utf8').toString('latin1')
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ProblemError } from '../../src/base/problem.ts'
 import { canonicalBytes } from '../../src/crypto/canonical.ts'
-import { guardJson } from '../../src/validation/json-guard.ts'
+import { guardJson } from '../../src/validation/json-body.ts'
 import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 

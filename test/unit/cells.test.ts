@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readGeohash } from '../../src/geometry/geohash.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
-import { readDegrees, readLocationText } from '../../src/geometry/location-text.ts'
+import { readDegrees, readGeohash, readLocationText } from '../../src/geometry/location-text.ts'
 import { findNotation } from '../../src/geometry/notation.ts'
 import type { Polygon, Position } from '../../src/types/generated.ts'
 import { LIMITS, refusalOf } from '../format-limits.ts'

@@ -4,7 +4,7 @@ import { buildSegmentSet, segmentsToSweep } from './layout/lay-geometry.ts'
 import { LineBoundary } from './layout/line-boundary.ts'
 import type { SegmentSet } from './layout/scene.ts'
 import { containsInPlane } from './plane/in-plane.ts'
-import { type Topology, toGeometry, toPrepared } from './plane/prepared.ts'
+import { type Topology, toPrepared } from './plane/prepared.ts'
 import { Sweep, type SweepNode, type SweepVisitor } from './sweep/sweep.ts'
 
 /**
@@ -94,15 +94,9 @@ export class ContainsSweep implements SweepVisitor {
  * @see OGC 06-103r4, 6.1.15; JTS RelateNG for the union of collections
  */
 export function contains(a: Topology, b: Topology, resolvePole: PoleResolver, kernel?: Kernel): boolean {
-  const inPlane = containsInPlane(toPrepared(a), b, kernel)
-  if (typeof inPlane === 'boolean') return inPlane
-  if (inPlane !== undefined) {
-    const segments = buildSegmentSet(inPlane.a, inPlane.b, resolvePole)
-    // Must come before the sweep is constructed, because it may add points to the segment set.
-    const active = segmentsToSweep(segments, inPlane)
-    return new ContainsSweep(segments, new LineBoundary(inPlane.a, true)).decide(active)
-  }
-  const segments = buildSegmentSet(toGeometry(a), toGeometry(b), resolvePole)
+  const touches = containsInPlane(toPrepared(a), b, kernel)
+  if (typeof touches === 'boolean') return touches
+  const segments = buildSegmentSet(touches.a, touches.b, resolvePole)
   let isInteriorMet = false
   for (const [inA, inB] of segments.poles) {
     if (inB === 'exterior') continue
@@ -111,6 +105,8 @@ export function contains(a: Topology, b: Topology, resolvePole: PoleResolver, ke
   }
   // b lies at the poles only.
   if (segments.count === 0) return isInteriorMet
-  const active = Int32Array.from({ length: segments.count }, (_, s) => s)
-  return new ContainsSweep(segments, new LineBoundary(toGeometry(a), false)).decide(active, isInteriorMet)
+  // Must come before the sweep is constructed, because it may add points to the segment set.
+  const active = segmentsToSweep(segments, touches)
+  const lineBoundary = new LineBoundary(touches.a, segments.positions.planar)
+  return new ContainsSweep(segments, lineBoundary).decide(active, isInteriorMet)
 }

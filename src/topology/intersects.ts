@@ -3,7 +3,7 @@ import type { Kernel } from '../wasm/loader.ts'
 import { buildSegmentSet, segmentsToSweep } from './layout/lay-geometry.ts'
 import type { SegmentSet } from './layout/scene.ts'
 import { intersectsInPlane } from './plane/in-plane.ts'
-import { type Topology, toGeometry } from './plane/prepared.ts'
+import type { Topology } from './plane/prepared.ts'
 import { Sweep, type SweepNode, type SweepVisitor } from './sweep/sweep.ts'
 
 /** Decides `intersects` by a sweep over the arrangement of both geometries. The sweep ends at the first point that both share. */
@@ -68,15 +68,10 @@ export class IntersectsSweep implements SweepVisitor {
  * @throws {UndecidableError} when an exact decision would cost too much
  */
 export function intersects(a: Topology, b: Topology, resolvePole: PoleResolver, kernel?: Kernel): boolean {
-  const inPlane = intersectsInPlane(a, b, kernel)
-  if (typeof inPlane === 'boolean') return inPlane
-  if (inPlane !== undefined) {
-    const segments = buildSegmentSet(inPlane.a, inPlane.b, resolvePole)
-    const active = segmentsToSweep(segments, inPlane)
-    return !new IntersectsSweep(segments).isDisjoint(active)
-  }
-  const segments = buildSegmentSet(toGeometry(a), toGeometry(b), resolvePole)
+  const touches = intersectsInPlane(a, b, kernel)
+  if (typeof touches === 'boolean') return touches
+  const segments = buildSegmentSet(touches.a, touches.b, resolvePole)
   if (segments.poles.some(([inA, inB]) => inA !== 'exterior' && inB !== 'exterior')) return true
-  const active = Int32Array.from({ length: segments.count }, (_, s) => s)
+  const active = segmentsToSweep(segments, touches)
   return !new IntersectsSweep(segments).isDisjoint(active)
 }

@@ -158,8 +158,8 @@ function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float6
 }
 
 /**
- * What is known about two geometries in one plane when only a sweep can decide, because they touch or because any other way
- * would cost too much. By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known.
+ * What is known about two geometries when only a sweep can decide, because they touch, because no plane suffices, or because any
+ * other way would cost too much. By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known.
  */
 export interface TouchingEdges {
   readonly a: FlatGeometry

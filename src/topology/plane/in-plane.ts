@@ -25,16 +25,16 @@ const MAX_CROSSINGS = 4
 /**
  * Decides `contains` in the plane without a sweep, by boxes around the edges and exact orientation tests.
  *
- * @returns undefined when the plane does not suffice (see `moveIntoPlane`), touches when a sweep has to decide
+ * @returns touches when a sweep has to decide, because the geometries touch or there is no plane for them
  */
 export function containsInPlane(
   container: PreparedTopology,
   containee: Topology,
   kernel: Kernel | undefined,
-): boolean | TouchingEdges | undefined {
+): boolean | TouchingEdges {
   if (isPuntal(containee)) return containsPoints(container, toGeometry(containee), kernel)
   const pair = moveIntoPlane(container, toPrepared(containee))
-  if (pair === undefined) return undefined
+  if (pair === undefined) return unknownTouches(container.geometry, toGeometry(containee))
   const [a, b] = pair
   const [treeA, treeB] = [a.tree, b.tree]
   const touches = new TouchCollector(a, b)
@@ -49,7 +49,7 @@ export function containsInPlane(
     return true
   })
   if (end === 'stopped') return false
-  if (end === 'exhausted') return unknownTouches(a, b)
+  if (end === 'exhausted') return unknownTouches(a.geometry, b.geometry)
   if (touches.isAny) return touches
   // What does not touch a lies either inside its polygons or outside of a entirely.
   if (!a.hasPolygons) return false
@@ -64,26 +64,26 @@ export function containsInPlane(
 /**
  * Decides `intersects` in the plane without a sweep.
  *
- * @returns undefined when the plane does not suffice, touches when a sweep has to decide
+ * @returns touches when a sweep has to decide
  */
 export function intersectsInPlane(
   first: Topology,
   second: Topology,
   kernel: Kernel | undefined,
-): boolean | TouchingEdges | undefined {
+): boolean | TouchingEdges {
   if (isPuntal(second)) return intersectsPoints(toPrepared(first), toGeometry(second), kernel)
   if (isPuntal(first)) return intersectsPoints(toPrepared(second), toGeometry(first), kernel)
   const pair = moveIntoPlane(toPrepared(first), toPrepared(second))
-  if (pair === undefined) return undefined
+  if (pair === undefined) return unknownTouches(toGeometry(first), toGeometry(second))
   const [a, b] = pair
   const end = joinEdges(a.tree, b.tree, budgetFor(a, b), () => false)
   if (end === 'stopped') return true
-  if (end === 'exhausted') return unknownTouches(a, b)
+  if (end === 'exhausted') return unknownTouches(a.geometry, b.geometry)
   const bInA = a.hasPolygons ? findSequence(a, b, true) : 'none'
   if (bInA === 'found') return true
   const aInB = b.hasPolygons ? findSequence(b, a, true) : 'none'
   if (aInB === 'found') return true
-  return aInB === 'unknown' || bInA === 'unknown' ? unknownTouches(a, b) : false
+  return aInB === 'unknown' || bInA === 'unknown' ? unknownTouches(a.geometry, b.geometry) : false
 }
 
 /**
@@ -94,16 +94,18 @@ function moveIntoPlane(
   a: PreparedTopology,
   b: PreparedTopology,
 ): readonly [PreparedTopology, PreparedTopology] | undefined {
-  // Trees first: with a tree, the marks cost little.
-  if (a.tree !== undefined && b.tree !== undefined && arePlanar(a.marks, b.marks)) return [a, b]
+  // The boxes of a tree show at once that most geometries have no marks.
+  const marksA = a.tree.isSurelyPlanar ? 0 : a.marks
+  const marksB = b.tree.isSurelyPlanar ? 0 : b.marks
+  if (arePlanar(marksA, marksB)) return [a, b]
   if (a.mayBeCut || b.mayBeCut) return undefined
   const [movedA, movedB] = [a.eastward, b.eastward]
   return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
 }
 
 /** Nothing is known about the edges. */
-function unknownTouches(a: PreparedTopology, b: PreparedTopology): TouchingEdges {
-  return { a: a.geometry, b: b.geometry, edgesOfA: undefined, edgesOfB: undefined }
+function unknownTouches(a: FlatGeometry, b: FlatGeometry): TouchingEdges {
+  return { a, b, edgesOfA: undefined, edgesOfB: undefined }
 }
 
 function budgetFor(a: PreparedTopology, b: PreparedTopology): number {
@@ -150,14 +152,14 @@ function intersectsPoints(a: PreparedTopology, points: FlatGeometry, kernel: Ker
  * Locates points one by one in the interior, boundary or exterior of a geometry, which counts as the union of its elements.
  *
  * @param visit returns false to stop
- * @returns undefined when the plane does not suffice, touches when a sweep has to decide
+ * @returns touches when a sweep has to decide
  */
 function visitPoints(
   a: PreparedTopology,
   points: FlatGeometry,
   kernel: Kernel | undefined,
   visit: (location: Location) => boolean,
-): 'done' | 'stopped' | TouchingEdges | undefined {
+): 'done' | 'stopped' | TouchingEdges {
   const { vertices } = points
   if (a.isOnePolygonal && !a.hasTree && vertices.length <= 2 * MAX_PASSES) {
     for (let i = 0; i < vertices.length; i += 2) {
@@ -171,26 +173,28 @@ function visitPoints(
   // Tree first: with it, the marks cost little.
   const { tree } = a
   if (!isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
-  const unknown = { a: a.geometry, b: points, edgesOfA: undefined, edgesOfB: undefined }
-  if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_VISITED_EDGES) return unknown
+  if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_VISITED_EDGES) return unknownTouches(a.geometry, points)
   const { ray } = a
   ray.openedLeaves = 0
   for (let i = 0; i < vertices.length; i += 2) {
     const location = locate(a, vertices[i]!, vertices[i + 1]!)
-    if (location === undefined || EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return unknown
+    if (location === undefined || EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES)
+      return unknownTouches(a.geometry, points)
     if (!visit(location)) return 'stopped'
   }
   return 'done'
 }
 
-/** Does the same across ±180, with the geometry moved eastward. Undefined when that does not decide. */
+/** Does the same across ±180, with the geometry moved eastward. */
 function visitAcrossAntimeridian(
   a: PreparedTopology,
-  { vertices }: FlatGeometry,
+  points: FlatGeometry,
   visit: (location: Location) => boolean,
-): 'done' | 'stopped' | undefined {
+): 'done' | 'stopped' | TouchingEdges {
+  const { vertices } = points
+  const unknown = unknownTouches(a.geometry, points)
   const moved = isPuntal(a) ? undefined : a.eastward
-  if (moved === undefined) return undefined
+  if (moved === undefined) return unknown
   const { ray } = moved
   ray.openedLeaves = 0
   for (let i = 0; i < vertices.length; i += 2) {
@@ -198,10 +202,10 @@ function visitAcrossAntimeridian(
     const lon = eastwardLongitude(received)
     const location = Math.abs(lat) === 90 ? undefined : locate(moved, lon, lat)
     // The edge between two parts may be a cut along the antimeridian, which is no boundary.
-    if (location === undefined || (location === 'boundary' && a.mayBeCut)) return undefined
+    if (location === undefined || (location === 'boundary' && a.mayBeCut)) return unknown
     // A rounded position is outside of the box of all edges if and only if the exact one is.
-    if (lon !== received && lon - 360 !== received && !moved.tree.isOutside(lon, lat)) return undefined
-    if (EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return undefined
+    if (lon !== received && lon - 360 !== received && !moved.tree.isOutside(lon, lat)) return unknown
+    if (EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return unknown
     if (!visit(location)) return 'stopped'
   }
   return 'done'

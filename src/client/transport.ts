@@ -68,52 +68,68 @@ const DEFAULTS = { maxRetries: 3, maxRetryWaitMs: 30_000, timeoutMs: 30_000 }
 const FIRST_BACKOFF_MS = 250
 const MAX_BACKOFF_MS = 8_000
 
-/** Creates the transport, the only part of the client that sends HTTP requests: API key, retries, time limits, errors. */
+/**
+ * Creates the transport, the only part of the client that sends HTTP requests: API key, retries, time limits, errors.
+ *
+ * @throws {TypeError} when `baseUrl` is not an http(s) address
+ */
 export function createTransport(options: TransportOptions): Transport {
-  const base = options.baseUrl.replace(/\/+$/, '')
-  if (!/^https?:\/\//.test(base))
-    throw new TypeError(`baseUrl ${JSON.stringify(options.baseUrl)} is not an http(s) address`)
-  const send = options.fetch ?? fetch
-  const maxRetryWaitMs = options.maxRetryWaitMs ?? DEFAULTS.maxRetryWaitMs
-  const retriesOf = (call: CallOptions) => call.maxRetries ?? options.maxRetries ?? DEFAULTS.maxRetries
-  const pause = (attempt: number, { signal }: CallOptions) => sleep(backoffMs(attempt), signal)
+  return new HttpTransport(options)
+}
 
-  return {
-    async json<T>(call: Call, callOptions: CallOptions = {}): Promise<T> {
-      return sendWithRetries(call, callOptions, async (response, clock) => {
-        const text = await guarded(response.text(), clock)
-        try {
-          return JSON.parse(text) as T
-        } catch (cause) {
-          throw new ConnectionError(`${call.method} ${call.path}: the response is not JSON`, { cause })
-        } finally {
-          clock.stop()
-        }
-      })
-    },
-    open: (call, callOptions = {}) =>
-      sendWithRetries(call, callOptions, async (response, clock) => ({
-        headers: response.headers,
-        pieces: () => readPieces(response, clock),
-      })),
-    maxRetries: retriesOf,
-    pause,
+class HttpTransport implements Transport {
+  readonly #options: TransportOptions
+  readonly #base: string
+  readonly #maxRetryWaitMs: number
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+    this.#base = options.baseUrl.replace(/\/+$/, '')
+    this.#maxRetryWaitMs = options.maxRetryWaitMs ?? DEFAULTS.maxRetryWaitMs
+    if (!/^https?:\/\//.test(this.#base))
+      throw new TypeError(`baseUrl ${JSON.stringify(options.baseUrl)} is not an http(s) address`)
   }
 
-  async function sendWithRetries<T>(
+  json<T>(call: Call, callOptions: CallOptions = {}): Promise<T> {
+    return this.#sendWithRetries(call, callOptions, async (response, clock) => {
+      const text = await guarded(response.text(), clock)
+      try {
+        return JSON.parse(text) as T
+      } catch (cause) {
+        throw new ConnectionError(`${call.method} ${call.path}: the response is not JSON`, { cause })
+      } finally {
+        clock.stop()
+      }
+    })
+  }
+
+  open(call: Call, callOptions: CallOptions = {}): Promise<OpenResponse> {
+    return this.#sendWithRetries(call, callOptions, async (response, clock) => ({
+      headers: response.headers,
+      pieces: () => readPieces(response, clock),
+    }))
+  }
+
+  maxRetries(call: CallOptions): number {
+    return call.maxRetries ?? this.#options.maxRetries ?? DEFAULTS.maxRetries
+  }
+
+  pause(attempt: number, { signal }: CallOptions): Promise<void> {
+    return sleep(backoffMs(attempt), signal)
+  }
+
+  async #sendWithRetries<T>(
     call: Call,
     callOptions: CallOptions,
     read: (response: Response, clock: Clock) => Promise<T>,
   ): Promise<T> {
+    const timeoutMs = callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULTS.timeoutMs
+    const send = this.#options.fetch ?? fetch
     for (let attempt = 0; ; attempt++) {
-      const isLast = attempt >= retriesOf(callOptions)
-      const clock = startClock(
-        callOptions.timeoutMs ?? options.timeoutMs ?? DEFAULTS.timeoutMs,
-        callOptions.signal,
-        base,
-      )
+      const isLast = attempt >= this.maxRetries(callOptions)
+      const clock = startClock(timeoutMs, callOptions.signal, this.#base)
       try {
-        const response = await guarded(send(`${base}${call.path}`, buildRequest(call, clock.signal)), clock)
+        const response = await guarded(send(`${this.#base}${call.path}`, this.#buildRequest(call, clock.signal)), clock)
         if (response.ok) return await read(response, clock)
         const body = await guarded(response.text(), clock)
         const retryAfter = parseRetryAfter(response.headers.get('retry-after'), Date.now())
@@ -121,25 +137,26 @@ export function createTransport(options: TransportOptions): Transport {
         const waitMs = retryAfter === undefined ? backoffMs(attempt) : retryAfter * 1000
         const isRetryable = response.status === 429 || response.status === 503
         clock.stop()
-        if (!isRetryable || isLast || waitMs > maxRetryWaitMs) throw error
+        if (!isRetryable || isLast || waitMs > this.#maxRetryWaitMs) throw error
         await sleep(waitMs, callOptions.signal)
       } catch (error) {
         clock.stop()
         if (callOptions.signal?.aborted === true) throw callOptions.signal.reason
         if (!(error instanceof ConnectionError) || isLast || call.mayRepeat === false) throw error
-        await pause(attempt, callOptions)
+        await this.pause(attempt, callOptions)
       }
     }
   }
 
-  function buildRequest({ method, body, contentType, headers }: Call, signal: AbortSignal): RequestInit {
+  #buildRequest({ method, body, contentType, headers }: Call, signal: AbortSignal): RequestInit {
+    const { apiKey } = this.#options
     return {
       method,
       signal,
       headers: {
         accept: 'application/json, application/problem+json, */*;q=0.1',
         ...(body === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
-        ...(options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey }),
+        ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
@@ -209,7 +226,8 @@ function backoffMs(attempt: number): number {
   return full / 2 + Math.random() * (full / 2)
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits for `ms`. Rejects with the signal's reason as soon as the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFileWriter } from '../../src/cli/batch/writer.ts'
+import { FileWriter } from '../../src/cli/batch/writer.ts'
 import { cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
 
 const ITEMS = 300
@@ -143,7 +143,7 @@ describe('a batch in this process', () => {
     const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
     const checkpoint = { items: 0, failed: 0, outputBytes: 0, errorBytes: 0 }
     writeFileSync(path('out.ndjson.part'), JSON.stringify({ version: 1, pid: 2 ** 22 + 1, ...identity, checkpoint }))
-    const writer = createFileWriter(
+    const writer = new FileWriter(
       files,
       identity,
       false,
@@ -193,7 +193,7 @@ describe('a batch in this process', () => {
     writeFileSync(path('out.ndjson'), 'of before\n')
     const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
     const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
-    const writer = createFileWriter(
+    const writer = new FileWriter(
       files,
       identity,
       true,

@@ -310,7 +310,7 @@ describe('the program', () => {
     const loaded = result.flatMap(({ url }) => url.match(/\/((?:dist\/src|node_modules|scripts)\/.*)/)?.[1] ?? [])
     expect(loaded).toContain('dist/src/cli/program.js')
     const light =
-      /^scripts\/|^dist\/src\/(?:cli\/|base\/|client\/api-error|config\/(?:setting|signing-key)\.js|[^/]*$)|^node_modules\/commander\//
+      /^scripts\/|^dist\/src\/(?:cli\/|base\/|client\/transport|config\/(?:setting|signing-key)\.js|[^/]*$)|^node_modules\/commander\//
     expect(loaded.filter((file) => !light.test(file))).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { misspeltSettings } from '../../src/cli/arguments.ts'
+import { misspeltSettings } from '../../src/cli/misspelt-settings.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8')
 /** Names in the first column of the page's table. */

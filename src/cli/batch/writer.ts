@@ -119,84 +119,100 @@ export interface BatchWriter {
 const CHECKPOINT_MS = 1000
 const CHECKPOINT_ITEMS = 10_000
 
-/**
- * Writes results and errors to two files, and a journal from which an interrupted run can be resumed.
- *
- * @param read returns how much of the input was read
- */
-export function createFileWriter(
-  files: { readonly output: string; readonly errors: string },
-  identity: RunIdentity,
-  isRestart: boolean,
-  now: () => number,
-  read: () => ReadBytes | undefined,
-): BatchWriter {
-  const journal = new Journal(files.output, identity)
-  const from = isRestart ? NOTHING_DONE : (journal.read() ?? NOTHING_DONE)
-  if (from === NOTHING_DONE && !isRestart) {
-    for (const file of [files.output, files.errors]) {
-      if (existsSync(file) && statSync(file).size > 0) {
-        throw usage(`${file} already exists: choose another file, or overwrite it with --restart`)
+/** Writes results and errors to two files, and a journal from which an interrupted run can be resumed. */
+export class FileWriter implements BatchWriter {
+  readonly from: Checkpoint
+  hasBegun = false
+  readonly #journal: Journal
+  readonly #output: LineFile
+  readonly #errors: LineFile
+  readonly #now: () => number
+  readonly #read: () => ReadBytes | undefined
+  /** Whether a restart left the results of an interrupted run as they are until now. */
+  readonly #hasInterruptedRun: boolean
+  #items: number
+  #failed: number
+  #checkpointMs: number
+  #checkpointItems: number
+
+  /**
+   * @param read returns how much of the input was read
+   * @throws {CommandError} if the files belong to another run or cannot be written
+   */
+  constructor(
+    files: { readonly output: string; readonly errors: string },
+    identity: RunIdentity,
+    isRestart: boolean,
+    now: () => number,
+    read: () => ReadBytes | undefined,
+  ) {
+    this.#journal = new Journal(files.output, identity)
+    this.from = isRestart ? NOTHING_DONE : (this.#journal.read() ?? NOTHING_DONE)
+    if (this.from === NOTHING_DONE && !isRestart) {
+      for (const file of [files.output, files.errors]) {
+        if (existsSync(file) && statSync(file).size > 0) {
+          throw usage(`${file} already exists: choose another file, or overwrite it with --restart`)
+        }
       }
     }
+    this.#hasInterruptedRun = isRestart && this.#journal.hold()
+    this.#output = new LineFile(files.output, this.from.outputBytes)
+    this.#errors = new LineFile(files.errors, this.from.errorBytes)
+    this.#now = now
+    this.#read = read
+    this.#items = this.from.items
+    this.#failed = this.from.failed
+    this.#checkpointMs = now()
+    this.#checkpointItems = this.#items
+    // A restart overwrites nothing before the first result, so that an unavailable service costs no earlier results.
+    if (!isRestart) this.#begin()
   }
-  const hasInterruptedRun = isRestart && journal.hold()
-  const output = new LineFile(files.output, from.outputBytes)
-  const errors = new LineFile(files.errors, from.errorBytes)
-  let { items, failed } = from
-  let checkpointMs = now()
-  let checkpointItems = items
-  let hasBegun = false
-  const begin = () => {
-    hasBegun = true
-    journal.write(from) // first, to claim the files for this run
-    output.cut()
-    errors.cut()
+
+  get progress(): Checkpoint {
+    const [outputBytes, errorBytes] = [this.#output.bytes, this.#errors.bytes]
+    return { items: this.#items, failed: this.#failed, outputBytes, errorBytes }
   }
-  // A restart overwrites nothing before the first result, so that an unavailable service costs no earlier results.
-  if (!isRestart) begin()
-  const state = (): Checkpoint => ({ items, failed, outputBytes: output.bytes, errorBytes: errors.bytes })
-  const currentCheckpoint = (): Checkpoint => {
-    const readBytes = read()
-    return { ...state(), ...(readBytes === undefined ? {} : { read: readBytes }) }
+
+  async result(result: BatchResult): Promise<void> {
+    this.#output.add(`${JSON.stringify(result)}\n`)
+    this.#count(true)
   }
-  const checkpoint = () => {
-    output.sync()
-    errors.sync()
-    journal.write(currentCheckpoint())
-    checkpointMs = now()
-    checkpointItems = items
+
+  rejection(entry: Entry, problem: ProblemDetails): void {
+    this.#errors.add(errorLine(entry, problem))
+    this.#failed++
+    this.#count(entry.item !== undefined)
   }
-  const count = (hasResponse: boolean) => {
-    items++
-    const isMany = items - checkpointItems >= CHECKPOINT_ITEMS // bounds the invalid items in memory
-    if (!hasBegun && (hasResponse || isMany)) begin()
-    if (hasBegun && (isMany || now() - checkpointMs >= CHECKPOINT_MS)) checkpoint()
+
+  close(isComplete: boolean): void {
+    if (isComplete && !this.hasBegun) this.#begin()
+    if (this.hasBegun) this.#checkpoint()
+    this.#output.close()
+    this.#errors.close()
+    if (isComplete || (!this.hasBegun && !this.#hasInterruptedRun)) this.#journal.remove()
   }
-  return {
-    from,
-    get progress() {
-      return state()
-    },
-    get hasBegun() {
-      return hasBegun
-    },
-    async result(result) {
-      output.add(`${JSON.stringify(result)}\n`)
-      count(true)
-    },
-    rejection(entry, problem) {
-      errors.add(errorLine(entry, problem))
-      failed++
-      count(entry.item !== undefined)
-    },
-    close(isComplete) {
-      if (isComplete && !hasBegun) begin()
-      if (hasBegun) checkpoint()
-      output.close()
-      errors.close()
-      if (isComplete || (!hasBegun && !hasInterruptedRun)) journal.remove()
-    },
+
+  #begin(): void {
+    this.hasBegun = true
+    this.#journal.write(this.from) // first, to claim the files for this run
+    this.#output.cut()
+    this.#errors.cut()
+  }
+
+  #count(hasResponse: boolean): void {
+    this.#items++
+    const isMany = this.#items - this.#checkpointItems >= CHECKPOINT_ITEMS // bounds the invalid items in memory
+    if (!this.hasBegun && (hasResponse || isMany)) this.#begin()
+    if (this.hasBegun && (isMany || this.#now() - this.#checkpointMs >= CHECKPOINT_MS)) this.#checkpoint()
+  }
+
+  #checkpoint(): void {
+    this.#output.sync()
+    this.#errors.sync()
+    const read = this.#read()
+    this.#journal.write({ ...this.progress, ...(read === undefined ? {} : { read }) })
+    this.#checkpointMs = this.#now()
+    this.#checkpointItems = this.#items
   }
 }
 

@@ -3,11 +3,12 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/forms.ts'
+import { sleep } from '../../client/transport.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
 import { printSummary, warnAboutLimit } from '../batch/report.ts'
-import { type BatchWriter, createFileWriter, createPipeWriter } from '../batch/writer.ts'
+import { type BatchWriter, createPipeWriter, FileWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
 import { countedBytes, peek, type ReadBytes } from '../inputs/pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
@@ -20,7 +21,7 @@ import {
   type ServerOptions,
   transportOptions,
 } from '../options.ts'
-import { createProgress, formatCount, pause, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
@@ -58,7 +59,7 @@ export async function runBatch(
   let read: () => ReadBytes | undefined = () => undefined
   const writer = isPiped
     ? createPipeWriter(terminal)
-    : createFileWriter(
+    : new FileWriter(
         { output: options.output, errors },
         runIdentity(rule, options, Buffer.concat(head).subarray(0, HEAD_BYTES), inputBytes),
         options.restart === true,
@@ -172,7 +173,7 @@ async function processAll(
     if (failure.status === 429 || failures > MAX_FAILURES) {
       throw new CommandError(exitCodeForStatus(failure.status), `${failure.title}: ${failure.detail}`)
     }
-    await pause(1000 * 2 ** (failures - 1), terminal.signal)
+    await sleep(1000 * 2 ** (failures - 1), terminal.signal)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.ts'
 import { ApiError, ConnectionError } from '../../client/transport.ts'
 import { verifyResult } from '../../client/verify/verify-result.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
@@ -24,31 +25,25 @@ export async function runBench(what: 'load' | 'ops', options: BenchOptions, term
   const chainId = options.chainId ?? DEFAULT_CHAIN_ID
   const client = await createServiceClient(options, terminal, chainId)
   const issuer = await client.issuer({ signal: terminal.signal })
-  const progress = createProgress(terminal, 'request')
-  const latenciesMs: number[] = []
-  const sampled: ComputeResponse[] = []
-  const errors = new Map<string, number>()
-  let requests = 0
-  let errorStatus: number | undefined
+  const load = new Load(client, options, terminal)
   const startedMs = performance.now()
-  const endMs = startedMs + options.seconds * 1000
-  await Promise.all(Array.from({ length: options.concurrency }, (_, lane) => sendRequests(lane)))
+  await load.run(startedMs)
   const seconds = (performance.now() - startedMs) / 1000
-  progress.stop()
-  const wrong = await countWrong()
-  latenciesMs.sort((a, b) => a - b)
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => percentile(latenciesMs, share))
-  const report = {
+  let wrong = 0
+  for (const response of load.sampled) if (!(await verifyResult(response, { issuer, chainId })).ok) wrong++
+  const { requests, errors, errorStatus } = load
+  const latenciesMs = load.latenciesMs.sort((a, b) => a - b)
+  const report: Report = {
     requests,
     seconds,
     perSecond: requests / seconds,
-    p50Ms: p50,
-    p90Ms: p90,
-    p99Ms: p99,
+    p50Ms: percentile(latenciesMs, 0.5),
+    p90Ms: percentile(latenciesMs, 0.9),
+    p99Ms: percentile(latenciesMs, 0.99),
     maxMs: latenciesMs.at(-1) ?? 0,
     errors: Object.fromEntries(errors),
     concurrency: options.concurrency,
-    signaturesChecked: sampled.length,
+    signaturesChecked: load.sampled.length,
     signaturesWrong: wrong,
   }
   if (options.json === true) await outJson(terminal, report)
@@ -56,42 +51,63 @@ export async function runBench(what: 'load' | 'ops', options: BenchOptions, term
   if (wrong > 0) return EXIT.failed
   if (requests > 0) return EXIT.ok
   return errorStatus === undefined ? EXIT.network : exitCodeForStatus(errorStatus)
+}
+
+/** The requests of one measurement. */
+class Load {
+  requests = 0
+  readonly latenciesMs: number[] = []
+  /** Responses to verify after the measurement. */
+  readonly sampled: ComputeResponse[] = []
+  /** Number of errors by kind. */
+  readonly errors = new Map<string, number>()
+  /** Status of the last error response. */
+  errorStatus: number | undefined
+  readonly #client: Client
+  readonly #options: BenchOptions
+  readonly #terminal: Terminal
+  readonly #progress: ReturnType<typeof createProgress>
+
+  constructor(client: Client, options: BenchOptions, terminal: Terminal) {
+    this.#client = client
+    this.#options = options
+    this.#terminal = terminal
+    this.#progress = createProgress(terminal, 'request')
+  }
+
+  async run(startedMs: number): Promise<void> {
+    await Promise.all(
+      Array.from({ length: this.#options.concurrency }, (_, lane) => this.#sendRequests(lane, startedMs)),
+    )
+    this.#progress.stop()
+  }
 
   /** Sends the next request as soon as the response to the previous one has arrived. */
-  async function sendRequests(lane: number): Promise<void> {
-    for (
-      let step = 0;
-      performance.now() < endMs && !terminal.signal.aborted && errorStatus !== 429 && errorStatus !== 401;
-      step++
-    ) {
+  async #sendRequests(lane: number, startedMs: number): Promise<void> {
+    const { signal } = this.#terminal
+    const durationMs = this.#options.seconds * 1000
+    const isRefused = () => this.errorStatus === 429 || this.errorStatus === 401
+    for (let step = 0; performance.now() < startedMs + durationMs && !signal.aborted && !isRefused(); step++) {
       const requestStartMs = performance.now()
       try {
-        const response = await client.compute.distance(point(lane, step), point(step, lane + 1), {
-          maxRetries: 0,
-          signal: terminal.signal,
-        })
-        requests++
-        if (requests % SAMPLE_EVERY === 1) sampled.push(response)
-        if (latenciesMs.length < MAX_LATENCIES) latenciesMs.push(performance.now() - requestStartMs)
-        progress.update({
-          done: requests,
-          share: Math.min(1, (performance.now() - startedMs) / (options.seconds * 1000)),
+        const call = { maxRetries: 0, signal }
+        const response = await this.#client.compute.distance(point(lane, step), point(step, lane + 1), call)
+        this.requests++
+        if (this.requests % SAMPLE_EVERY === 1) this.sampled.push(response)
+        if (this.latenciesMs.length < MAX_LATENCIES) this.latenciesMs.push(performance.now() - requestStartMs)
+        this.#progress.update({
+          done: this.requests,
+          share: Math.min(1, (performance.now() - startedMs) / durationMs),
         })
       } catch (error) {
-        if (terminal.signal.aborted) return
+        if (signal.aborted) return
         if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error
-        if (error instanceof ApiError) errorStatus = error.status
+        if (error instanceof ApiError) this.errorStatus = error.status
         const kind = error instanceof ApiError ? `${error.status} ${error.problem.title}` : 'no response'
-        errors.set(kind, (errors.get(kind) ?? 0) + 1)
+        this.errors.set(kind, (this.errors.get(kind) ?? 0) + 1)
         if (error instanceof ConnectionError) return // no service is listening, so there is nothing to measure
       }
     }
-  }
-
-  async function countWrong(): Promise<number> {
-    let count = 0
-    for (const response of sampled) if (!(await verifyResult(response, { issuer, chainId })).ok) count++
-    return count
   }
 }
 
@@ -112,9 +128,9 @@ interface Report {
   readonly requests: number
   readonly seconds: number
   readonly perSecond: number
-  readonly p50Ms: number | undefined
-  readonly p90Ms: number | undefined
-  readonly p99Ms: number | undefined
+  readonly p50Ms: number
+  readonly p90Ms: number
+  readonly p99Ms: number
   readonly maxMs: number
   readonly errors: Readonly<Record<string, number>>
   readonly concurrency: number
@@ -123,7 +139,7 @@ interface Report {
 }
 
 function reportText(report: Report): string {
-  const ms = (value: number | undefined) => `${(value ?? 0).toFixed(2)} ms`
+  const ms = (value: number) => `${value.toFixed(2)} ms`
   const errors = Object.entries(report.errors).map(([kind, count]) => `${count} × ${kind}`)
   return [
     `${Math.round(report.perSecond).toLocaleString('en-US')} requests/s  (${report.requests.toLocaleString('en-US')} in ${report.seconds.toFixed(1)} s, ${report.concurrency} at once)`,

@@ -1,8 +1,8 @@
 import type { SyncResponse, SyncStatus } from '../../client/answers.ts'
-import { ApiError, createTransport, type Transport } from '../../client/transport.ts'
+import { ApiError, createTransport, sleep, type Transport } from '../../client/transport.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
-import { formatCount, outJson, pause, printable, progressText, type Terminal } from '../terminal.ts'
+import { formatCount, outJson, printable, progressText, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {
   readonly status?: boolean
@@ -113,7 +113,7 @@ async function watch(
         `not at the head after ${wait} s; the service continues: trigpoint sync --status`,
       )
     }
-    await pause(POLL_MS, terminal.signal)
+    await sleep(POLL_MS, terminal.signal)
   }
 }
 

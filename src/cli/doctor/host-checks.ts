@@ -14,7 +14,7 @@ import { openPostgres } from '../../store/postgres.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
 import { loadKernel } from '../../wasm/loader.ts'
 import { selfTestKernel } from '../../wasm/self-test.ts'
-import { misspeltSettings } from '../arguments.ts'
+import { misspeltSettings } from '../misspelt-settings.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
 
 /** The outcome of one check. */

@@ -37,32 +37,37 @@ const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 export function createVerifyService(
   parts: VerifyServiceParts,
 ): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson' | 'olderVerify'> {
-  const { config, ask, chains, signer, submissions, keccak, now } = parts
+  const { ask, chains, signer, keccak, now } = parts
   return {
     async verifyStamp(body, context) {
-      const { members } = await run('stamp', body, context, nowSeconds())
+      const { members } = await run(ask, { kind: 'stamp', body, nowSeconds: nowSeconds() }, context)
       return { json: `{${members}}` }
     },
     async verifyProof(body, context, caller) {
       const evaluatedAt = nowSeconds()
-      const { members, attest: request, data } = await run('proof', body, context, evaluatedAt)
+      const task = { kind: 'proof', body, nowSeconds: evaluatedAt } as const
+      const { members, attest: request, data } = await run(ask, task, context)
       if (request === undefined) return { json: `{${members}}` }
       const { chainId } = request
-      const signed = await sign(request, data!, evaluatedAt, context, caller)
+      const signed = await sign(parts, request, data!, evaluatedAt, context, caller)
       return { json: `{${members},"chainId":${chainId},${signed.members}}`, headers: signed.headers }
     },
-    pluginsJson: pluginsJson(({ environments }) => environments),
+    pluginsJson: pluginsJson(parts, ({ environments }) => environments),
     olderVerify: {
       async stamp(body, context) {
-        const { members } = await run('older-stamp', body, context, nowSeconds())
+        const { members } = await run(ask, { kind: 'older-stamp', body, nowSeconds: nowSeconds() }, context)
         return { json: `{${members}}` }
       },
       async proof(body, context, caller) {
         const timestamp = nowSeconds()
-        const { members, attest: request, data } = await run('older-proof', body, context, timestamp)
+        const {
+          members,
+          attest: request,
+          data,
+        } = await run(ask, { kind: 'older-proof', body, nowSeconds: timestamp }, context)
         const head = (uid: Hex) => `${members},"uid":"${uid}","attester":"${signer.address}","timestamp":${timestamp}`
         if (request !== undefined) {
-          const signed = await sign(request, data!, timestamp, context, caller)
+          const signed = await sign(parts, request, data!, timestamp, context, caller)
           const chainId = signed.isOnChain ? `,"chainId":${request.chainId}` : ''
           return { json: `{${head(signed.uid)}${chainId},${signed.members}}`, headers: signed.headers }
         }
@@ -70,62 +75,61 @@ export function createVerifyService(
         const fields = attestationFields({ schema, attester: signer.address, data: data!, recipient: ZERO_ADDRESS })
         return { json: `{${head(attestationUid({ ...fields, ...attestationTimes(timestamp) }, keccak))}}` }
       },
-      pluginsJson: pluginsJson(({ environments }) => [
+      pluginsJson: pluginsJson(parts, ({ environments }) => [
         ...new Set(environments.flatMap((name) => OLDER_ENVIRONMENTS[name] ?? [name])),
       ]),
     },
   }
 
-  function pluginsJson(environmentNames: (plugin: PluginDescription) => readonly string[]): string {
-    const plugins = listPlugins({ allowMock: config.allowMock, plugins: parts.addedPlugins }).map((plugin) => {
-      const { name, version, description } = plugin
-      return { name, version, environments: environmentNames(plugin), description }
-    })
-    return JSON.stringify({ plugins })
-  }
-
   function nowSeconds(): number {
     return Math.floor(now() / 1000)
   }
+}
 
-  async function run(
-    question: VerifyTask['kind'],
-    body: Uint8Array,
-    context: RequestContext,
-    evaluatedAt: number,
-  ): Promise<Verified> {
-    const result = await ask({ kind: question, body, nowSeconds: evaluatedAt }, context)
-    if (!result.ok) throw new ProblemError(result.problem)
-    return result
-  }
+function pluginsJson(
+  { config, addedPlugins }: VerifyServiceParts,
+  environmentNames: (plugin: PluginDescription) => readonly string[],
+): string {
+  const plugins = listPlugins({ allowMock: config.allowMock, plugins: addedPlugins }).map((plugin) => {
+    const { name, version, description } = plugin
+    return { name, version, environments: environmentNames(plugin), description }
+  })
+  return JSON.stringify({ plugins })
+}
 
-  /**
-   * Returns the members `attestation` and `delegatedAttestation`, and `submission` if the service submits the attestation itself.
-   */
-  async function sign(
-    { chainId, recipient, submitOnchain }: ProofAttestationRequest,
-    data: Hex,
-    timeSeconds: number,
-    context: RequestContext,
-    caller: SubmissionCaller,
-  ): Promise<{ uid: Hex; members: string; isOnChain: boolean; headers: Readonly<Record<string, string>> }> {
-    chains.require(chainId, ['options', 'chainId'])
-    if (submitOnchain) submissions.require(chainId, caller)
-    const schema = chains.defaultSchema('verify')
-    const payload = { kind: 'verify', chainId, schema, recipient, data } as const
-    const attested = await attest(payload, signer)
-    const headers = nonceHeaders(attested)
-    const offchainUid = attestationUid({ ...attestationFields(attested), ...attestationTimes(timeSeconds) }, keccak)
-    if (!submitOnchain) {
-      const members = proofAttestationMembers(attested, offchainUid, timeSeconds)
-      return { uid: offchainUid, members, isOnChain: false, headers }
-    }
-    const submission = await submissions.submit(payload, caller, context)
-    // Once the attestation is on chain, its block has determined both values.
-    const { uid = offchainUid, timeSeconds: time = timeSeconds } = submission
-    const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
-    return { uid, members, isOnChain: submission.blockNumber !== undefined, headers }
+async function run(ask: EvidenceRunner, task: VerifyTask, context: RequestContext): Promise<Verified> {
+  const result = await ask(task, context)
+  if (!result.ok) throw new ProblemError(result.problem)
+  return result
+}
+
+/**
+ * Returns the members `attestation` and `delegatedAttestation`, and `submission` if the service submits the attestation itself.
+ */
+async function sign(
+  { chains, signer, submissions, keccak }: VerifyServiceParts,
+  { chainId, recipient, submitOnchain }: ProofAttestationRequest,
+  data: Hex,
+  timeSeconds: number,
+  context: RequestContext,
+  caller: SubmissionCaller,
+): Promise<{ uid: Hex; members: string; isOnChain: boolean; headers: Readonly<Record<string, string>> }> {
+  chains.require(chainId, ['options', 'chainId'])
+  if (submitOnchain) submissions.require(chainId, caller)
+  const schema = chains.defaultSchema('verify')
+  const payload = { kind: 'verify', chainId, schema, recipient, data } as const
+  const attested = await attest(payload, signer)
+  const headers = nonceHeaders(attested)
+  const offchainUid = attestationUid({ ...attestationFields(attested), ...attestationTimes(timeSeconds) }, keccak)
+  if (!submitOnchain) {
+    const members = proofAttestationMembers(attested, offchainUid, timeSeconds)
+    return { uid: offchainUid, members, isOnChain: false, headers }
   }
+  const submission = await submissions.submit(payload, caller, context)
+  // Once the attestation is on chain, its block has determined both values.
+  const { uid = offchainUid, timeSeconds: time = timeSeconds } = submission
+  const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
+  return { uid, members, isOnChain: submission.blockNumber !== undefined, headers }
 }
 
 /** The names of environments in the previous API generation. */

@@ -35,11 +35,6 @@ export class LruCache<T> {
     }
   }
 
-  clear(): void {
-    this.#entries.clear()
-    this.#weight = 0
-  }
-
   #remove(key: string): void {
     const removed = this.#entries.get(key)
     if (removed === undefined) return

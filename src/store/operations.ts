@@ -1,11 +1,11 @@
-import type { AppliedRange, BlockRange, RecordStats, RecordStore } from '../wire/store-messages.ts'
+import type { AppliedRange, BlockRange, RecordStore } from '../wire/store-messages.ts'
 import type { Database, Session } from './database.ts'
 import { appendChanges, pruneChanges, readChanges } from './records/changes.ts'
 import { bytesFromHex } from './records/conditions.ts'
-import { type Counters, readCounters } from './records/counters.ts'
-import { createRecordList } from './records/list.ts'
+import { type Counters, readCounters, readStats } from './records/counters.ts'
+import { listRecords } from './records/list.ts'
 import type { RecordMemory } from './records/memory.ts'
-import { PageIdentity, shownDocumentSql } from './records/page.ts'
+import { shownDocumentSql } from './records/page.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './records/page-marks.ts'
 import { readSlice } from './records/slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './records/writes.ts'
@@ -60,9 +60,6 @@ function settle(running: Promise<unknown>): Promise<void> {
 const MARKS_PER_RANGE = 5
 const MARKS_PER_MAINTENANCE = 200
 
-const DAY_SECONDS = 86_400
-const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
-
 /**
  * Creates the store's operations on either engine.
  *
@@ -81,17 +78,14 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     })
     return cachedCounters
   }
-  const listPage = createRecordList(database, readState, memory)
-  const identity = new PageIdentity()
   return {
-    page: listPage,
+    page: (query) => listRecords(database, memory, query),
     async newPage({ query, mark }) {
-      const page = await listPage(query)
-      const ownMark = identity.nameOf(page)
-      return {
-        mark: ownMark,
-        page: ownMark === mark ? undefined : { ...page, documents: new TextEncoder().encode(page.documents) },
-      }
+      // Read before the page. If the page is newer than its mark, the next call only reads it once more.
+      const { state } = await readState()
+      if (state === mark) return { mark, page: undefined }
+      const page = await listRecords(database, memory, query)
+      return { mark: state, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
@@ -218,27 +212,4 @@ async function moveCheckpoint(
           [chainId, to.blockNumber, to.blockHash, from],
         )
   return rows.length === 1
-}
-
-async function readStats(session: Session, nowSeconds: number): Promise<RecordStats> {
-  const { chains, total } = await readCounters(session)
-  const recent: number[] = []
-  for (const window of WINDOWS) recent.push(await countSince(session, total, nowSeconds - window))
-  return { byChain: chains, recent: recent as [number, number, number] }
-}
-
-/** Counts records whose block is not older than `seconds`: one by one up to the next mark, and by rank from there on. */
-async function countSince(session: Session, total: number, seconds: number): Promise<number> {
-  const [row] = await session.query(
-    `with mark as (
-       select rank, block_time, uid, chain_id from page_mark where scope = 0 and block_time >= $1::bigint order by rank limit 1
-     ) select (select rank from mark)::text as rank, (
-       select count(*) from location_record where block_time >= $1::bigint and (block_time, uid, chain_id) < (
-         coalesce((select block_time from mark), 9223372036854775807),
-         coalesce((select uid from mark), ''::bytea), coalesce((select chain_id from mark), 0))
-     )::int as before`,
-    [seconds],
-  )
-  const rank = row!['rank'] as string | null
-  return (row!['before'] as number) + (rank === null ? 0 : total - Number(rank) + 1)
 }

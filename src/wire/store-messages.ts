@@ -106,8 +106,6 @@ export interface RecordPage {
   readonly length: number
   /** Number of matching records on all pages. */
   readonly count: number
-  /** False if counting would take too long; then `count` is the query planner's estimate. */
-  readonly isCountExact: boolean
 }
 
 /** How much of a list or of the journal is read in one query. */
@@ -169,7 +167,7 @@ export interface RecordStats {
 /** The operations of the store by name, each with its argument and result. */
 export interface StoreOperations extends SubmissionOperations, SyncOperations {
   page: { argument: RecordQuery; result: RecordPage }
-  /** The same for a caller that caches pages: a page is not sent again if its mark is the one that the caller has. */
+  /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its mark. */
   newPage: {
     argument: { readonly query: RecordQuery; readonly mark: string | undefined }
     result: { readonly mark: string; readonly page: EncodedPage | undefined }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { LruCache } from '../../src/base/weighed-map.ts'
+import type { Row } from '../../src/store/database.ts'
 import { searchBoxes } from '../../src/store/records/conditions.ts'
-import { StateMemory } from '../../src/store/records/counters.ts'
+import { readCounters } from '../../src/store/records/counters.ts'
 import { serializeRecord, setRevoked } from '../../src/store/records/writes.ts'
 import { encodeCursor, readRecordQuery, readTimestamp } from '../../src/validation/record-query.ts'
 import { recordOf, uidOf } from '../store-records.ts'
@@ -122,40 +123,20 @@ describe('the search boxes for stored bounds', () => {
   })
 })
 
-describe('a state memory', () => {
-  it('forgets the values of an older state, and does not let an older one overwrite them', () => {
-    const memory = new StateMemory<string>(10)
-    const [one, two] = [
-      { version: 1, journalPosition: 'x' },
-      { version: 2, journalPosition: 'y' },
+describe('the name of a state of the records', () => {
+  const nameOf = async (rows: readonly Row[]) => (await readCounters({ query: async () => rows })).state
+
+  it('changes with each write, and between states of equal version, as after a failover', async () => {
+    const row = { chain: '1', records: 2, revoked: 0, version: 2, journal_position: 'epoch 2' }
+    const names = [
+      await nameOf([row]),
+      await nameOf([{ ...row, version: 3 }]),
+      await nameOf([{ ...row, journal_position: 'epoch 2 other' }]),
+      await nameOf([row, { ...row, chain: '2', version: 1 }, { ...row, chain: '3', version: 1 }]),
+      await nameOf([]),
     ]
-    memory.set(one, 'a', 'old')
-    expect(memory.get(one, 'a')).toBe('old')
-    expect(memory.get(two, 'a')).toBeUndefined()
-    memory.set(two, 'a', 'new')
-    memory.set(one, 'a', 'late')
-    expect([memory.get(two, 'a'), memory.get(one, 'a')]).toEqual(['new', undefined])
-  })
-
-  it('does not mix up states with equal version numbers, as after a failover', () => {
-    const memory = new StateMemory<string>(10)
-    memory.set({ version: 2, journalPosition: 'lost' }, 'a', 'old')
-    expect(memory.get({ version: 2, journalPosition: 'other' }, 'a')).toBeUndefined()
-    memory.set({ version: 2, journalPosition: 'other' }, 'b', 'new')
-    expect(memory.get({ version: 2, journalPosition: 'other' }, 'a')).toBeUndefined()
-    expect(memory.get({ version: 2, journalPosition: 'other' }, 'b')).toBe('new')
-  })
-
-  it('stays within its weight and evicts the oldest value first', () => {
-    const memory = new StateMemory<string>(10, (text) => text.length)
-    for (const [key, text] of Object.entries({ a: '1234', b: '1234', c: '1234', huge: 'x'.repeat(11) }))
-      memory.set({ version: 1, journalPosition: '' }, key, text)
-    expect(['a', 'b', 'c', 'huge'].map((key) => memory.get({ version: 1, journalPosition: '' }, key))).toEqual([
-      undefined,
-      '1234',
-      '1234',
-      undefined,
-    ])
+    expect(new Set(names).size).toBe(names.length)
+    expect(await nameOf([row])).toBe(names[0])
   })
 })
 

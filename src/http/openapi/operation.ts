@@ -89,7 +89,6 @@ export const HEADERS = {
   ],
   'Preference-Applied': ['result-signature, if it was requested.', 'string'],
   Link: ['URL of the next page, rel="next"; absent on the last page.', 'string'],
-  'X-Count': ['estimated, if count is not exact.', 'string'],
   Deprecation: ['Date since which the operation is deprecated (RFC 9745).', 'string'],
   ETag: ['Identifies this version of the file; send it as If-None-Match.', 'string'],
 } as const

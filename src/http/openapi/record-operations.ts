@@ -66,7 +66,7 @@ function list(operationId: string, summary: string): Operation {
           'application/json': schemaRef('LocationRecordList'),
           'application/geo+json': schemaRef('RecordFeatureCollection'),
         },
-        headers: ['Link', 'X-Count'],
+        headers: ['Link'],
       },
     },
     refusals: ERROR_STATUSES,

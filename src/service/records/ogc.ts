@@ -59,10 +59,9 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
         links.push(link('next', `${address}?${next}`))
         headers['Link'] = `<${address}?${next}>; rel="next"; type="application/geo+json"`
       }
-      const matched = page.isCountExact ? `"numberMatched":${page.count},` : ''
       const json =
         `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
-        `${matched}"numberReturned":${page.length},"features":[${await featureTexts(page.documents)}]}`
+        `"numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(page.documents)}]}`
       return { json, headers }
     },
 

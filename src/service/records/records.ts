@@ -116,7 +116,6 @@ export class RecordApi implements RecordService {
   ): Promise<ListResponse> {
     const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length)
     const headers: Record<string, string> = {}
-    if (!page.isCountExact) headers['X-Count'] = 'estimated'
     if (page.length === limit && offset + limit < page.count) {
       const next = new URLSearchParams(filters as [string, string][])
       if (format !== 'json') next.set('f', format)

@@ -55,12 +55,6 @@ export function conditionNames({
   return names
 }
 
-/** Returns a cache key for a condition with its values. */
-export function conditionKey(name: ConditionName, query: RecordQuery): string {
-  const { chainId, prover, subject, fromSeconds, toSeconds, bbox } = query
-  return JSON.stringify([name, { chain: chainId, prover, subject, event: [fromSeconds, toSeconds], bbox }[name]])
-}
-
 /** Returns a condition as SQL that an index can serve. For `bbox` any of the search boxes may match. */
 export function conditionSql(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
   switch (name) {

@@ -1,4 +1,4 @@
-import { LruCache } from '../../base/weighed-map.ts'
+import type { RecordStats } from '../../wire/store-messages.ts'
 import type { Session } from '../database.ts'
 import { JOURNAL_ROW_SQL } from './changes.ts'
 
@@ -8,18 +8,15 @@ interface ChainCounter {
   readonly revoked: number
 }
 
-/** Identifies a state of the records, so that cached values can be matched with it. */
-export interface RecordState {
-  /** Grows with every write. */
-  readonly version: number
-  /** The newest journal row. Needed because another state may have the same version after a failover. */
-  readonly journalPosition: string
-}
-
-/** The number of records by chain, and the state of the records that it is true of. */
-export interface Counters extends RecordState {
+/** The number of records by chain. */
+export interface Counters {
   readonly total: number
   readonly chains: readonly ChainCounter[]
+  /**
+   * Names the state of the records, so that cached pages can be matched with it. Contains a version, which grows with every
+   * write, and the newest journal row, because another state may have the same version after a failover.
+   */
+  readonly state: string
 }
 
 export async function readCounters(session: Session): Promise<Counters> {
@@ -34,46 +31,36 @@ export async function readCounters(session: Session): Promise<Counters> {
     records: row['records'] as number,
     revoked: row['revoked'] as number,
   }))
+  const version = rows.reduce((sum, row) => sum + (row['version'] as number), 0)
   return {
-    version: rows.reduce((sum, row) => sum + (row['version'] as number), 0),
-    journalPosition: (rows[0]?.['journal_position'] ?? '') as string,
     total: chains.reduce((sum, { records }) => sum + records, 0),
     chains,
+    state: `${version} ${rows[0]?.['journal_position'] ?? ''}`,
   }
 }
 
-export function countRecords({ total, chains }: Counters, chainId: number | undefined): number {
-  return chainId === undefined ? total : (chains.find((chain) => chain.chainId === chainId)?.records ?? 0)
+const DAY_SECONDS = 86_400
+const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
+
+export async function readStats(session: Session, nowSeconds: number): Promise<RecordStats> {
+  const { chains, total } = await readCounters(session)
+  const recent: number[] = []
+  for (const window of WINDOWS) recent.push(await countSince(session, total, nowSeconds - window))
+  return { byChain: chains, recent: recent as [number, number, number] }
 }
 
-/**
- * A bounded cache of values that belong to one state of the records. It is cleared when the state changes, so it never returns
- * outdated values.
- */
-export class StateMemory<T> {
-  readonly #entries: LruCache<T>
-  #state: RecordState = { version: -1, journalPosition: '' }
-
-  /** @param weightOf weight of a value in the unit of `maxWeight`; by default each entry weighs 1 */
-  constructor(maxWeight: number, weightOf?: (value: T) => number) {
-    this.#entries = new LruCache(maxWeight, weightOf)
-  }
-
-  get(state: RecordState, key: string): T | undefined {
-    return this.#isSame(state) ? this.#entries.get(key) : undefined
-  }
-
-  set(state: RecordState, key: string, value: T): void {
-    // A slow query may end with an older state than the one cached meanwhile.
-    if (state.version < this.#state.version) return
-    if (!this.#isSame(state)) {
-      this.#entries.clear()
-      this.#state = { version: state.version, journalPosition: state.journalPosition }
-    }
-    this.#entries.set(key, value)
-  }
-
-  #isSame({ version, journalPosition }: RecordState): boolean {
-    return version === this.#state.version && journalPosition === this.#state.journalPosition
-  }
+/** Counts records whose block is not older than `seconds`: one by one up to the next mark, and by rank from there on. */
+async function countSince(session: Session, total: number, seconds: number): Promise<number> {
+  const [row] = await session.query(
+    `with mark as (
+       select rank, block_time, uid, chain_id from page_mark where scope = 0 and block_time >= $1::bigint order by rank limit 1
+     ) select (select rank from mark)::text as rank, (
+       select count(*) from location_record where block_time >= $1::bigint and (block_time, uid, chain_id) < (
+         coalesce((select block_time from mark), 9223372036854775807),
+         coalesce((select uid from mark), ''::bytea), coalesce((select chain_id from mark), 0))
+     )::int as before`,
+    [seconds],
+  )
+  const rank = row!['rank'] as string | null
+  return (row!['before'] as number) + (rank === null ? 0 : total - Number(rank) + 1)
 }

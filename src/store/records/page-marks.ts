@@ -99,5 +99,5 @@ export async function pageByMarks(session: Session, query: RecordQuery): Promise
     )}`,
     parameters.values,
   )
-  return { ...readPage(row!), count: row!['count'] as number, isCountExact: true }
+  return { ...readPage(row!), count: row!['count'] as number }
 }

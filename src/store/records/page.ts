@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { type RecordPage, type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
+import { type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
 import type { Row } from '../database.ts'
 import type { Parameters } from './conditions.ts'
 
@@ -54,22 +53,4 @@ export function readPage(row: Row): { documents: string; length: number } {
 export function limitSql({ limit, offset, after }: RecordQuery, parameters: Parameters): string {
   const text = `limit ${parameters.add(limit, 'bigint')}`
   return after !== undefined || offset === 0 ? text : `${text} offset ${parameters.add(offset, 'bigint')}`
-}
-
-/**
- * Names cached pages. Equal names mean the same page. The random prefix keeps names of a restarted store from matching those of
- * its predecessor.
- */
-export class PageIdentity {
-  readonly #prefix = randomUUID()
-  readonly #names = new WeakMap<RecordPage, string>()
-  #next = 0
-
-  nameOf(page: RecordPage): string {
-    const known = this.#names.get(page)
-    if (known !== undefined) return known
-    const name = `${this.#prefix} ${this.#next++}`
-    this.#names.set(page, name)
-    return name
-  }
 }

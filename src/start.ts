@@ -14,22 +14,21 @@ import { createHttpServer } from './http/transport/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { createBatchService } from './service/batch/batches.ts'
 import { createChainPolicy } from './service/chains/chain-policy.ts'
-import { createSubmissionCounts, type SubmissionCounts } from './service/chains/submission-counts.ts'
+import { SubmissionCounts } from './service/chains/submission-counts.ts'
 import { createSubmissionService, type SubmissionService } from './service/chains/submissions.ts'
-import { createSyncService } from './service/chains/sync.ts'
+import { SyncApi } from './service/chains/sync.ts'
 import { createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
 import { createIdentity } from './service/identity.ts'
 import { createReadiness } from './service/readiness.ts'
-import { createRecordExport } from './service/records/export.ts'
+import { Feeds } from './service/records/feeds.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
 import { createStoreAccess } from './service/records/questions.ts'
 import type { GraphqlService } from './service/records/record-services.ts'
 import { RecordApi } from './service/records/records.ts'
 import { fillWithSamples } from './service/records/sample-records.ts'
-import { createRecordStream } from './service/records/stream.ts'
 import type { Services } from './service/services.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
 import { createResignService } from './service/verify/resign.ts'
@@ -200,7 +199,6 @@ async function createServices(
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
   const records = new RecordApi({ config, chains, ask: askRecords, now })
-  const feedParts = { config, chains: chainIdsByName(chains), ask: askRecords, now }
   const services: Services = {
     compute: createComputeService(parts),
     ...createBatchService(parts),
@@ -208,8 +206,8 @@ async function createServices(
     submission: (id, context) => submissions.submission(id, context),
     records,
     graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
-    feeds: { export: createRecordExport(feedParts), ...createRecordStream(feedParts) },
-    sync: createSyncService({ config, chains, chainClient, ask: askRecords, now }),
+    feeds: new Feeds({ config, chains: chainIdsByName(chains), ask: askRecords, now }),
+    sync: new SyncApi({ config, chains, chainClient, ask: askRecords, now }),
     ogc: createOgcService({ chains, ask: askRecords, version: build.version, now }),
     resign: await createResignService({ config, signer, chains: policy, now }),
     readiness: createReadiness({ pool, signer, chainClient, store, log }),
@@ -231,7 +229,7 @@ async function startGraphql(parts: GraphqlServiceParts): Promise<GraphqlService>
 /** Starts to count the submissions for the metrics. Returns undefined if the service submits nothing. */
 function startSubmissionCounts(config: Config, { signer, store, relay }: Threads): SubmissionCounts | undefined {
   if (config.submission === undefined || relay === undefined || store === undefined) return undefined
-  return createSubmissionCounts({
+  return new SubmissionCounts({
     store,
     sender: signer.address.toLowerCase() as Hex,
     chainIds: relay.chainIds,

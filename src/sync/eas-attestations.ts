@@ -175,9 +175,7 @@ export class AttestationReader {
 
   /** Calls the contract once for each attestation, in one JSON-RPC batch. Returns the responses in hex. */
   async #callSeparately(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
-    const responses = await rpc.requestAll(
-      uids.map((uid) => attestationCall(this.#easAddress, uid)),
-    )
+    const responses = await rpc.requestAll(uids.map((uid) => attestationCall(this.#easAddress, uid)))
     return responses.map((response) => {
       if (!response.ok) throw response.error
       return typeof response.value === 'string' ? response.value : ''

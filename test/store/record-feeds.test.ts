@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { createRecordExport } from '../../src/service/records/export.ts'
+import { Feeds } from '../../src/service/records/feeds.ts'
 import { recordsUnavailable, type StoreAccess } from '../../src/service/records/questions.ts'
 import type { EventSink } from '../../src/service/records/record-services.ts'
-import { createRecordStream } from '../../src/service/records/stream.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
@@ -57,7 +56,7 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     return result
   }
   const parts = { config, chains, ask, now: Date.now }
-  const { stream, close } = createRecordStream(parts)
+  const feeds = new Feeds(parts)
   const write = (from: number, count: number) => {
     const records = Array.from({ length: count }, (_, index) => recordOf(from + index, { memo: 'x'.repeat(300) }))
     return store.apply({ chainId: 84532, records, revocations: [] })
@@ -70,14 +69,14 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
   })
   afterAll(async () => {
-    close()
+    feeds.close()
     await database.close()
     await files.remove()
   })
 
   it('send every change to every listener, with one journal read for all', async () => {
     const sinks = Array.from({ length: 20 }, () => new HeldSink())
-    for (const sink of sinks) void stream('', undefined, 'one', sink)
+    for (const sink of sinks) void feeds.stream('', undefined, 'one', sink)
     await eventually(() => expect(sinks.every(({ text }) => text.startsWith('retry: 2000\nid: '))).toBe(true))
     await write(1, 5)
     await eventually(() =>
@@ -92,8 +91,8 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
 
   it('buffer nothing for a listener that does not read, and delay no other', async () => {
     const [slow, quick] = [new HeldSink(), new HeldSink()]
-    void stream('', undefined, 'one', slow)
-    void stream('', undefined, 'two', quick)
+    void feeds.stream('', undefined, 'one', slow)
+    void feeds.stream('', undefined, 'two', quick)
     await eventually(() => expect(quick.text && slow.text).not.toBe(''))
     slow.isHeld = true
     for (let round = 0; round < 10; round++) await write(100 + round * 100, 100)
@@ -109,11 +108,11 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
 
   it('continue when the database is available again', async () => {
     const sink = new HeldSink()
-    void stream('', undefined, 'one', sink)
+    void feeds.stream('', undefined, 'one', sink)
     await eventually(() => expect(sink.text).not.toBe(''))
     isUnavailable = true
     await write(2000, 3)
-    await expect(stream('', undefined, 'one', new HeldSink())).rejects.toThrow('away')
+    await expect(feeds.stream('', undefined, 'one', new HeldSink())).rejects.toThrow('away')
     const before = operations.length
     await eventually(() => expect(operations.length).toBeGreaterThan(before + 3))
     expect(sink.sentNumbers).toEqual([])
@@ -131,7 +130,7 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
         journalReads++
         return { changes: [], next, isEnd: true, isLost: false }
       }
-      const other = createRecordStream({ ...parts, ask: readNothing as unknown as StoreAccess })
+      const other = new Feeds({ ...parts, ask: readNothing as unknown as StoreAccess })
       const sink = new HeldSink()
       void other.stream('', undefined, 'one', sink)
       await vi.advanceTimersByTimeAsync(100)
@@ -148,12 +147,12 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
 
   it('read the next slice of an export only after the client has received the last one', async () => {
     const few = { ...config, limits: { ...config.limits, exportPiece: { records: 50, bytes: 1_000_000 } } }
-    const exportAll = createRecordExport({ ...parts, config: few })
+    const others = new Feeds({ ...parts, config: few })
     const sink = new HeldSink()
     sink.isHeld = true
     operations.length = 0
     const { count } = await store.page({ limit: 1, offset: 0 })
-    const ended = exportAll('ndjson', '', { aborted: false, deadlineMs: 0 }, sink)
+    const ended = others.export('ndjson', '', { aborted: false, deadlineMs: 0 }, sink)
     for (let slices = 1; slices <= Math.ceil(count / 50); slices++) {
       await eventually(() => expect(sink.text.split('\n').length - 1).toBe(Math.min(count, slices * 50)))
       await new Promise((resolve) => setImmediate(resolve))
@@ -166,17 +165,17 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
 
   it('stop an export whose client disconnected', async () => {
     const sink = new HeldSink()
-    const exportAll = createRecordExport({
+    const others = new Feeds({
       ...parts,
       config: { ...config, limits: { ...config.limits, exportPiece: { records: 10, bytes: 1_000_000 } } },
     })
     operations.length = 0
-    await exportAll('ndjson', '', { aborted: true, deadlineMs: 0 }, sink)
+    await others.export('ndjson', '', { aborted: true, deadlineMs: 0 }, sink)
     expect(sliceCount()).toBe(1)
   })
 
   it('end every stream on close, and begin none after it', async () => {
-    const other = createRecordStream(parts)
+    const other = new Feeds(parts)
     const sink = new HeldSink()
     const ended = other.stream('', undefined, 'one', sink)
     await eventually(() => expect(sink.text).not.toBe(''))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSubmissionAdmission } from '../../src/service/chains/submission-admission.ts'
+import { SubmissionAdmission } from '../../src/service/chains/submission-admission.ts'
 import type { NewSubmission, SubmitOutcome } from '../../src/wire/relay-messages.ts'
 import { StoreFault } from '../../src/wire/store-messages.ts'
 
@@ -14,7 +14,7 @@ function createSubmission(index: number, account = 'one'): NewSubmission {
 /** A store whose answers the test controls. */
 function createAdmission({ maxWaiting = 1000, maxTogether = 50 } = {}) {
   const batches: { readonly ids: readonly string[]; readonly end: (fault?: StoreFault) => Promise<void> }[] = []
-  const admission = createSubmissionAdmission({
+  const admission = new SubmissionAdmission({
     store: (submissions) =>
       new Promise((resolve, reject) => {
         const ids = submissions.map(({ id }) => id)

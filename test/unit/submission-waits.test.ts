@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSubmissionWaits } from '../../src/service/chains/submission-waits.ts'
+import { SubmissionWaits } from '../../src/service/chains/submissions.ts'
 import type { Submission, SubmissionStatus } from '../../src/wire/relay-messages.ts'
 
 function createSubmission(id: string, status: SubmissionStatus = 'queued'): Submission {
@@ -13,7 +13,7 @@ const present = { aborted: false }
 function createWaits(read: (ids: readonly string[]) => Promise<readonly Submission[]>, maxWaiting = 100) {
   const polls: (readonly string[])[] = []
   let nowMs = 0
-  const waits = createSubmissionWaits({
+  const waits = new SubmissionWaits({
     read: (ids) => {
       polls.push(ids)
       return read(ids)

@@ -3,7 +3,7 @@ import type { NewSubmission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
 import type { RequestContext } from '../request.ts'
 
-export interface SubmissionAdmissionParts {
+interface SubmissionAdmissionParts {
   /** Stores submissions in one database transaction and returns their outcomes in order. */
   readonly store: (submissions: readonly NewSubmission[]) => Promise<readonly SubmitOutcome[]>
   /** Number of submissions that may wait to be stored; a further one gets 503. */
@@ -12,21 +12,6 @@ export interface SubmissionAdmissionParts {
   readonly maxTogether: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
-}
-
-/**
- * Queues submissions until they are stored. This process runs one database transaction at a time, which stores all waiting
- * submissions up to `maxTogether`. All processes of a deployment share one lock for this; a burst would otherwise take the lock
- * once for each submission.
- */
-export interface SubmissionAdmission {
-  /**
-   * Stores a submission.
-   *
-   * @throws {ProblemError} `overloaded` if too many submissions wait, or the request's deadline has passed
-   * @throws {StoreFault} if the store fails
-   */
-  admit(submission: NewSubmission, context: Pick<RequestContext, 'deadlineMs' | 'aborted'>): Promise<SubmitOutcome>
 }
 
 interface Waiting {
@@ -40,47 +25,64 @@ interface Waiting {
 const RETRY_SECONDS = 2
 const LATE = 'the submission was not stored in time; send the same request again'
 
-export function createSubmissionAdmission(parts: SubmissionAdmissionParts): SubmissionAdmission {
-  const { store, maxWaiting, maxTogether, now } = parts
+/**
+ * Queues submissions until they are stored. This process runs one database transaction at a time, which stores all waiting
+ * submissions up to `maxTogether`. All processes of a deployment share one lock for this; a burst would otherwise take the lock
+ * once for each submission.
+ */
+export class SubmissionAdmission {
+  readonly #parts: SubmissionAdmissionParts
   /** One queue per account, served round robin. */
-  const queues = new Map<string, Waiting[]>()
-  let size = 0
-  let isStoring = false
+  readonly #queues = new Map<string, Waiting[]>()
+  #size = 0
+  #isStoring = false
 
-  return {
-    admit(submission, context) {
-      if (size >= maxWaiting) return Promise.reject(overloaded('too many submissions wait to be stored'))
-      return new Promise((resolve, reject) => {
-        // It may still be stored after this. The client can send it again: the idempotency key makes it the same submission.
-        const late = () => reject(overloaded(LATE))
-        const timer = setTimeout(late, Math.max(0, context.deadlineMs - now()))
-        const queue = queues.get(submission.account)
-        const entry: Waiting = { submission, context, resolve, reject, timer }
-        if (queue === undefined) queues.set(submission.account, [entry])
-        else queue.push(entry)
-        size++
-        if (!isStoring) void storeAll()
-      })
-    },
+  constructor(parts: SubmissionAdmissionParts) {
+    this.#parts = parts
   }
 
-  async function storeAll(): Promise<void> {
-    isStoring = true
+  /**
+   * Stores a submission.
+   *
+   * @throws {ProblemError} `overloaded` if too many submissions wait, or the request's deadline has passed
+   * @throws {StoreFault} if the store fails
+   */
+  async admit(
+    submission: NewSubmission,
+    context: Pick<RequestContext, 'deadlineMs' | 'aborted'>,
+  ): Promise<SubmitOutcome> {
+    const { maxWaiting, now } = this.#parts
+    if (this.#size >= maxWaiting) throw overloaded('too many submissions wait to be stored')
+    return new Promise((resolve, reject) => {
+      // It may still be stored after this. The client can send it again: the idempotency key makes it the same submission.
+      const late = () => reject(overloaded(LATE))
+      const timer = setTimeout(late, Math.max(0, context.deadlineMs - now()))
+      const queue = this.#queues.get(submission.account) ?? []
+      queue.push({ submission, context, resolve, reject, timer })
+      this.#queues.set(submission.account, queue)
+      this.#size++
+      if (!this.#isStoring) void this.#storeAll()
+    })
+  }
+
+  async #storeAll(): Promise<void> {
+    this.#isStoring = true
     await Promise.resolve() // so that requests of the same tick are stored together
-    while (size > 0) await storeTogether(takeNext())
-    isStoring = false
+    while (this.#size > 0) await this.#storeTogether(this.#takeNext())
+    this.#isStoring = false
   }
 
   /** Takes one submission of each account in turn, up to `maxTogether`. */
-  function takeNext(): Waiting[] {
+  #takeNext(): Waiting[] {
+    const { maxTogether, now } = this.#parts
     const taken: Waiting[] = []
-    while (size > 0 && taken.length < maxTogether) {
-      const [account, queue] = queues.entries().next().value!
+    while (this.#size > 0 && taken.length < maxTogether) {
+      const [account, queue] = this.#queues.entries().next().value!
       const entry = queue.shift()!
-      size--
+      this.#size--
       // Move the account to the end of the round.
-      queues.delete(account)
-      if (queue.length > 0) queues.set(account, queue)
+      this.#queues.delete(account)
+      if (queue.length > 0) this.#queues.set(account, queue)
       if (!entry.context.aborted && now() < entry.context.deadlineMs) {
         taken.push(entry)
         continue
@@ -91,10 +93,10 @@ export function createSubmissionAdmission(parts: SubmissionAdmissionParts): Subm
     return taken
   }
 
-  async function storeTogether(entries: readonly Waiting[]): Promise<void> {
+  async #storeTogether(entries: readonly Waiting[]): Promise<void> {
     if (entries.length === 0) return
     try {
-      const outcomes = await store(entries.map(({ submission }) => submission))
+      const outcomes = await this.#parts.store(entries.map(({ submission }) => submission))
       for (const [index, entry] of entries.entries()) {
         clearTimeout(entry.timer)
         entry.resolve(outcomes[index]!)
@@ -102,7 +104,7 @@ export function createSubmissionAdmission(parts: SubmissionAdmissionParts): Subm
     } catch (error) {
       if (entries.length > 1 && error instanceof StoreFault && error.kind === 'refused') {
         // One submission caused this. Store them one by one, so that the others do not fail with it.
-        for (const entry of entries) await storeTogether([entry])
+        for (const entry of entries) await this.#storeTogether([entry])
         return
       }
       for (const entry of entries) {

@@ -10,8 +10,7 @@ import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
-import { createSubmissionAdmission, type SubmissionAdmission } from './submission-admission.ts'
-import { createSubmissionWaits, type SubmissionWaits } from './submission-waits.ts'
+import { SubmissionAdmission } from './submission-admission.ts'
 
 export interface SubmissionServiceParts {
   readonly config: Config
@@ -92,13 +91,13 @@ class Submissions implements SubmissionService {
     this.#parts = parts
     this.#settings = settings
     this.#store = store
-    this.#admission = createSubmissionAdmission({
+    this.#admission = new SubmissionAdmission({
       store: (submissions) => this.#storeAll(submissions),
       maxWaiting: settings.maxUnstored,
       maxTogether: MAX_STORED_TOGETHER,
       now,
     })
-    this.#waits = createSubmissionWaits({
+    this.#waits = new SubmissionWaits({
       read: (ids) => this.#read(ids, { deadlineMs: Number.POSITIVE_INFINITY }),
       pollMs: settings.pollMs,
       maxWaiting: settings.maxQueued,
@@ -239,4 +238,78 @@ const OUTCOME_PROBLEMS = {
 export function submissionJson(submission: Submission): object {
   const { id, chainId, status, uid, timeSeconds, transactionHash, blockNumber, error } = submission
   return { id, status, chainId, uid, time: timeSeconds, transactionHash, blockNumber, error }
+}
+
+interface SubmissionWaitParts {
+  /** Reads submissions by id; unknown ids are left out. */
+  readonly read: (ids: readonly string[]) => Promise<readonly Submission[]>
+  readonly pollMs: number
+  /** Number of requests that may wait. A further one gets the current state at once. */
+  readonly maxWaiting: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+interface Waiting {
+  last: Submission
+  readonly untilMs: number
+  readonly context: Pick<RequestContext, 'aborted'>
+  readonly resolve: (submission: Submission) => void
+}
+
+/** Lets requests wait for the blocks of their submissions. One store query serves all waiting requests. */
+export class SubmissionWaits {
+  readonly #parts: SubmissionWaitParts
+  readonly #waiting = new Set<Waiting>()
+  #isPolling = false
+  #isClosed = false
+
+  constructor(parts: SubmissionWaitParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Waits until the submission is in a block or has failed, the time is over, or the client has disconnected.
+   *
+   * @returns the last known state
+   */
+  async wait(submission: Submission, untilMs: number, context: Pick<RequestContext, 'aborted'>): Promise<Submission> {
+    if (isSettled(submission) || this.#isClosed || this.#waiting.size >= this.#parts.maxWaiting) return submission
+    return new Promise((resolve) => {
+      this.#waiting.add({ last: submission, untilMs, context, resolve })
+      if (!this.#isPolling) void this.#poll()
+    })
+  }
+
+  /** Ends every wait with the last known state. */
+  close(): void {
+    this.#isClosed = true
+    for (const entry of this.#waiting) this.#settle(entry)
+  }
+
+  async #poll(): Promise<void> {
+    const { read, pollMs, now } = this.#parts
+    this.#isPolling = true
+    while (this.#waiting.size > 0) {
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+      const entries = [...this.#waiting]
+      // A failed read is retried at the next poll. Each wait ends in time even if the store never answers.
+      const submissions = await read([...new Set(entries.map(({ last }) => last.id))]).catch((): Submission[] => [])
+      const byId = new Map(submissions.map((submission) => [submission.id, submission]))
+      for (const entry of entries) {
+        entry.last = byId.get(entry.last.id) ?? entry.last
+        if (isSettled(entry.last) || entry.context.aborted || now() >= entry.untilMs) this.#settle(entry)
+      }
+    }
+    this.#isPolling = false
+  }
+
+  #settle(entry: Waiting): void {
+    this.#waiting.delete(entry)
+    entry.resolve(entry.last)
+  }
+}
+
+function isSettled({ status }: Submission): boolean {
+  return status === 'mined' || status === 'finalized' || status === 'failed'
 }

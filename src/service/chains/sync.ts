@@ -5,9 +5,8 @@ import type { ChainClient } from '../../threads/chain-client.ts'
 import { readSyncParameter } from '../../validation/feed-query.ts'
 import type { SyncKind, SyncOutcome, SyncStatus } from '../../wire/sync-messages.ts'
 import { recordsUnavailable, type StoreAccess } from '../records/questions.ts'
-import type { SyncResponse, SyncService } from '../records/record-services.ts'
+import type { EventSink, SyncResponse, SyncService } from '../records/record-services.ts'
 import type { RequestContext } from '../request.ts'
-import { createSyncWatch } from './sync-watch.ts'
 
 /**
  * Returns the body of `GET /api/sync/status`.
@@ -87,79 +86,136 @@ interface SyncServiceParts {
 const RECENT_ERRORS = 10
 const RETRY_SECONDS = 5
 
-/** Makes the sync API. Its state is in the database, so every process of a deployment reports the same. */
-export function createSyncService({ config, chains, chainClient, ask, now }: SyncServiceParts): SyncService {
-  const served = [...chains.values()].filter(({ id }) => chainClient?.serves(id) === true)
-  const supported = served.map(({ name }) => name).sort()
-  const readStatus = async (context: Pick<RequestContext, 'deadlineMs'>) =>
-    syncStatusBody(await ask('syncStatus', { recentErrors: RECENT_ERRORS }, context), chains, supported, now())
+/** Members that change all the time; a change in them alone is not sent. */
+const CLOCK_MEMBERS = new Set(['uptime', 'lagSeconds'])
 
-  return {
-    async trigger(search) {
-      const name = readSyncParameter(search, 'chain')
-      const chain = name === undefined ? undefined : [...chains.values()].find((candidate) => candidate.name === name)
-      if (name !== undefined && chain === undefined)
-        throw invalidInput('Invalid chain parameter', `Supported chains: ${chainNames(chains.values())}`)
-      const client = requireClient()
-      if (chain === undefined) {
-        expectStart(await client.sync({ type: 'all' }), 'Sync is already running')
-        return success(202, { message: 'Full sync cycle started' })
+/** The sync API. Its state is in the database, so every process of a deployment reports the same. */
+export class SyncApi implements SyncService {
+  readonly #parts: SyncServiceParts
+  readonly #served: readonly Chain[]
+  readonly #openStreams = new Set<() => void>()
+
+  constructor(parts: SyncServiceParts) {
+    this.#parts = parts
+    this.#served = [...parts.chains.values()].filter(({ id }) => parts.chainClient?.serves(id) === true)
+  }
+
+  async trigger(search: string): Promise<SyncResponse> {
+    const { chains, config } = this.#parts
+    const name = readSyncParameter(search, 'chain')
+    const chain = name === undefined ? undefined : [...chains.values()].find((candidate) => candidate.name === name)
+    if (name !== undefined && chain === undefined)
+      throw invalidInput('Invalid chain parameter', `Supported chains: ${chainNames(chains.values())}`)
+    const client = this.#requireClient()
+    if (chain === undefined) {
+      expectStart(await client.sync({ type: 'all' }), 'Sync is already running')
+      return success(202, { message: 'Full sync cycle started' })
+    }
+    if (!client.serves(chain.id)) {
+      throw invalidInput(
+        'Invalid chain parameter',
+        `${chain.name} has no RPC here (RPC_URL_${chain.id}). Supported chains: ${chainNames(this.#served)}`,
+      )
+    }
+    const outcome = await client.sync({ type: 'chain', chainId: chain.id, waitMs: config.limits.syncWaitMs })
+    if (outcome.state === 'busy' || outcome.state === 'failed') throw syncProblem(outcome, 'Sync is already running')
+    const count = 'count' in outcome ? outcome.count : 0
+    return outcome.state === 'continues'
+      ? success(202, { message: `Sync of ${chain.name} continues`, chain: chain.name, count })
+      : success(200, { message: `Synced ${count} attestations from ${chain.name}`, chain: chain.name, count })
+  }
+
+  async revocations(): Promise<SyncResponse> {
+    expectStart(await this.#requireClient().sync({ type: 'revocations' }), 'Revocation check is already running')
+    return success(202, { message: 'Revocation check started' })
+  }
+
+  async worker(search: string, context: RequestContext): Promise<SyncResponse> {
+    const { ask, chainClient } = this.#parts
+    const action = readSyncParameter(search, 'action')
+    if (action !== 'start' && action !== 'stop')
+      throw invalidInput('Invalid action parameter', 'Supported actions: start, stop')
+    const isDesired = action === 'start'
+    // The desired state applies to all processes of a deployment, even if this process reads no chains and another one does.
+    const client = isDesired ? this.#requireClient() : chainClient
+    const before = await ask('syncStatus', { recentErrors: 0 }, context)
+    await ask('wantWorker', { isDesired }, context)
+    await client?.sync({ type: 'refresh' })
+    if (before.worker.isDesired === isDesired)
+      return success(200, { message: `Worker is already ${isDesired ? 'running' : 'stopped'}` })
+    return success(200, { message: isDesired ? 'Worker started' : 'Worker stopped' })
+  }
+
+  async status(context: RequestContext): Promise<SyncResponse> {
+    try {
+      return { status: 200, json: JSON.stringify(await this.#readStatus(context)) }
+    } catch (error) {
+      const reason = error instanceof ProblemError ? error.data.detail : 'the status could not be read'
+      return {
+        status: 500,
+        json: JSON.stringify({ status: 'error', message: 'Failed to get sync status', error: reason }),
       }
-      if (!client.serves(chain.id)) {
-        throw invalidInput(
-          'Invalid chain parameter',
-          `${chain.name} has no RPC here (RPC_URL_${chain.id}). Supported chains: ${chainNames(served)}`,
-        )
+    }
+  }
+
+  async watch(sink: EventSink): Promise<void> {
+    const { maxStreamsPerClient, streamLifeMs, streamHeartbeatMs, streamPollMs } = this.#parts.config.limits
+    const open = this.#openStreams.size
+    if (open >= maxStreamsPerClient) throw recordsUnavailable(`${open} streams are open; try again`)
+    let hasEnded = false
+    let wake = () => {}
+    const end = () => {
+      hasEnded = true
+      wake()
+    }
+    this.#openStreams.add(end)
+    sink.onGone(end)
+    const lifeTimer = setTimeout(end, streamLifeMs)
+    const heartbeat = setInterval(() => sink.tryWrite(': \n\n'), streamHeartbeatMs)
+    try {
+      let last = ''
+      let status: object | undefined = await this.#readStatusNow()
+      while (!hasEnded) {
+        const text =
+          status === undefined
+            ? last
+            : JSON.stringify(status, (name, value) => (CLOCK_MEMBERS.has(name) ? undefined : value))
+        if (text !== last) await sink.write(`event: status\ndata: ${JSON.stringify(status)}\n\n`)
+        last = text
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, streamPollMs)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+        status = await this.#readStatusNow().catch(() => undefined)
       }
-      const outcome = await client.sync({ type: 'chain', chainId: chain.id, waitMs: config.limits.syncWaitMs })
-      if (outcome.state === 'busy' || outcome.state === 'failed') throw syncProblem(outcome, 'Sync is already running')
-      const count = 'count' in outcome ? outcome.count : 0
-      return outcome.state === 'continues'
-        ? success(202, { message: `Sync of ${chain.name} continues`, chain: chain.name, count })
-        : success(200, { message: `Synced ${count} attestations from ${chain.name}`, chain: chain.name, count })
-    },
+    } finally {
+      clearTimeout(lifeTimer)
+      clearInterval(heartbeat)
+      this.#openStreams.delete(end)
+    }
+  }
 
-    async revocations() {
-      expectStart(await requireClient().sync({ type: 'revocations' }), 'Revocation check is already running')
-      return success(202, { message: 'Revocation check started' })
-    },
+  close(): void {
+    for (const end of this.#openStreams) end()
+  }
 
-    async worker(search, context) {
-      const action = readSyncParameter(search, 'action')
-      if (action !== 'start' && action !== 'stop')
-        throw invalidInput('Invalid action parameter', 'Supported actions: start, stop')
-      const isDesired = action === 'start'
-      // The desired state applies to all processes of a deployment, even if this process reads no chains and another one does.
-      const client = isDesired ? requireClient() : chainClient
-      const before = await ask('syncStatus', { recentErrors: 0 }, context)
-      await ask('wantWorker', { isDesired }, context)
-      await client?.sync({ type: 'refresh' })
-      const state = isDesired ? 'running' : 'stopped'
-      const message =
-        before.worker.isDesired === isDesired
-          ? `Worker is already ${state}`
-          : isDesired
-            ? 'Worker started'
-            : 'Worker stopped'
-      return success(200, { message })
-    },
+  async #readStatus(context: Pick<RequestContext, 'deadlineMs'>): Promise<object> {
+    const { ask, chains, now } = this.#parts
+    const supported = this.#served.map(({ name }) => name).sort()
+    return syncStatusBody(await ask('syncStatus', { recentErrors: RECENT_ERRORS }, context), chains, supported, now())
+  }
 
-    async status(context) {
-      try {
-        return { status: 200, json: JSON.stringify(await readStatus(context)) }
-      } catch (error) {
-        const reason = error instanceof ProblemError ? error.data.detail : 'the status could not be read'
-        return {
-          status: 500,
-          json: JSON.stringify({ status: 'error', message: 'Failed to get sync status', error: reason }),
-        }
-      }
-    },
-    ...createSyncWatch(config, () => readStatus({ deadlineMs: now() + config.limits.storeReadMs })),
+  #readStatusNow(): Promise<object> {
+    const { now, config } = this.#parts
+    return this.#readStatus({ deadlineMs: now() + config.limits.storeReadMs })
   }
 
   /** Returns the client of the sync thread. @throws {ProblemError} if this process reads no chains */
-  function requireClient(): Pick<ChainClient, 'sync' | 'serves'> {
+  #requireClient(): Pick<ChainClient, 'sync' | 'serves'> {
+    const { config, chainClient } = this.#parts
     if (!config.records) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     if (!config.sync) throw invalidInput('Sync is off', 'this deployment does not read chains (SYNC=0)')
     if (chainClient !== undefined) return chainClient

@@ -1,18 +1,44 @@
+import { setImmediate } from 'node:timers/promises'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import { type ChangeFilter, encodeEventId, readEventId, readStreamQuery } from '../../validation/feed-query.ts'
-import type { JournalPosition, RecordChange, RecordChanges } from '../../wire/store-messages.ts'
+import {
+  type ChangeFilter,
+  encodeEventId,
+  readEventId,
+  readExportQuery,
+  readStreamQuery,
+} from '../../validation/feed-query.ts'
+import type {
+  JournalPosition,
+  RecordChange,
+  RecordChanges,
+  RecordQuery,
+  RecordSlice,
+} from '../../wire/store-messages.ts'
 import { Gate } from '../gate.ts'
+import type { RequestContext, TextSink } from '../request.ts'
+import { featureText, splitDocuments } from './documents.ts'
 import { recordsUnavailable, type StoreAccess } from './questions.ts'
-import type { EventSink, RecordFeeds } from './record-services.ts'
+import type { EventSink, ExportFormat, RecordFeeds } from './record-services.ts'
 
-export interface RecordStreamParts {
+interface FeedParts {
   readonly config: Config
   /** Chain ids by name. */
   readonly chains: ReadonlyMap<string, number>
   readonly ask: StoreAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
+}
+
+/** UTF-16 code units per write. A client that takes this much within a request deadline is fast enough. */
+const PIECE_UNITS = 65_536
+
+/** U+001E, which precedes each record (RFC 8142, section 2). */
+const SEQUENCE_MARK = '\x1e'
+
+const LINES: Readonly<Record<ExportFormat, (document: string) => string>> = {
+  ndjson: (document) => `${document}\n`,
+  geojsonseq: (document) => `${SEQUENCE_MARK}${featureText(document)}\n`,
 }
 
 /** Time that clients wait before they reconnect. */
@@ -24,20 +50,18 @@ const PIECE_MS = 10
 const NOT_STARTED: JournalPosition = { epoch: '', number: 0, position: 0 }
 
 /**
- * Creates the streams of changes as server-sent events. One loop reads the end of the journal for all listeners that have seen
- * everything before it. A listener that is behind reads separately until it has caught up.
+ * Feeds of all records and of all changes.
+ *
+ * An export reads the next slice from the store only when the client has taken the previous one. So it holds one slice in memory,
+ * however long the list and however slow the client.
+ *
+ * Streams of changes are server-sent events. One loop reads the end of the journal for all listeners that have seen everything
+ * before it. A listener that is behind reads separately until it has caught up.
  */
-export function createRecordStream(parts: RecordStreamParts): Pick<RecordFeeds, 'stream' | 'close'> {
-  const streams = new RecordStreams(parts)
-  return {
-    stream: (search, lastEventId, client, sink) => streams.stream(search, lastEventId, client, sink),
-    close: () => streams.close(),
-  }
-}
-
-class RecordStreams {
-  readonly #parts: RecordStreamParts
+export class Feeds implements RecordFeeds {
+  readonly #parts: FeedParts
   readonly #limits: Config['limits']
+  #exports = 0
   readonly #listeners = new Set<Listener>()
   /** Number of open streams by client. */
   readonly #perClient = new Map<number | string, number>()
@@ -48,10 +72,34 @@ class RecordStreams {
   #isPolling = false
   #isClosed = false
 
-  constructor(parts: RecordStreamParts) {
+  constructor(parts: FeedParts) {
     this.#parts = parts
     this.#limits = parts.config.limits
     this.#reads = new Gate(this.#limits.maxStreamReads)
+  }
+
+  async export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void> {
+    const { ask, now, chains } = this.#parts
+    const { maxExports, exportPiece, requestDeadlineMs } = this.#limits
+    const query = readExportQuery(search, chains)
+    if (this.#exports >= maxExports) throw recordsUnavailable(`${this.#exports} exports are running; try again`)
+    this.#exports++
+    try {
+      let after: RecordQuery['after']
+      do {
+        const sliceQuery: RecordQuery = after === undefined ? query : { ...query, after }
+        const deadlineMs = now() + requestDeadlineMs
+        const slice: RecordSlice = await ask('slice', { query: sliceQuery, size: exportPiece }, { deadlineMs })
+        for (const piece of pieces(splitDocuments(slice.documents), LINES[format])) {
+          await sink.write(piece)
+          if (context.aborted) return
+          await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
+        }
+        after = slice.next
+      } while (after !== undefined && !context.aborted)
+    } finally {
+      this.#exports--
+    }
   }
 
   async stream(
@@ -163,6 +211,17 @@ class RecordStreams {
     const { streamPiece, storeReadMs } = this.#limits
     return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs })
   }
+}
+
+function* pieces(documents: readonly string[], line: (document: string) => string): Generator<string> {
+  let piece = ''
+  for (const document of documents) {
+    piece += line(document)
+    if (piece.length < PIECE_UNITS) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
 }
 
 /** One client. Only its key in the journal is stored; changes that it has not taken yet are read again. */

@@ -7,7 +7,7 @@ import { makeFolder } from '../base/make-folder.ts'
 import { type Config, ConfigError, type Environment, type LocalChainConfig } from '../config/config.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import { lockFolder } from '../store/folder-lock.ts'
-import { createRpc, type Rpc } from '../sync/rpc.ts'
+import { HttpRpc, type Rpc } from '../sync/rpc.ts'
 import type { Hex } from '../wire/values.ts'
 import { type AnvilProcess, anvilPackage, findAnvil, isPortFree, startAnvil } from './anvil-process.ts'
 import { LOCAL_CHAIN_ID, localChainEnvironment, localChainTable, setUpChain, setupState } from './chain-setup.ts'
@@ -235,7 +235,7 @@ class SupervisedChain {
   }
 
   #connect(rpcUrl: string): Rpc {
-    return createRpc({ url: rpcUrl, timeoutMs: this.#settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
+    return new HttpRpc({ url: rpcUrl, timeoutMs: this.#settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
   }
 }
 

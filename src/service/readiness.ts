@@ -1,8 +1,7 @@
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import type { StoreClient } from '../threads/store-client.ts'
-import type { StoreState } from '../threads/store-state.ts'
+import type { StoreClient, StoreState } from '../threads/store-client.ts'
 import type { Readiness } from './services.ts'
 
 export interface ReadinessParts {

@@ -7,7 +7,7 @@ import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { readConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { createRecordStore } from '../src/store/operations.ts'
-import { createRpc } from '../src/sync/rpc.ts'
+import { HttpRpc } from '../src/sync/rpc.ts'
 import { RpcList } from '../src/sync/rpc-list.ts'
 import { openChainSync } from '../src/sync/sync-records.ts'
 import type { Hex } from '../src/wire/values.ts'
@@ -90,7 +90,7 @@ async function measure(local: LocalChain, engine: (typeof ENGINES)[number]): Pro
       limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576, maxBumps: 1024 },
       rpcs: new RpcList({
         chainId: local.chain.id,
-        clients: [createRpc({ url: local.url, timeoutMs: 60_000, maxResponseBytes: 32 * 1_048_576 })],
+        clients: [new HttpRpc({ url: local.url, timeoutMs: 60_000, maxResponseBytes: 32 * 1_048_576 })],
         now: () => performance.now(),
         random: Math.random,
         maxSuspensionMs: 1000,

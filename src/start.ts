@@ -14,7 +14,7 @@ import { type HttpServer, ListenError } from './http/transport/port.ts'
 import { createHttpServer } from './http/transport/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { createBatchService } from './service/batch/batches.ts'
-import { createChainPolicy } from './service/chains/chain-policy.ts'
+import { ChainPolicy } from './service/chains/chain-policy.ts'
 import { SubmissionCounts } from './service/chains/submission-counts.ts'
 import { createSubmissionService, type SubmissionService } from './service/chains/submissions.ts'
 import { SyncApi } from './service/chains/sync.ts'
@@ -38,7 +38,7 @@ import { type ChainClient, startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { type SignerClient, startSigner } from './threads/signer-client.ts'
-import { createStoreClient, type StoreClient } from './threads/store-client.ts'
+import { StoreClient } from './threads/store-client.ts'
 import type { Hex } from './wire/values.ts'
 
 /** A service that has started. */
@@ -178,7 +178,7 @@ async function startThreads(
 ): Promise<Threads> {
   const signer = await startSigner(config, log)
   await localChain?.fund(signer.address) // before the relay checks its balance
-  const store = config.records ? createStoreClient(config, log) : undefined
+  const store = config.records ? new StoreClient(config, log) : undefined
   const chainClient = await startChainAccess(config, log, signer, store)
   const pool = await startComputePool(config, {
     chainIds: [...chains.keys()],
@@ -197,7 +197,7 @@ async function createServices(
   const now = Date.now
   const schemas = schemaUids(config)
   const { allowAnySchema } = config
-  const policy = createChainPolicy({ chains, schemas, builtInKinds: schemaKinds(config), allowAnySchema, chainClient })
+  const policy = new ChainPolicy({ chains, schemas, builtInKinds: schemaKinds(config), allowAnySchema, chainClient })
   const ask = createEvidenceRunner(config, pool, now)
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now })
   const resolver = createInputResolver({ chainClient, locations, readProof, now })

@@ -6,7 +6,7 @@ import type { Keccak } from '../src/crypto/primitives.ts'
 import { serveRelay } from '../src/relay/relay-port.ts'
 import { ChainAccess, ChainRefusal, createSchemaCache } from '../src/sync/chain-access.ts'
 import { serveNonces } from '../src/sync/nonce-port.ts'
-import { createRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
+import { HttpRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
 import { RecordLine, RecordSync } from '../src/sync/sync-records.ts'
 import { serve } from '../src/wire/request-port.ts'
 import type { ChainOperations, ChainReply, ChainRequest } from '../src/wire/sync-messages.ts'
@@ -70,8 +70,8 @@ async function openChains(
     if (chain.rpcUrls.length === 0) continue
     const access = new ChainAccess({
       chain,
-      rpcs: chain.rpcUrls.map((url) =>
-        createRpc({ url, timeoutMs: rpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes }),
+      rpcs: chain.rpcUrls.map(
+        (url) => new HttpRpc({ url, timeoutMs: rpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes }),
       ),
       keccak,
       nowSeconds: () => Math.floor(Date.now() / 1000),

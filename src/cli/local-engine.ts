@@ -14,7 +14,7 @@ import { readConfig } from '../config/config.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import { createKeccak } from '../crypto/keccak.ts'
 import { loadSecp256k1 } from '../crypto/secp256k1.ts'
-import { createChainPolicy } from '../service/chains/chain-policy.ts'
+import { ChainPolicy } from '../service/chains/chain-policy.ts'
 import { createResponseSigner } from '../service/compute/signed-answer.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { BatchResult, ProblemDetails } from '../types/generated.ts'
@@ -61,7 +61,7 @@ export async function createLocalEngine(
     ttlSeconds: config.attestationTtlSeconds,
     nowSeconds: () => Math.floor(now() / 1000),
   })
-  const policy = createChainPolicy({
+  const policy = new ChainPolicy({
     chains,
     schemas: schemaUids(config),
     builtInKinds: schemaKinds(config),

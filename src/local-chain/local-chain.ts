@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError, type Environment } from '../config/setting.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import { lockFolder } from '../store/folder-lock.ts'
-import { createRpc, type Rpc } from '../sync/rpc.ts'
+import { HttpRpc, type Rpc } from '../sync/rpc.ts'
 import type { Hex } from '../wire/values.ts'
 import {
   type AnvilProcess,
@@ -243,7 +243,7 @@ class SupervisedChain {
   }
 
   #connect(rpcUrl: string): Rpc {
-    return createRpc({ url: rpcUrl, timeoutMs: this.#settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
+    return new HttpRpc({ url: rpcUrl, timeoutMs: this.#settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
   }
 }
 

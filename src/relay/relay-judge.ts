@@ -8,43 +8,15 @@ import { type ChainSnapshot, READY, type SentTransaction, waiting } from './rela
 /** What a second endpoint says about the first. `single`: there is only one endpoint. `silent`: none of the others responds. */
 type SecondOpinion = 'single' | 'agrees' | 'differs' | 'silent'
 
-/**
- * Asks a second endpoint whether the first one is right.
- *
- * @param index of the first endpoint, which is not asked
- * @param isRight evaluates the chain as the second endpoint shows it
- */
-type AskSecondEndpoint = (index: number, isRight: (chain: RelayChain) => Promise<boolean>) => Promise<SecondOpinion>
-
-/** Creates the check by a second endpoint. One endpoint is never trusted with what costs money or loses a submission. */
-export function createSecondOpinion(rpcs: Pick<RpcList, 'use' | 'size'>, parts: RelayChainParts): AskSecondEndpoint {
-  return async (index, isRight) => {
-    if (rpcs.size === 1) return 'single'
-    try {
-      return await rpcs.use(
-        async (rpc) => {
-          const chain = new RelayChain(rpc, parts)
-          await chain.requireChain()
-          return (await isRight(chain)) ? 'agrees' : 'differs'
-        },
-        new Set([index]),
-      )
-    } catch (error) {
-      if (error instanceof RpcError) return 'silent'
-      throw error
-    }
-  }
-}
-
 type InBlock = Exclude<OpenTransaction, { state: 'sent' }>
 
 interface RelayJudgeParts {
-  readonly chainId: number
+  readonly chainParts: RelayChainParts
+  readonly rpcs: Pick<RpcList, 'use' | 'size'>
   /** Blocks at least this far below the head are treated as final when an endpoint does not report finality. */
   readonly finalityDepth: number
   readonly settings: Pick<SubmissionConfig, 'maxAttempts' | 'maxNonceGap' | 'maxGas'>
   readonly step: (change: RelayStep) => Promise<boolean>
-  readonly askSecondEndpoint: AskSecondEndpoint
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number
   readonly note: (event: string, facts: RelayFacts) => void
@@ -61,20 +33,45 @@ export class RelayJudge {
   readonly #finalityDepth: number
   readonly #settings: RelayJudgeParts['settings']
   readonly #step: RelayJudgeParts['step']
-  readonly #askSecondEndpoint: AskSecondEndpoint
+  readonly #chainParts: RelayChainParts
+  readonly #rpcs: RelayJudgeParts['rpcs']
   readonly #nowMs: RelayJudgeParts['nowMs']
   readonly #note: RelayJudgeParts['note']
   /** When the second endpoint was first silent, in milliseconds since the epoch; undefined after it responded. */
   #silentSinceMs: number | undefined
 
   constructor(parts: RelayJudgeParts) {
-    this.#chainId = parts.chainId
+    this.#chainId = parts.chainParts.chainId
+    this.#chainParts = parts.chainParts
+    this.#rpcs = parts.rpcs
     this.#finalityDepth = parts.finalityDepth
     this.#settings = parts.settings
     this.#step = parts.step
-    this.#askSecondEndpoint = parts.askSecondEndpoint
     this.#nowMs = parts.nowMs
     this.#note = parts.note
+  }
+
+  /**
+   * Asks a second endpoint whether the first one is right.
+   *
+   * @param index of the first endpoint, which is not asked
+   * @param isRight evaluates the chain as the second endpoint shows it
+   */
+  async #askSecondEndpoint(index: number, isRight: (chain: RelayChain) => Promise<boolean>): Promise<SecondOpinion> {
+    if (this.#rpcs.size === 1) return 'single'
+    try {
+      return await this.#rpcs.use(
+        async (rpc) => {
+          const chain = new RelayChain(rpc, this.#chainParts)
+          await chain.requireChain()
+          return (await isRight(chain)) ? 'agrees' : 'differs'
+        },
+        new Set([index]),
+      )
+    } catch (error) {
+      if (error instanceof RpcError) return 'silent'
+      throw error
+    }
   }
 
   /** Stores the outcome of a sent transaction. Returns true when any signed form of it is in a block. */

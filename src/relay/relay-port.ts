@@ -6,7 +6,7 @@ import type { Chain } from '../attest/chains.ts'
 import type { ChainAccessConfig } from '../config/config.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { ChainAccess } from '../sync/chain-access.ts'
-import { createRpc } from '../sync/rpc.ts'
+import { HttpRpc } from '../sync/rpc.ts'
 import { RpcList } from '../sync/rpc-list.ts'
 import type { RecordLine } from '../sync/sync-records.ts'
 import type { RelayOperations, RelayReply, RelayState } from '../wire/relay-messages.ts'
@@ -49,8 +49,9 @@ export function serveRelay(
       store: line.store,
       rpcs: new RpcList({
         chainId: chain.id,
-        clients: chain.rpcUrls.map((url) =>
-          createRpc({ url, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: config.limits.maxRpcResponseBytes }),
+        clients: chain.rpcUrls.map(
+          (url) =>
+            new HttpRpc({ url, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: config.limits.maxRpcResponseBytes }),
         ),
         now: () => performance.now(),
         random: Math.random,

@@ -13,7 +13,7 @@ import {
 import type { RecordStore } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { type ChainHead, RelayChain, type RelayChainParts } from './relay-chain.ts'
-import { createSecondOpinion, RelayJudge } from './relay-judge.ts'
+import { RelayJudge } from './relay-judge.ts'
 import { type ChainSnapshot, READY, RelaySender, type SentTransaction, waiting } from './relay-sender.ts'
 
 type Queued = RelayWork['queued'][number]
@@ -145,9 +145,8 @@ export class Relay {
     this.#note = note
     this.#lastProgressMs = nowMs()
     const step = (change: RelayStep) => this.#step(change)
-    const askSecondEndpoint = createSecondOpinion(rpcs, this.#chainParts)
     this.#transactions = new RelaySender({ chainId, sign, step, settings, note })
-    this.#judge = new RelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint, nowMs, note })
+    this.#judge = new RelayJudge({ chainParts: this.#chainParts, rpcs, finalityDepth, settings, step, nowMs, note })
   }
 
   /**

@@ -126,33 +126,39 @@ const RATE_LIMIT_ERROR = /\brate\b|too many|quota|credits|throttl/i
 /** Calls sent concurrently to an endpoint that does not support batches. */
 const MAX_CONCURRENT_CALLS = 10
 
-/** Creates a client of one JSON-RPC endpoint over HTTP. */
-export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): RpcClient {
-  let nextId = 1
-  let supportsBatches = true
-  // `fetch` rejects credentials in a URL, so they go into a header.
-  const endpointUrl = URL.canParse(url) ? new URL(url) : undefined
-  const credentials = [endpointUrl?.username ?? '', endpointUrl?.password ?? ''].map(decodePercent).join(':')
-  if (endpointUrl !== undefined) Object.assign(endpointUrl, { username: '', password: '' })
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (credentials !== ':') headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
-  return { request, requestAll }
+/** A client of one JSON-RPC endpoint over HTTP. */
+export class HttpRpc implements RpcClient {
+  readonly #options: RpcOptions
+  readonly #url: URL | string
+  readonly #headers: Record<string, string> = { 'content-type': 'application/json' }
+  #nextId = 1
+  #supportsBatches = true
 
-  async function request(method: string, params: readonly unknown[]): Promise<unknown> {
-    const id = nextId++
-    const response = await exchange(method, { jsonrpc: '2.0', id, method, params })
+  constructor(options: RpcOptions) {
+    this.#options = options
+    const url = URL.canParse(options.url) ? new URL(options.url) : undefined
+    // `fetch` rejects credentials in a URL, so they go into a header.
+    const credentials = [url?.username ?? '', url?.password ?? ''].map(decodePercent).join(':')
+    if (url !== undefined) Object.assign(url, { username: '', password: '' })
+    if (credentials !== ':') this.#headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
+    this.#url = url ?? options.url
+  }
+
+  async request(method: string, params: readonly unknown[]): Promise<unknown> {
+    const id = this.#nextId++
+    const response = await this.#exchange(method, { jsonrpc: '2.0', id, method, params })
     const outcome = readResponse(method, id, response)
     if (!outcome.ok) throw outcome.error
     return outcome.value
   }
 
-  async function requestAll(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
+  async requestAll(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
     if (calls.length === 0) return []
-    if (!supportsBatches || calls.length === 1) return sendSeparately(calls)
-    const firstId = nextId
-    nextId += calls.length
+    if (!this.#supportsBatches || calls.length === 1) return this.#sendSeparately(calls)
+    const firstId = this.#nextId
+    this.#nextId += calls.length
     const name = `${calls.length} × ${calls[0]!.method}`
-    const responses = await exchange(
+    const responses = await this.#exchange(
       name,
       calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: firstId + index, method, params })),
     )
@@ -161,21 +167,21 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
       if (RATE_LIMIT_ERROR.test(String(error?.message)))
         throw new RpcError(`${name}: too many requests`, { failure: 'status' })
       // One error for the whole array: this endpoint, or its pricing plan, does not support batches.
-      supportsBatches = false
-      return sendSeparately(calls)
+      this.#supportsBatches = false
+      return this.#sendSeparately(calls)
     }
     const byId = new Map(responses.map((response: { id?: unknown } | null) => [response?.id, response]))
     return calls.map(({ method }, index) => readResponse(method, firstId + index, byId.get(firstId + index)))
   }
 
-  async function sendSeparately(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
+  async #sendSeparately(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
     const results: RpcResult[] = []
     for (let start = 0; start < calls.length; start += MAX_CONCURRENT_CALLS) {
       const batch = calls
         .slice(start, start + MAX_CONCURRENT_CALLS)
         .map(async ({ method, params }): Promise<RpcResult> => {
           try {
-            return { ok: true, value: await request(method, params) }
+            return { ok: true, value: await this.request(method, params) }
           } catch (error) {
             if (error instanceof RpcError && error.failure === 'error') return { ok: false, error }
             throw error
@@ -186,12 +192,13 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
     return results
   }
 
-  async function exchange(name: string, message: unknown): Promise<unknown> {
+  async #exchange(name: string, message: unknown): Promise<unknown> {
+    const { timeoutMs, maxResponseBytes } = this.#options
     let text: string
     try {
-      const response = await fetch(endpointUrl ?? url, {
+      const response = await fetch(this.#url, {
         method: 'POST',
-        headers,
+        headers: this.#headers,
         body: JSON.stringify(message),
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),

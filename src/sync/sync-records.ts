@@ -17,7 +17,7 @@ import { ChainReader } from './chain-reader.ts'
 import { ChainSync, type SyncLimits } from './chain-sync.ts'
 import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
-import { createRpc } from './rpc.ts'
+import { HttpRpc } from './rpc.ts'
 import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
 import { type ChainTasks, type SyncedChain, SyncWorker } from './sync-worker.ts'
@@ -112,8 +112,9 @@ export class RecordSync {
     let problems: string[] = []
     const rpcs = new RpcList({
       chainId: chain.id,
-      clients: chain.rpcUrls.map((url) =>
-        createRpc({ url, timeoutMs: limits.syncRpcTimeoutMs, maxResponseBytes: limits.maxSyncResponseBytes }),
+      clients: chain.rpcUrls.map(
+        (url) =>
+          new HttpRpc({ url, timeoutMs: limits.syncRpcTimeoutMs, maxResponseBytes: limits.maxSyncResponseBytes }),
       ),
       now: () => performance.now(),
       random: Math.random,

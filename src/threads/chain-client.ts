@@ -46,27 +46,6 @@ export function logSyncEvent(log: Log, event: SyncEvent): void {
   }
 }
 
-/** The main thread's side of the sync thread, which is the only one that talks to RPC endpoints. */
-export interface ChainClient {
-  /** Returns true for a chain that has an RPC endpoint. */
-  serves(chainId: number): boolean
-  /**
-   * Looks up an attestation. Never rejects: an unreachable chain gives `ok: false`, an unknown UID `value: undefined`.
-   */
-  attestation(chainId: number, uid: Hex): Promise<ChainResult<ChainAttestation>>
-  /** Looks up the string registered under a schema UID; otherwise as `attestation`. */
-  schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>>
-  /** Returns why nothing is signed for a chain; undefined when it may be signed for. */
-  rejectionReason(chainId: number): string | undefined
-  /** Returns the state of every chain that has an RPC endpoint. */
-  states(): ReadonlyMap<number, ChainState>
-  /** Runs an action of record synchronisation in the thread. Never rejects. */
-  sync(action: SyncAction): Promise<SyncOutcome>
-  /** Calls `connector` with a function that posts a port to the thread, now and after every restart. */
-  connect(connector: Connector): void
-  close(): Promise<void>
-}
-
 type Connector = (post: (request: ChainRequest, port: MessagePort) => void) => void
 
 const START_TIMEOUT_MS = 30_000
@@ -86,7 +65,7 @@ export async function startChainAccess(
   store?: Pick<StoreClient, 'connect'>,
 ): Promise<ChainClient | undefined> {
   if (![...config.chains.values()].some(({ rpcUrls }) => rpcUrls.length > 0)) return undefined
-  const client = new SyncThreadClient(config, log, signer, store)
+  const client = new ChainClient(config, log, signer, store)
   await client.start()
   return client
 }
@@ -108,7 +87,8 @@ function startWorker(config: Config): Worker {
   })
 }
 
-class SyncThreadClient implements ChainClient {
+/** The main thread's side of the sync thread, which is the only one that talks to RPC endpoints. */
+export class ChainClient {
   readonly #log: Log
   readonly #limits: Config['limits']
   readonly #signer: Pick<SignerClient, 'connectNonces'>
@@ -157,33 +137,42 @@ class SyncThreadClient implements ChainClient {
     return this.#thread.start()
   }
 
+  /** Returns true for a chain that has an RPC endpoint. */
   serves(chainId: number): boolean {
     return this.#states.has(chainId)
   }
 
+  /**
+   * Looks up an attestation. Never rejects: an unreachable chain gives `ok: false`, an unknown UID `value: undefined`.
+   */
   attestation(chainId: number, uid: Hex): Promise<ChainResult<ChainAttestation>> {
     return this.#requests.ask('attestation', { chainId, uid }, this.#lookupLimits()).catch(unreachable)
   }
 
+  /** Looks up the string registered under a schema UID; otherwise as `attestation`. */
   schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>> {
     return this.#requests.ask('schema', { chainId, uid }, this.#lookupLimits()).catch(unreachable)
   }
 
+  /** Returns why nothing is signed for a chain; undefined when it may be signed for. */
   rejectionReason(chainId: number): string | undefined {
     const state = this.#states.get(chainId)
     return state?.state === 'refused' ? state.reason : undefined
   }
 
+  /** Returns the state of every chain that has an RPC endpoint. */
   states(): ReadonlyMap<number, ChainState> {
     return this.#states
   }
 
+  /** Runs an action of record synchronisation in the thread. Never rejects. */
   sync(action: SyncAction): Promise<SyncOutcome> {
     return this.#requests
       .ask('sync', action)
       .catch((error: Error): SyncOutcome => ({ state: 'failed', reason: error.message }))
   }
 
+  /** Calls `connector` with a function that posts a port to the thread, now and after every restart. */
   connect(connector: Connector): void {
     this.#connectors.push(connector)
     if (this.#thread.isReady) this.#connect(connector)

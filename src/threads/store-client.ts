@@ -14,31 +14,81 @@ import {
   storeFault,
 } from '../wire/store-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
-import { type StoreCondition, type StoreState, StoreStateTracker, toStoreFault } from './store-state.ts'
 import { type ThreadEnd, ThreadHost } from './thread-host.ts'
 
-/** The main thread's side of the store thread, where either engine runs. */
-export interface StoreClient {
+/** Why a store is not open: it is opening, it cannot be reached or opened (`away`), or its files are damaged. */
+type StoreCondition = 'opening' | 'away' | 'damaged'
+
+export type StoreState =
+  | { readonly isOpen: true; readonly engine: StoreEngine; readonly version: string }
+  | {
+      readonly isOpen: false
+      readonly engine: StoreEngine
+      /** For operators only, because it may name folders. */
+      readonly reason: string
+      readonly condition: StoreCondition
+    }
+
+/** Returns the error for a call while the store is not open. */
+function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false }>): StoreFault {
+  return new StoreFault(condition === 'away' ? 'unavailable' : condition, reason)
+}
+
+/** The state of the store, and the requests that wait for it to open. */
+class StoreStateTracker {
+  #state: StoreState
+  readonly #maxWaiting: number
+  readonly #waiters = new Set<() => void>()
+
+  /** @param maxWaiting the most requests that may wait at a time */
+  constructor(state: StoreState, maxWaiting: number) {
+    this.#state = state
+    this.#maxWaiting = maxWaiting
+  }
+
+  get state(): StoreState {
+    return this.#state
+  }
+
   /**
-   * Runs an operation in the store.
-   *
-   * @param deadlineMs since the epoch; afterwards the result is useless
-   * @throws {StoreFault} when there is no result, with the kind of failure
+   * Sets the state. Unless the store is still opening, waiting requests continue; each then gets a reply or the reason
+   * for none.
    */
-  ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>>
-  /** Starts the thread. Until the store is open, every call is rejected. */
-  open(): void
-  /** As `StoreStateTracker.untilOpen`. Call it before a call that may wait for the store to open. */
-  untilOpen(deadlineMs: number): Promise<void> | undefined
-  /** Whether the store accepts calls now, and if not, why. */
-  readonly state: StoreState
+  set(state: StoreState): void {
+    this.#state = state
+    if (!this.#isOpening) for (const end of [...this.#waiters]) end()
+  }
+
   /**
-   * Passes a port connected to the store to `onPort`, now and after every restart of the store.
+   * Waits for a store that is opening. Does not wait for a store that is open, away or damaged.
    *
-   * @returns a function that ends this
+   * @param deadlineMs since the epoch
+   * @returns undefined when there is nothing to wait for; otherwise a promise, which rejects with a {StoreFault}
+   *   `opening` when the deadline passes
+   * @throws {StoreFault} `opening` when too many requests are already waiting
    */
-  connect(onPort: (port: MessagePort) => void): () => void
-  close(): Promise<void>
+  untilOpen(deadlineMs: number): Promise<void> | undefined {
+    if (!this.#isOpening) return undefined
+    if (this.#waiters.size >= this.#maxWaiting) throw this.#fault()
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer)
+        this.#waiters.delete(end)
+        if (this.#isOpening) reject(this.#fault())
+        else resolve()
+      }
+      const timer = setTimeout(end, Math.max(0, deadlineMs - Date.now()))
+      this.#waiters.add(end)
+    })
+  }
+
+  get #isOpening(): boolean {
+    return !this.#state.isOpen && this.#state.condition === 'opening'
+  }
+
+  #fault(): StoreFault {
+    return new StoreFault('opening', this.#state.isOpen ? '' : this.#state.reason)
+  }
 }
 
 interface QueuedCall {
@@ -50,15 +100,6 @@ interface QueuedCall {
   timer?: NodeJS.Timeout
 }
 
-/**
- * Creates the client of the store thread. `open` starts the thread without waiting, so that the service listens while
- * the store opens (decision 115). A thread that dies, or that hangs in a statement, is restarted. A database server
- * that is gone is pinged until it answers. Meanwhile every call is rejected at once.
- */
-export function createStoreClient(config: Config, log: Log): StoreClient {
-  return new StoreThreadClient(config, log)
-}
-
 function startWorker({ databaseUrl, dataDir, limits }: Config): Worker {
   boundYoungHeap(limits.storeYoungHeapMb)
   return new Worker(workerUrl('store'), {
@@ -68,7 +109,12 @@ function startWorker({ databaseUrl, dataDir, limits }: Config): Worker {
   })
 }
 
-class StoreThreadClient implements StoreClient {
+/**
+ * The main thread's side of the store thread, where either engine runs. `open` starts the thread without waiting, so that the
+ * service listens while the store opens (decision 115). A thread that dies, or that hangs in a statement, is restarted. A database
+ * server that is gone is pinged until it answers. Meanwhile every call is rejected at once.
+ */
+export class StoreClient {
   readonly #log: Log
   readonly #limits: Config['limits']
   readonly #engine: StoreEngine
@@ -121,25 +167,39 @@ class StoreThreadClient implements StoreClient {
       this.#timers.push(setInterval(() => this.#ping(), limits.storeHealthCheckMs).unref())
   }
 
+  /** Whether the store accepts calls now, and if not, why. */
   get state(): StoreState {
     return this.#tracker.state
   }
 
+  /** Starts the thread. Until the store is open, every call is rejected. */
   open(): void {
     this.#thread.open()
   }
 
+  /** As `StoreStateTracker.untilOpen`. Call it before a call that may wait for the store to open. */
   untilOpen(deadlineMs: number): Promise<void> | undefined {
     return this.#tracker.untilOpen(deadlineMs)
   }
 
+  /**
+   * Passes a port connected to the store to `onPort`, now and after every restart of the store.
+   *
+   * @returns a function that ends this
+   */
   connect(onPort: (port: MessagePort) => void): () => void {
     this.#subscribers.add(onPort)
     if (this.#thread.isReady) this.#connectPort(onPort)
     return () => this.#subscribers.delete(onPort)
   }
 
-  ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
+  /**
+   * Runs an operation in the store.
+   *
+   * @param deadlineMs since the epoch; afterwards the result is useless
+   * @throws {StoreFault} when there is no result, with the kind of failure
+   */
+  ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>> {
     return new Promise<StoreResult<O>>((resolve, reject) => {
       const { state } = this
       if (!state.isOpen) return reject(toStoreFault(state))

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { startChainAccess } from '../../src/threads/chain-client.ts'
 import { startRelay } from '../../src/threads/relay-client.ts'
 import { startSigner } from '../../src/threads/signer-client.ts'
-import { createStoreClient } from '../../src/threads/store-client.ts'
+import { StoreClient } from '../../src/threads/store-client.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.ts'
@@ -46,7 +46,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     const log = createLog('json', () => {})
     const signer = await startSigner(config, log)
     await local.client.setBalance({ address: signer.address as Hex, value: 10n ** 19n })
-    const store = createStoreClient(config, log)
+    const store = new StoreClient(config, log)
     const subscribers = new Set<object>()
     const connect: typeof store.connect = (onPort) => {
       const leave = store.connect(onPort)

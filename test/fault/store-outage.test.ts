@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { createStoreClient } from '../../src/threads/store-client.ts'
+import { StoreClient } from '../../src/threads/store-client.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -137,7 +137,7 @@ describe('a statement that takes too long', () => {
       )
     }
     await database.close()
-    const client = createStoreClient(
+    const client = new StoreClient(
       readConfig({ ...files.environment, STORE_READ_MS: '100', STORE_STUCK_MS: '100' }, 2),
       silentLogger,
     )
@@ -157,7 +157,7 @@ describe('a statement that takes too long', () => {
     })
     await client.close()
     // Regression: after one slow statement on a starved machine, every request was rejected until the store was open again.
-    const patientClient = createStoreClient(readConfig(files.environment, 2), silentLogger)
+    const patientClient = new StoreClient(readConfig(files.environment, 2), silentLogger)
     patientClient.open()
     await eventually(() => expect(patientClient.state.isOpen).toBe(true))
     const lateQuery = patientClient.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 5)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { AttestationReader } from '../../src/sync/eas-attestations.ts'
-import { createRpc, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
+import { HttpRpc, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import type { Hex } from '../../src/wire/values.ts'
 
 interface Asked {
@@ -37,7 +37,7 @@ describe('an endpoint', () => {
     })
     servers.push(server)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    return createRpc({
+    return new HttpRpc({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-key`,
       timeoutMs,
       maxResponseBytes,
@@ -85,7 +85,11 @@ describe('an endpoint', () => {
     servers.push(server)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
-    const rpc = createRpc({ url: `http://m%e:p%40ss@127.0.0.1:${port}/key`, timeoutMs: 60_000, maxResponseBytes: 1000 })
+    const rpc = new HttpRpc({
+      url: `http://m%e:p%40ss@127.0.0.1:${port}/key`,
+      timeoutMs: 60_000,
+      maxResponseBytes: 1000,
+    })
     expect(await rpc.request('eth_chainId', [])).toBe('0x1')
     expect(authorizations).toEqual([`Basic ${Buffer.from('m%e:p@ss').toString('base64')}`])
     // A redirect is not followed: it could lead into our own network, with the password.

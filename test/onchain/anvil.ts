@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { findAnvil } from '../../src/local-chain/anvil-process.ts'
 import { type CompiledContract, installContract, installEas } from '../../src/local-chain/eas-contracts.ts'
 import { MULTICALL3 } from '../../src/sync/eas-attestations.ts'
-import { createRpc } from '../../src/sync/rpc.ts'
+import { HttpRpc } from '../../src/sync/rpc.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { endsWithFile } from '../children.ts'
 import { createLocalClient } from './local-client.ts'
@@ -73,7 +73,7 @@ export async function startLocalChain(version: EasVersion) {
   const account = submitter!
   const eas = readContract(version, 'EAS')
   const registry = readContract(version, 'SchemaRegistry')
-  const rpc = createRpc({ url, timeoutMs: 10_000, maxResponseBytes: 1_048_576 })
+  const rpc = new HttpRpc({ url, timeoutMs: 10_000, maxResponseBytes: 1_048_576 })
   const parts = { rpc, chain, account, timeoutMs: 10_000 }
   await installEas(parts, { eas, registry })
 

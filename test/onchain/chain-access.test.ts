@@ -10,7 +10,7 @@ import type { Environment } from '../../src/config/setting.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
 import { ChainAccess } from '../../src/sync/chain-access.ts'
-import { createRpc } from '../../src/sync/rpc.ts'
+import { HttpRpc } from '../../src/sync/rpc.ts'
 import type { ChainState, Hex } from '../../src/wire/values.ts'
 import { EAS_CHAINS, EAS_VERSIONS, type EasVersion, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
@@ -53,8 +53,8 @@ describe.skipIf(skipReason())('chain access', () => {
     const chain = chainTable(readConfig(environment, 1)).get(chainId)!
     return new ChainAccess({
       chain,
-      rpcs: chain.rpcUrls.map((url) =>
-        createRpc({ url, timeoutMs: options.timeoutMs ?? 2000, maxResponseBytes: 100_000 }),
+      rpcs: chain.rpcUrls.map(
+        (url) => new HttpRpc({ url, timeoutMs: options.timeoutMs ?? 2000, maxResponseBytes: 100_000 }),
       ),
       keccak,
       nowSeconds: () => Math.floor(Date.now() / 1000),
@@ -158,7 +158,7 @@ describe.skipIf(skipReason())('chain access', () => {
     for (const server of [silent, flood]) {
       await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/key-of-the-operator`
-      const rpc = createRpc({ url, timeoutMs: 200, maxResponseBytes: 100_000 })
+      const rpc = new HttpRpc({ url, timeoutMs: 200, maxResponseBytes: 100_000 })
       const error = await rpc.request('eth_chainId', []).catch((reason: Error) => reason)
       expect(String(error)).toMatch(server === silent ? /no response within 200 ms/ : /exceeds 100000 bytes/)
       expect(String(error)).not.toContain('key-of-the-operator')

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config/config.ts'
 import type { SubmissionConfig } from '../../src/config/submission.ts'
 import { Relay } from '../../src/relay/relay.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import { createRpc, type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
+import { HttpRpc, type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { RpcList } from '../../src/sync/rpc-list.ts'
 import type { NewSubmission, RelayState, Submission } from '../../src/wire/relay-messages.ts'
 import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
@@ -150,7 +150,7 @@ export async function createRelayFixture(local: LocalChain, store: RecordStore) 
 }
 
 function endpoint(url: string, hasFinality: boolean, interference: Interference = () => undefined): RpcClient {
-  const rpc = createRpc({ url, timeoutMs: 2000, maxResponseBytes: 8_000_000 })
+  const rpc = new HttpRpc({ url, timeoutMs: 2000, maxResponseBytes: 8_000_000 })
   const request = async (method: string, params: readonly unknown[]) => {
     if (params[0] === 'finalized' && !hasFinality) throw new RpcError('no such tag', { code: -32602 })
     const answer = await interference(method, params)

@@ -11,7 +11,7 @@ import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { SyncStore } from '../../src/sync/chain-position.ts'
 import { MULTICALL3 } from '../../src/sync/eas-attestations.ts'
-import { createRpc } from '../../src/sync/rpc.ts'
+import { HttpRpc } from '../../src/sync/rpc.ts'
 import { RpcList } from '../../src/sync/rpc-list.ts'
 import { openChainSync } from '../../src/sync/sync-records.ts'
 import type { ChainTasks } from '../../src/sync/sync-worker.ts'
@@ -70,7 +70,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       limits: LIMITS,
       rpcs: new RpcList({
         chainId: local.chain.id,
-        clients: urls.map((url) => createRpc({ url, timeoutMs: 5000, maxResponseBytes: 2 * 1_048_576 })),
+        clients: urls.map((url) => new HttpRpc({ url, timeoutMs: 5000, maxResponseBytes: 2 * 1_048_576 })),
         now: () => performance.now(),
         random: Math.random,
         maxSuspensionMs: 1000,

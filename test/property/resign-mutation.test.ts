@@ -4,7 +4,7 @@ import { schemaKinds } from '../../src/attest/schemas.ts'
 import { ProblemError } from '../../src/base/problem.ts'
 import { attestationMembers } from '../../src/compute/response-text.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { createChainPolicy } from '../../src/service/chains/chain-policy.ts'
+import { ChainPolicy } from '../../src/service/chains/chain-policy.ts'
 import { attest } from '../../src/service/compute/signed-answer.ts'
 import { createResignService } from '../../src/service/verify/resign.ts'
 import type { SignerClient } from '../../src/threads/signer-client.ts'
@@ -32,7 +32,7 @@ describe('a re-sign request with any byte changed', () => {
     }
     const config = readConfig({}, 1)
     const signer = { address: parts.signer.address, sign: sign as SignerClient['sign'] }
-    const chains = createChainPolicy({
+    const chains = new ChainPolicy({
       chains: parts.chains,
       schemas: parts.schemas,
       builtInKinds: schemaKinds(config),

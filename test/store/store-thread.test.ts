@@ -10,7 +10,7 @@ import type { Log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openPglite } from '../../src/store/pglite.ts'
 import { RecordLine } from '../../src/sync/sync-records.ts'
-import { createStoreClient, type StoreClient } from '../../src/threads/store-client.ts'
+import { StoreClient } from '../../src/threads/store-client.ts'
 import { type RecordStore, StoreFault } from '../../src/wire/store-messages.ts'
 import { endsWithFile } from '../children.ts'
 import { eventually } from '../eventually.ts'
@@ -20,7 +20,7 @@ const silent: Log = { info() {}, warn() {}, error() {} }
 const soon = () => Date.now() + 600_000
 
 function makeClient(files: StoreFiles, environment: Record<string, string> = {}): StoreClient {
-  return createStoreClient(readConfig({ ...files.environment, ...environment }, 2), silent)
+  return new StoreClient(readConfig({ ...files.environment, ...environment }, 2), silent)
 }
 
 async function untilOpen(client: StoreClient): Promise<void> {

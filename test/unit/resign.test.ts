@@ -4,7 +4,7 @@ import { schemaKinds } from '../../src/attest/schemas.ts'
 import { type ProblemData, ProblemError } from '../../src/base/problem.ts'
 import { attestationMembers } from '../../src/compute/response-text.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { createChainPolicy } from '../../src/service/chains/chain-policy.ts'
+import { ChainPolicy } from '../../src/service/chains/chain-policy.ts'
 import { attest } from '../../src/service/compute/signed-answer.ts'
 import { createResignService } from '../../src/service/verify/resign.ts'
 import type { SignerClient } from '../../src/threads/signer-client.ts'
@@ -42,7 +42,7 @@ async function createResponse(changes: Partial<AttestationPayload> = {}) {
 
 /** Returns the re-signing service as it is `laterSeconds` after the signature. */
 function service(laterSeconds = 10) {
-  const chains = createChainPolicy({
+  const chains = new ChainPolicy({
     chains: parts.chains,
     schemas: parts.schemas,
     builtInKinds: schemaKinds(config),

@@ -6,7 +6,7 @@ import { attestTypeHash, domainSeparator } from '../../attest/typed-data.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import { javascriptKeccak } from '../../crypto/noble.ts'
 import { easCalls } from '../../sync/chain-access.ts'
-import { createRpc, type Rpc, RpcError } from '../../sync/rpc.ts'
+import { HttpRpc, type Rpc, RpcError } from '../../sync/rpc.ts'
 import type { Hex } from '../../wire/values.ts'
 import { type Check, type DoctorParts, type Finding, fail, ok, readKeyFileAddress, skip, warn } from './host-checks.ts'
 
@@ -35,7 +35,7 @@ async function checkAllEndpoints(parts: DoctorParts, check: EndpointCheck): Prom
     endpoints.map(async ({ chain, url, index }) => {
       // Name an endpoint by its number, never by its URL, which may contain a key.
       const endpointName = chain.rpcUrls.length > 1 ? `${chain.name} (endpoint ${index + 1})` : chain.name
-      const rpc = createRpc({ url, timeoutMs: limits.syncRpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes })
+      const rpc = new HttpRpc({ url, timeoutMs: limits.syncRpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes })
       try {
         const finding = await check(rpc, chain, parts, endpointName)
         return { ...finding, detail: `${endpointName}: ${finding.detail}` }

@@ -5,7 +5,7 @@ import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { ChainResult, Hex } from '../../wire/values.ts'
 
-export interface ChainPolicyParts {
+interface ChainPolicyParts {
   readonly chains: ReadonlyMap<number, Chain>
   /** UIDs used when a request names no schema. */
   readonly schemas: Readonly<Record<SchemaKind, Hex>>
@@ -17,57 +17,56 @@ export interface ChainPolicyParts {
 }
 
 /** Decides which chains and schemas a request may name (decisions 17 and 84). */
-export interface ChainPolicy {
+export class ChainPolicy {
+  readonly #parts: ChainPolicyParts
+
+  constructor(parts: ChainPolicyParts) {
+    this.#parts = parts
+  }
+
+  defaultSchema(kind: SchemaKind): Hex {
+    return this.#parts.schemas[kind]
+  }
+
   /**
    * Returns a supported chain.
    *
    * @param path pointer of the chain in the request; by default `chainId`
    * @throws {ProblemError} `invalid-input` with the list of supported chains
    */
-  require(chainId: number, path?: readonly string[]): Chain
+  require(chainId: number, path: readonly string[] = ['chainId']): Chain {
+    const { chains, chainClient } = this.#parts
+    const chain = chains.get(chainId)
+    const rejectionReason = chainClient?.rejectionReason(chainId)
+    if (chain !== undefined && rejectionReason === undefined) return chain
+    const supported = [...chains.values()].filter(({ id }) => chainClient?.rejectionReason(id) === undefined)
+    const reason = rejectionReason === undefined ? 'is not supported' : `is refused: ${rejectionReason}`
+    throw problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
+      code: 'unsupported-chain',
+    })
+  }
+
   /** @throws {ProblemError} if our signature under `schema` could be read as a statement other than the result */
-  requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void>
-  defaultSchema(kind: SchemaKind): Hex
-}
-
-export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
-  const { chains, schemas, builtInKinds, allowAnySchema, chainClient } = parts
-  return {
-    defaultSchema: (kind) => schemas[kind],
-
-    require(chainId, path = ['chainId']) {
-      const chain = chains.get(chainId)
-      const rejectionReason = chainClient?.rejectionReason(chainId)
-      if (chain !== undefined && rejectionReason === undefined) return chain
-      const supported = [...chains.values()].filter(({ id }) => chainClient?.rejectionReason(id) === undefined)
-      const reason = rejectionReason === undefined ? 'is not supported' : `is refused: ${rejectionReason}`
-      throw problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
-        code: 'unsupported-chain',
-      })
-    },
-
-    async requireSchema(chain, kind, schema) {
-      if (schema === undefined) return
-      const builtInKind = builtInKinds.get(schema)
-      if (builtInKind === kind) return
-      if (schema === ZERO_UID) throw schemaProblem('is zero: no schema can have this UID')
-      if (builtInKind !== undefined) {
-        throw schemaProblem(`is the schema of ${builtInKind} data, the result is ${kind}`)
-      }
-      if (chain.rpcUrls.length === 0 || chainClient === undefined) {
-        if (!allowAnySchema) throw schemaProblem('is not a schema of this service')
-        return
-      }
-      const registered = await readSchemaString(chainClient, chain.id, schema as Hex)
-      if (registered === undefined) {
-        if (!allowAnySchema) throw schemaProblem(`is not registered on chain ${chain.id}`)
-        return
-      }
-      // Spaces in the schema string change the UID but not the encoding.
-      if (normalise(registered) !== normalise(SCHEMA_STRINGS[kind])) {
-        throw schemaProblem(`is registered on chain ${chain.id}, but not for the data of a ${kind} result`)
-      }
-    },
+  async requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void> {
+    if (schema === undefined) return
+    const { builtInKinds, allowAnySchema, chainClient } = this.#parts
+    const builtInKind = builtInKinds.get(schema)
+    if (builtInKind === kind) return
+    if (schema === ZERO_UID) throw schemaProblem('is zero: no schema can have this UID')
+    if (builtInKind !== undefined) throw schemaProblem(`is the schema of ${builtInKind} data, the result is ${kind}`)
+    if (chain.rpcUrls.length === 0 || chainClient === undefined) {
+      if (!allowAnySchema) throw schemaProblem('is not a schema of this service')
+      return
+    }
+    const registered = await readSchemaString(chainClient, chain.id, schema as Hex)
+    if (registered === undefined) {
+      if (!allowAnySchema) throw schemaProblem(`is not registered on chain ${chain.id}`)
+      return
+    }
+    // Spaces in the schema string change the UID but not the encoding.
+    if (normalise(registered) !== normalise(SCHEMA_STRINGS[kind])) {
+      throw schemaProblem(`is registered on chain ${chain.id}, but not for the data of a ${kind} result`)
+    }
   }
 }
 

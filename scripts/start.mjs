@@ -2,12 +2,17 @@
 import { ensureBuilt, ensureInstalled, requireNode } from './prepare.mjs'
 
 requireNode()
-ensureInstalled()
-ensureBuilt()
+ensureInstalled(asksForChain() ? 'chain' : 'start')
+await ensureBuilt('start')
 endWithNpm()
 // Runs the service in this process, so that it gets the signals and sets the exit code.
 const { main } = await import('../dist/src/main.js')
 await main(process.argv.slice(2))
+
+/** Returns true when the settings ask for the local chain, whose program is in a package of its own. */
+function asksForChain() {
+  return process.argv.includes('--chain') || ['1', 'true'].includes(process.env.LOCAL_CHAIN)
+}
 
 /**
  * Ends the service when npm ends. npm runs this file through a shell that dies of SIGTERM without passing it on, so the service

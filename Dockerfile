@@ -4,16 +4,11 @@ ARG NODE_IMAGE=node:20-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
-COPY . .
-RUN npm run build
-
-FROM ${NODE_IMAGE} AS packages
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY scripts/packages scripts/packages
 RUN npm ci --ignore-scripts --omit=dev
-COPY deploy/keep-native-binaries.mjs deploy/
-RUN node deploy/keep-native-binaries.mjs node_modules
+COPY . .
+RUN npm run build -- --service
+RUN npm run prune
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
@@ -24,7 +19,7 @@ RUN apt-get update \
 # With DATABASE_URL this folder holds only a lock; with EMBEDDED_DB=1 it holds the records.
 RUN mkdir /data && chown node:node /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data LOG_FORMAT=json
-COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY scripts/trigpoint.mjs scripts/

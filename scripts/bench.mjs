@@ -8,7 +8,7 @@ import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
 requireNode()
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 const selected = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const against = process.argv.find((argument) => argument.startsWith('--against='))
 // Another implementation of the same API, measured alternately: `npm run bench -- load --against=http://127.0.0.1:4000`.

@@ -37,9 +37,9 @@ export function areDocsFresh() {
   return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === digestSources()
 }
 
-/** Builds the pages if needed. @returns false when they were up to date */
+/** Builds the pages if needed. */
 export async function buildDocs() {
-  if (areDocsFresh()) return false
+  if (areDocsFresh()) return
   const digest = digestSources()
   const importFresh = (file) => import(`${pathToFileURL(join(root, file)).href}?${digest}`)
   const [{ openApiDocument }, { problemPages }, reference, guide, { errorPages }, { layout }] = await Promise.all([
@@ -82,7 +82,6 @@ export async function buildDocs() {
   renameSync(temporary, join(web, 'docs'))
   await writeSite()
   writeFileSync(stampFile, digest)
-  return true
 }
 
 /** Writes the assets with a digest of their content in the name, so that clients may cache them for ever. */
@@ -173,10 +172,4 @@ function digestSources() {
   return hash.digest('hex')
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const started = performance.now()
-  const isNew = await buildDocs()
-  process.stderr.write(
-    `dist/web/docs: ${isNew ? `built in ${((performance.now() - started) / 1000).toFixed(1)} s` : 'fresh'}\n`,
-  )
-}
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildDocs()

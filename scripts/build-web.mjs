@@ -13,9 +13,9 @@ const stampFile = join(root, 'dist', 'web', '.explore-stamp')
 const generated = join(web, 'generated')
 const FONTS = { 'geist.woff2': '@fontsource-variable/geist', 'geist-mono.woff2': '@fontsource-variable/geist-mono' }
 
-/** Builds the explorer if needed. @returns false when it was up to date */
+/** Builds the explorer if needed. */
 export async function buildWeb() {
-  if (isWebFresh()) return false
+  if (isWebFresh()) return
   const { build } = await import('vite')
   mkdirSync(generated, { recursive: true })
   writeKernels()
@@ -49,7 +49,6 @@ export async function buildWeb() {
     stampFile,
     JSON.stringify({ digest: digestFiles(inputs), inputs: inputs.map((file) => relative(root, file)) }),
   )
-  return true
 }
 
 /** Returns true when all inputs of the last build still have the same names, sizes and times. */
@@ -135,10 +134,4 @@ function listFiles(folder) {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const started = performance.now()
-  const isNew = await buildWeb()
-  process.stderr.write(
-    `dist/web: ${isNew ? `built in ${((performance.now() - started) / 1000).toFixed(1)} s` : 'fresh'}\n`,
-  )
-}
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildWeb()

@@ -7,12 +7,13 @@ import { ensureInstalled, requireNode, root } from './prepare.mjs'
 
 requireNode()
 ensureInstalled()
-// The kernel modules are generated TypeScript. No check reads anything else of a build, so none waits for `dist`.
-await buildWasm()
+// Tests import this module. No check reads anything else of a build, so none waits for `dist`.
+await buildWasm(['checked'])
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 const script = (name) => join(root, 'scripts', name)
 // Longest first, so that no long check runs alone at the end.
 const CHECKS = [
+  ['WebAssembly fresh', process.execPath, [script('build-wasm.mjs'), '--check']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['format and lint of the kernel', process.execPath, [script('check-kernel.mjs')]],

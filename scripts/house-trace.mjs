@@ -13,7 +13,7 @@ const WARM_UP_REQUESTS = 5
 /** More than 512 bytes of JSON, so a compute thread handles the request, and not the main thread. */
 const VERTICES = 60
 
-ensureBuilt()
+await ensureBuilt()
 const data = mkdtempSync(join(tmpdir(), 'trigpoint-trace-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 const port = await freePort()

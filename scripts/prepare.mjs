@@ -1,11 +1,13 @@
 // Prepares for `npm start`, `npm test` and others: checks the version of Node.js, installs the packages of the lock file, and
 // builds. Uses only Node.js itself, because it runs before anything is installed.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { areDocsFresh } from './build-docs.mjs'
+import { isStoreFresh } from './build-store.mjs'
+import { buildWasm, isKernelFresh, KERNELS } from './build-wasm.mjs'
 import { isWebFresh } from './build-web.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -19,7 +21,6 @@ const SOURCES = [
   'contracts/vendor/eas-1.2.0',
   'scripts',
   'tsconfig.json',
-  'tsconfig.build.json',
   'tsconfig.client.json',
   'package.json',
 ]
@@ -37,77 +38,147 @@ export function requireNode() {
   }
 }
 
-/** Installs the packages of the lock file when node_modules does not match it. Never runs install scripts. */
-export function ensureInstalled() {
+/**
+ * The sets of packages, each with those before it: what `npm start` runs and builds with (scripts/packages/build), the chain of
+ * `--chain` (scripts/packages/chain), and the tools of tests, checks and benchmarks. npm can install a workspace and not another.
+ */
+const INSTALLS = [
+  {
+    set: 'start',
+    flags: ['--omit=dev', '--include-workspace-root', '--workspace=trigpoint-build'],
+    what: 'to run and build',
+  },
+  { set: 'chain', flags: ['--omit=dev'], what: 'to run, to build and for the local chain' },
+  { set: 'all', flags: [], what: 'to run, build and test' },
+]
+
+/**
+ * Installs the packages of the lock file that are missing. Never runs install scripts, and never removes a larger set.
+ *
+ * @param set `start`, `chain` or `all`
+ */
+export function ensureInstalled(set = 'all') {
   const lock = readFileSync(join(root, 'package-lock.json'))
   const expected = createHash('sha256').update(lock).digest('hex')
   const stamp = join(root, 'node_modules', '.trigpoint-lock')
-  if (readOrEmpty(stamp) === expected) return
-  if (existsSync(join(root, 'node_modules', '.package-lock.json')) && matchesLock(lock)) {
-    // The user installed the packages, perhaps with `npm ci --omit=dev`: keep them.
-    writeFileSync(stamp, expected)
-    return
-  }
-  say('installing packages from package-lock.json (once) …')
-  run(
-    'npm',
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-    'npm ci (see above; it needs access to the npm registry once; then try again)',
-  )
-  writeFileSync(stamp, expected)
-}
-
-/** Returns true when all installed packages have the versions of the lock file and no run-time package is missing. */
-function matchesLock(lock) {
-  const locked = JSON.parse(lock).packages
-  const installed = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
-  for (const [path, entry] of Object.entries(installed)) {
-    if (locked[path]?.version !== entry.version) return false
-  }
-  return Object.entries(locked).every(
-    ([path, entry]) => path === '' || entry.dev || entry.optional || entry.devOptional || path in installed,
-  )
-}
-
-/** Builds WebAssembly, TypeScript and pages into dist/ when a source has changed since the last build. */
-export function ensureBuilt() {
-  ensureCompiled()
-  const pages = [
-    ['build-web.mjs', 'vite', isWebFresh],
-    ['build-docs.mjs', 'marked', areDocsFresh],
-  ]
-  for (const [script, tool, isFresh] of pages) {
-    if (!existsSync(join(root, 'node_modules', tool)) || isFresh()) continue
-    say('building the pages …')
-    run(process.execPath, [join(root, 'scripts', script)], 'the build of the pages')
-  }
-}
-
-function ensureCompiled() {
-  const expected = digestSources()
-  const stamp = join(root, 'dist', '.stamp')
-  if (readOrEmpty(stamp) === expected) return
-  if (!existsSync(join(root, 'node_modules', 'typescript'))) {
-    if (existsSync(join(root, 'dist', 'src', 'main.js'))) return // built elsewhere, installed without development packages
-    say(
-      'dist/ is missing and the compiler is not installed: run `npm ci` (without --omit=dev) and `npm run build` first',
+  const isCurrent = readOrEmpty(stamp) === expected || matchesLock(lock)
+  if (!isCurrent || packagesOf(set).some((name) => !isInstalled(name))) {
+    const present = isInstalled('vitest') ? 'all' : isInstalled('@foundry-rs') ? 'chain' : 'start'
+    const { flags, what } = INSTALLS.findLast((row) => row.set === set || row.set === present)
+    say(`installing the packages ${what} (once) …`)
+    const startMs = performance.now()
+    run(
+      'npm',
+      [
+        ...(isCurrent ? ['install', '--no-save'] : ['ci']),
+        ...flags,
+        '--ignore-scripts',
+        '--prefer-offline',
+        '--no-audit',
+        '--no-fund',
+        '--loglevel=error',
+      ],
+      'npm (see above; it needs access to the npm registry once; then try again)',
     )
-    process.exit(78)
+    say(`installed the packages in ${secondsSince(startMs)} s`)
   }
-  say('building WebAssembly and TypeScript (a minute or more) …')
-  // Keep the pages: they have their own stamp, and building them takes seconds.
-  for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : []) {
-    if (name !== 'web') rmSync(join(root, 'dist', name), { recursive: true, force: true })
-  }
-  run(process.execPath, [join(root, 'scripts', 'build-wasm.mjs')], 'the WebAssembly build')
-  // The client is a library, so it needs declarations for its users' compilers. The remaining code needs none.
-  for (const project of ['tsconfig.build.json', 'tsconfig.client.json']) {
-    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project], 'tsc')
-  }
-  mkdirSync(join(root, 'dist'), { recursive: true })
-  run(process.execPath, [join(root, 'scripts', 'build-store.mjs')], 'the build of the empty database')
-  writeFileSync(stamp, digestSources())
+  if (readOrEmpty(stamp) !== expected) writeFileSync(stamp, expected)
 }
+
+const isInstalled = (name) => existsSync(join(root, 'node_modules', name))
+
+/** Returns the names of the packages that a set requires on this machine. */
+function packagesOf(set) {
+  const read = (folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  const { dependencies, devDependencies } = read('.')
+  const names = Object.keys({ ...dependencies, ...read('scripts/packages/build').dependencies })
+  if (set === 'all') names.push(...Object.keys(devDependencies))
+  // npm has anvil for the platform in its name only.
+  if (set === 'chain' && process.platform === 'linux' && process.arch === 'x64') {
+    names.push(...Object.keys(read('scripts/packages/chain').optionalDependencies))
+  }
+  return names
+}
+
+/** Returns true when all installed packages have the versions of the lock file. */
+function matchesLock(lock) {
+  const text = readOrEmpty(join(root, 'node_modules', '.package-lock.json'))
+  if (text === '') return false
+  const locked = JSON.parse(lock).packages
+  return Object.entries(JSON.parse(text).packages).every(([path, { version }]) => locked[path]?.version === version)
+}
+
+/**
+ * Builds into dist/ what is missing or has changed sources: the code, the pages and the empty database. For the set `all` also the
+ * kernel for tests and the types of the client.
+ */
+export async function ensureBuilt(set = 'all') {
+  const kernels = KERNELS.filter((name) => (set === 'all' || name !== 'checked') && !isKernelFresh(name))
+  if (kernels.length > 0) {
+    ensureInstalled('all') // for the compiler
+    await timed('WebAssembly', () => buildWasm(kernels)).catch((error) => {
+      say(error.message)
+      process.exit(1)
+    })
+  }
+  await Promise.all([
+    buildCode(set),
+    isWebFresh() || runTimed('the explorer', 'build-web.mjs'),
+    isStoreFresh() || runTimed('the empty database', 'build-store.mjs'),
+  ])
+}
+
+/** Builds the code, and then what is made from it. */
+async function buildCode(set) {
+  const digest = digestSources()
+  const stamp = join(root, 'dist', '.stamp')
+  const typesStamp = join(root, 'dist', '.types-stamp')
+  if (readOrEmpty(stamp) !== digest) {
+    // What has its own stamp stays.
+    const kept = ['web', 'empty-store.tar.gz', '.empty-store-stamp']
+    for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : []) {
+      if (!kept.includes(name)) rmSync(join(root, 'dist', name), { recursive: true })
+    }
+    await runTimed('the code', 'compile.mjs')
+    writeFileSync(stamp, digest)
+  }
+  await Promise.all([
+    areDocsFresh() || runTimed('the pages of /docs', 'build-docs.mjs'),
+    // The client is a library, so it needs declarations for its users' compilers. The remaining code needs none.
+    set === 'all' &&
+      readOrEmpty(typesStamp) !== digest &&
+      runTimed('the types of the client', '../node_modules/typescript/bin/tsc', '-p', 'tsconfig.client.json').then(() =>
+        writeFileSync(typesStamp, digest),
+      ),
+  ])
+}
+
+/** Runs a script of this folder in its own process, and exits when it fails. */
+function runTimed(what, script, ...args) {
+  return timed(
+    what,
+    () =>
+      new Promise((resolve) => {
+        const child = spawn(process.execPath, [join(root, 'scripts', script), ...args], {
+          cwd: root,
+          stdio: ['ignore', 2, 2],
+        })
+        child.on('exit', (status) => {
+          if (status === 0) return resolve()
+          say(`the build of ${what} failed`)
+          process.exit(status ?? 1)
+        })
+      }),
+  )
+}
+
+async function timed(what, build) {
+  const startMs = performance.now()
+  await build()
+  say(`built ${what} in ${secondsSince(startMs)} s`)
+}
+
+const secondsSince = (startMs) => ((performance.now() - startMs) / 1000).toFixed(1)
 
 /** Computes a digest of the names, sizes and times of all sources. This takes milliseconds; reading them would take seconds. */
 function digestSources() {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { ensureBuilt, ensureInstalled, root } from './prepare.mjs'
 
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 const file = join(root, 'schemas', 'examples.json')
 const examples = JSON.parse(readFileSync(file, 'utf8'))
 const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-examples-'))

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { ensureBuilt, ensureInstalled, root } from './prepare.mjs'
 
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 
 const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
 const line = {

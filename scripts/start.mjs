@@ -2,13 +2,18 @@
 import { ensureBuilt, ensureInstalled, requireNode } from './prepare.mjs'
 
 requireNode()
-ensureInstalled()
-ensureBuilt()
+ensureInstalled(asksForChain() ? 'chain' : 'start')
+await ensureBuilt('start')
 endWithNpm()
 // Runs in this process, so that it gets the signals and sets the exit code.
 const argv = process.argv.slice(2)
 if (argv[0] === 'plugin-test') await (await import('../dist/src/trigpoint.js')).trigpoint(argv)
 else await (await import('../dist/src/main.js')).main(argv)
+
+/** Returns true when the settings ask for the local chain, whose program is in a package of its own. */
+function asksForChain() {
+  return process.argv.includes('--chain') || ['1', 'true'].includes(process.env.LOCAL_CHAIN)
+}
 
 /**
  * Ends the service when npm ends. npm runs this file through a shell that dies of SIGTERM without passing it on, so the service

@@ -19,7 +19,7 @@ const RUNS = {
 
 requireNode()
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 const args = process.argv.slice(2)
 const flag = Object.keys(RUNS).find((name) => args.includes(name))
 const { projects, scale, filters } = RUNS[flag] ?? QUICK_RUN

@@ -1,4 +1,4 @@
-/** Leaves and proofs of the trees in `merkle.ts`: the part that is needed to check one result. */
+/** Leaves and proofs of the trees in `compute/merkle-tree.ts`: the part that is needed to check one result. */
 
 import { bytesToHex, compareBytes, hexToBytes } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'

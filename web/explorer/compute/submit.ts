@@ -1,7 +1,7 @@
 /** Submits the signed response to its chain through an injected wallet, after `eth_call` shows that EAS would accept it. */
 import type { Issuer } from '../../../src/client/answers.ts'
 import { attestByDelegation } from '../../../src/client/verify/check-chain.ts'
-import { javascriptKeccak } from '../../../src/crypto/noble-hashes.ts'
+import { javascriptKeccak } from '../../../src/crypto/noble.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
 import { copy, h, replace } from '../dom.ts'
 import { shortHex } from '../format.ts'

@@ -188,7 +188,7 @@ describe('a prepared geometry', () => {
     )
     expect(counts.moved).toBeGreaterThan(counts.compared / 2)
     expect(counts.moved).toBeLessThan(counts.compared)
-    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(counts.compared / 100)
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0)
   })
 
   it('counts its bytes, and needs less than 1.6 times the bytes of its vertices when there are many', () => {

@@ -88,3 +88,9 @@ export async function allTexts(page: Page, selector: string, minCount: number): 
   ] as const)
   return page.locator(selector).allTextContents()
 }
+
+/** Writes a picture of the page into the folder that `SCREENSHOTS` names, if it is set. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS']
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
+}

@@ -9,6 +9,7 @@ import { problemView } from '../problem-view.ts'
 import { hashOf, noteQuery } from '../router.ts'
 import { createAttestationPanel } from './attestation.ts'
 import { EXAMPLES, type Example } from './examples.ts'
+import { createPointTool } from './point-tool.ts'
 import { createReadout } from './readout.ts'
 import { fitting, geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
 import { createRequestPanel } from './request-panel.ts'
@@ -28,7 +29,13 @@ export function createComputePage(parts: PageParts): Page {
   const use = createUsePanel(session, parts, () => void share())
   const problem = h('div', { class: 'problem-slot' })
   const legend = h('ul', { class: 'legend' })
-  const mapSlot = h('div', { class: 'map-slot' }, legend)
+  const points = createPointTool({
+    draft: () => session.state.draft,
+    change: (patch) => change(patch),
+    showAll: () => showAll(),
+    isPaused: () => !isShown || drawing !== undefined,
+  })
+  const mapSlot = h('div', { class: 'map-slot' }, points.element, legend)
   const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
   const rail = h('div', { class: 'rail' }, panel.element, problem, attestation.element, use.element)
   const element = h('div', { class: 'compute', role: 'region', 'aria-label': 'Compute' }, stage, rail)
@@ -85,6 +92,7 @@ export function createComputePage(parts: PageParts): Page {
     if (isFirst) {
       handles = createHandles(base, (slot, geometry, isFinal) => change({ [slot]: geometry }, isFinal))
       base.host.addEventListener('fit', () => isShown && showAll())
+      points.listen(base)
     }
     drawAll()
     showAll(isFirst)
@@ -95,6 +103,7 @@ export function createComputePage(parts: PageParts): Page {
     readout.show(state)
     attestation.show(state)
     use.show(state)
+    points.show()
     replace(problem, state.error === undefined ? undefined : problemView(state.error))
     showLegend(state.draft)
     cancelAnimationFrame(drawFrame)
@@ -147,6 +156,7 @@ export function createComputePage(parts: PageParts): Page {
   function example(chosen: Example): void {
     session.change(draftFrom(chosen))
     panel.showExample(EXAMPLES.indexOf(chosen))
+    points.reset()
     showAll()
   }
 

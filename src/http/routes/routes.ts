@@ -7,6 +7,7 @@ import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wa
 import { prefers } from './prefer.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { getRoute, type Route } from './route.ts'
+import { tileRoutes } from './tile-routes.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
@@ -79,6 +80,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     }),
     metricsRoute(metrics, config),
     ...pageRoutes(explorer),
+    ...tileRoutes(config.mapTiles),
     getRoute('/.well-known/attester.json', 'address, chains and schemas of the attester', () => ({
       json: attesterJson(services),
     })),

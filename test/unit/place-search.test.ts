@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { nextSlot } from '../../web/explorer/compute/point-tool.ts'
-import type { RequestDraft } from '../../web/explorer/compute/request-draft.ts'
-import { findPlaces } from '../../web/explorer/map/place-search.ts'
+import { nextSlot, type RequestDraft } from '../../web/explorer/compute/request-draft.ts'
+import { findPlaces } from '../../web/explorer/map/places.ts'
 
 const file = new URL('../../web/explorer/map/places.json', import.meta.url)
 const rows = JSON.parse(readFileSync(file, 'utf8')).places as [string, string, number, number][]

@@ -3,14 +3,11 @@
  * B, without a drawing tool.
  */
 import type { MapMouseEvent } from 'maplibre-gl'
-import { OPERATIONS } from '../../../src/compute/operations.ts'
 import { announce, h } from '../dom.ts'
 import { drawn, type LonLat } from '../geo/shape.ts'
 import type { BaseMap } from '../map/base-map.ts'
 import { createPlaceSearch } from '../map/place-search.ts'
-import { geometryOf, type RequestDraft } from './request-draft.ts'
-
-type Slot = 'a' | 'b'
+import { nextSlot, type RequestDraft, type Slot } from './request-draft.ts'
 
 /** Close enough to see streets, and far enough to see a city. */
 const CITY_ZOOM = 10
@@ -95,13 +92,4 @@ export function createPointTool({ draft, change, showAll, isPaused }: PointToolP
       slot === undefined ? 'Enter shows it on the map.' : `Enter sets ${slot.toUpperCase()}. Shift+Enter shows it.`,
     )
   }
-}
-
-/** Returns the input that the next point replaces. A line or a polygon stays, unless there is no point to replace. */
-export function nextSlot(draft: RequestDraft, last: Slot | undefined): Slot | undefined {
-  if (OPERATIONS[draft.operation].inputs.length < 2) return undefined
-  const slots = ['a', 'b'] as const
-  const points = slots.filter((slot) => geometryOf(draft[slot])?.type === 'Point')
-  const candidates = points.length === 0 ? slots : points
-  return last === 'a' && candidates.includes('b') ? 'b' : candidates[0]
 }

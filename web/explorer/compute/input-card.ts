@@ -29,7 +29,7 @@ export function createInputCard(
   draw: (kind: DrawKind) => void,
 ): InputCard {
   const slot = letter.toLowerCase()
-  const role = h('h3', { class: 'input-role' })
+  const role = h('h2', { class: 'input-role' })
   const summary = h('p', { class: 'input-summary' })
   const tools = h('div', { class: 'row draw-tools', role: 'group', 'aria-label': `Draw ${letter}` })
   const area = h('textarea', {

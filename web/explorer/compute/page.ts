@@ -8,12 +8,13 @@ import type { Page, PageParts } from '../page.ts'
 import { problemView } from '../problem-view.ts'
 import { hashOf, noteQuery } from '../router.ts'
 import { createAttestationPanel } from './attestation.ts'
+import { createBatchPanel } from './batch-panel.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import { createPointTool } from './point-tool.ts'
 import { createReadout } from './readout.ts'
 import { fitting, geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
 import { createRequestPanel } from './request-panel.ts'
-import { COMPUTE_SCENE, drawInputs, extentOf } from './scene.ts'
+import { COMPUTE_SCENE, drawBatch, drawInputs, extentOf } from './scene.ts'
 import { createSession, type State } from './session.ts'
 import { decodeDraft, encodeDraft } from './share.ts'
 import { createUsePanel } from './use-panel.ts'
@@ -35,9 +36,18 @@ export function createComputePage(parts: PageParts): Page {
     showAll: () => showAll(),
     isPaused: () => !isShown || drawing !== undefined,
   })
+  const batch = createBatchPanel({
+    api: parts.api,
+    draft: () => session.state.draft,
+    draw: (rows, results) => scene !== undefined && drawBatch(scene, rows, results),
+    showRows(rows) {
+      const box = boxOf(rows.flatMap(({ geometry }) => geometry ?? []))
+      if (box !== undefined) base?.fit(box)
+    },
+  })
   const mapSlot = h('div', { class: 'map-slot' }, points.element, legend)
   const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
-  const rail = h('div', { class: 'rail' }, panel.element, problem, attestation.element, use.element)
+  const rail = h('div', { class: 'rail' }, panel.element, batch.element, problem, attestation.element, use.element)
   const element = h('div', { class: 'compute', role: 'region', 'aria-label': 'Compute' }, stage, rail)
 
   let engine: Engine | undefined
@@ -49,6 +59,17 @@ export function createComputePage(parts: PageParts): Page {
   let hasStarted = false
   let drawFrame = 0
 
+  mapSlot.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    mapSlot.setAttribute('data-dropping', '')
+  })
+  mapSlot.addEventListener('dragleave', () => mapSlot.removeAttribute('data-dropping'))
+  mapSlot.addEventListener('drop', (event) => {
+    event.preventDefault()
+    mapSlot.removeAttribute('data-dropping')
+    const dropped = event.dataTransfer?.files[0]
+    if (dropped !== undefined) void batch.open(dropped)
+  })
   panel.showExample(0)
   session.onChange(show)
   document.addEventListener('issuer', () => {
@@ -93,6 +114,7 @@ export function createComputePage(parts: PageParts): Page {
       handles = createHandles(base, (slot, geometry, isFinal) => change({ [slot]: geometry }, isFinal))
       base.host.addEventListener('fit', () => isShown && showAll())
       points.listen(base)
+      batch.redraw()
     }
     drawAll()
     showAll(isFirst)

@@ -29,8 +29,12 @@ export interface VisitOptions {
   readonly theme?: 'light' | 'dark'
 }
 
-/** Opens a page in a new context without stored data. */
-export async function visit(browser: Browser, url: string, hash: string, options: VisitOptions = {}): Promise<Visit> {
+/**
+ * Opens a page in a new context without stored data.
+ *
+ * @param path what follows `/explore`, such as `/records?chain=celo`
+ */
+export async function visit(browser: Browser, url: string, path: string, options: VisitOptions = {}): Promise<Visit> {
   const { width = 1440, theme = 'light' } = options
   const context = await browser.newContext({
     viewport: { width, height: width < 500 ? 844 : 900 },
@@ -51,7 +55,7 @@ export async function visit(browser: Browser, url: string, hash: string, options
     const { responseBodySize } = await request.sizes().catch(() => ({ responseBodySize: 0 }))
     sizes.set(request.url(), responseBodySize)
   })
-  await page.goto(`${url}/explore${hash}`)
+  await page.goto(`${url}/explore${path}`)
   return { page, context, faults, sizes }
 }
 

@@ -9,9 +9,13 @@ import { getRoute } from './route.ts'
 
 const VARY_ACCEPT = { Vary: 'Accept' }
 
+/** Pages of the explorer with an address of their own below `/explore`; its script shows them. */
+const EXPLORER_PAGES = ['compute', 'proof', 'records', 'status']
+
 /** Opens the files of the explorer, which browsers also get at `/`. */
 export function openExplorer(): Assets {
-  return openAssets(builtFolder('explore'), MAP_POLICY)
+  const assets = openAssets(builtFolder('explore'), MAP_POLICY)
+  return { ...assets, answer: (name, head) => assets.answer(EXPLORER_PAGES.includes(name) ? '' : name, head) }
 }
 
 /** Returns the routes for people: reference, OpenAPI document, guide, explorer, and the pages that errors link to. */
@@ -132,6 +136,6 @@ export function rootHtml({ baseUrl, identity, routes }: RootPage): string {
 `
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -6,7 +6,7 @@ import { type Drawing, type DrawKind, startDrawing } from '../map/drawing.ts'
 import { createHandles, type Handles } from '../map/handles.ts'
 import type { Page, PageParts } from '../page.ts'
 import { problemView } from '../problem-view.ts'
-import { hashOf, noteQuery } from '../router.ts'
+import { addressOf, noteQuery } from '../router.ts'
 import { createAttestationPanel } from './attestation.ts'
 import { createBatchPanel } from './batch-panel.ts'
 import { EXAMPLES, type Example } from './examples.ts'
@@ -19,11 +19,14 @@ import { createSession, type State } from './session.ts'
 import { decodeDraft, encodeDraft } from './share.ts'
 import { createUsePanel } from './use-panel.ts'
 
+/** A longer request is not written into the address; *Copy link* still does it. */
+const MAX_ADDRESS = 4000
 const DEFAULTS = { radiusMeters: 1000, chainId: 84532, recipient: '' }
 
 export function createComputePage(parts: PageParts): Page {
+  const { api } = parts
   const first = draftFrom(EXAMPLES[0]!)
-  const session = createSession(parts.api, first)
+  const session = createSession(api, first)
   const panel = createRequestPanel({ change, choose, draw, example })
   const readout = createReadout()
   const attestation = createAttestationPanel(session, parts.issuer)
@@ -37,7 +40,7 @@ export function createComputePage(parts: PageParts): Page {
     isPaused: () => !isShown || drawing !== undefined,
   })
   const batch = createBatchPanel({
-    api: parts.api,
+    api,
     draft: () => session.state.draft,
     draw: (rows, results) => scene !== undefined && drawBatch(scene, rows, results),
     showRows(rows) {
@@ -72,6 +75,7 @@ export function createComputePage(parts: PageParts): Page {
   })
   panel.showExample(0)
   session.onChange(show)
+  api.onKeyChange(() => session.requestNow()) // a key may raise the limit that was reached
   document.addEventListener('issuer', () => {
     const issuer = parts.issuer()
     if (issuer !== undefined) panel.showIssuer(issuer)
@@ -85,7 +89,10 @@ export function createComputePage(parts: PageParts): Page {
       drawAll()
       showAll(true)
     },
-    (error) => toast(`No preview: ${error instanceof Error ? error.message : error}`),
+    (error) => {
+      session.useEngine(undefined)
+      toast(`No preview: ${error instanceof Error ? error.message : error}`)
+    },
   )
 
   return {
@@ -95,6 +102,7 @@ export function createComputePage(parts: PageParts): Page {
       const shared = query.get('s')
       if (shared !== null) void open(shared)
       else if (!hasStarted) session.requestNow()
+      else void remember()
       hasStarted = true
       parts.takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
     },
@@ -164,7 +172,7 @@ export function createComputePage(parts: PageParts): Page {
   function change(patch: Partial<RequestDraft>, isFinal = true): void {
     panel.showExample(-1)
     session.change(patch, isFinal)
-    if (location.hash.includes('?')) noteQuery('compute', new URLSearchParams()) // the link no longer matches the request
+    if (isFinal) void remember()
   }
 
   /** Switches to another operation and keeps input A if it fits (or B in its place); otherwise loads the first example. */
@@ -179,6 +187,7 @@ export function createComputePage(parts: PageParts): Page {
     session.change(draftFrom(chosen))
     panel.showExample(EXAMPLES.indexOf(chosen))
     points.reset()
+    void remember()
     showAll()
   }
 
@@ -220,7 +229,15 @@ export function createComputePage(parts: PageParts): Page {
   async function share(): Promise<void> {
     const query = new URLSearchParams({ s: await encodeDraft(session.state.draft) })
     noteQuery('compute', query)
-    await copy(`${location.origin}${location.pathname}${hashOf({ page: 'compute', query })}`, 'Link')
+    await copy(`${location.origin}${addressOf({ page: 'compute', query })}`, 'Link')
+  }
+
+  /** Writes the request into the address, so that it is still there after a reload and when the user comes back. */
+  async function remember(): Promise<void> {
+    const { draft } = session.state
+    const text = await encodeDraft(draft)
+    if (!isShown || session.state.draft !== draft) return
+    noteQuery('compute', text.length > MAX_ADDRESS ? new URLSearchParams() : new URLSearchParams({ s: text }))
   }
 }
 

@@ -50,7 +50,7 @@ export function createComputePage(parts: PageParts): Page {
   })
   const mapSlot = h('div', { class: 'map-slot' }, points.element, legend)
   const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
-  const rail = h('div', { class: 'rail' }, panel.element, batch.element, problem, attestation.element, use.element)
+  const rail = h('div', { class: 'rail' }, panel.element, problem, batch.element, attestation.element, use.element)
   const element = h('div', { class: 'compute', role: 'region', 'aria-label': 'Compute' }, stage, rail)
 
   let engine: Engine | undefined

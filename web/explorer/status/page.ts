@@ -30,6 +30,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   const chartGrid = h(
     'div',
     { class: 'charts' },
+    h('h2', { class: 'sr-only' }, 'The last minute'),
     Object.values(charts).map(({ element }) => element),
   )
   const checks = h('ul', { class: 'parts' }, h('li', { class: 'hint' }, 'The components are loading …'))

@@ -5,6 +5,11 @@ const EXTENT = 4096
 const MAX_ZOOM = 14
 type Point = readonly [x: number, y: number]
 
+/** A line to and fro through the tile, so that some of it is in every view. */
+const SNAKE = Array.from({ length: 16 }, (_, at): Point => {
+  return [at % 4 === 0 || at % 4 === 3 ? 0 : EXTENT, 256 + 512 * Math.floor(at / 2)]
+})
+
 /** @param tileType 1 for vector tiles, 2 for PNG pictures */
 export function writeTestTiles(file: string, tileType = 1): void {
   const tile = Buffer.concat([
@@ -20,10 +25,7 @@ export function writeTestTiles(file: string, tileType = 1): void {
       [3100, 3100],
       [3100, 2500],
     ]),
-    layer('roads', 'kind', 'major_road', 2, [
-      [0, 2048],
-      [EXTENT, 2048],
-    ]),
+    layer('roads', 'kind', 'major_road', 2, SNAKE),
   ])
   // One entry stands for all tiles, because a run of equal tiles is stored once.
   const tiles = (4 ** (MAX_ZOOM + 1) - 1) / 3

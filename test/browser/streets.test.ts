@@ -48,7 +48,7 @@ describe.skipIf(WHY_NOT !== undefined)('streets', () => {
     expect(await page.textContent('.map-foot')).toContain('© Test streets, Natural Earth')
     await page.waitForTimeout(1500)
     await shoot(page, `streets-${theme}`)
-    // The road crosses every tile, so its colour is on the map.
+    // The road runs through every tile, so its colour is on the map.
     const road = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--road').trim())
     const picture = await page.locator('.map-canvas').screenshot()
     const hasColor = await page.evaluate(

@@ -85,7 +85,8 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
     show()
     try {
       const options = { chainId: computed.chainId, signal: controller.signal }
-      for await (const result of api.client.batch.stream(items(computed), options)) {
+      for await (const result of api.client.batch.stream(items(rows, computed), options)) {
+        if (running !== controller) return // stopped, or another file was opened
         results[Number(result.id)] = result
         later()
       }
@@ -96,14 +97,6 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
     running = undefined
     show()
     announce(`${done()} of ${rows.length} rows are computed`)
-  }
-
-  function* items(request: RequestDraft): Generator<BatchOperation> {
-    for (const [id, { geometry }] of rows.entries()) {
-      if (geometry === undefined) continue
-      const members = bodyOf({ ...request, a: geometry })
-      yield { ...members, op: request.operation, id } as unknown as BatchOperation
-    }
   }
 
   function close(): void {
@@ -165,7 +158,7 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
       running !== undefined && progress(count, usable),
       error !== undefined && problemView(error),
       h('div', { class: 'row' }, buttons(usable, isDone)),
-      count > 0 || failed > 0 ? table() : undefined,
+      count > 0 || failed > 0 ? resultTable(rows, results, computed) : undefined,
     )
   }
 
@@ -208,43 +201,57 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
     const start = button(label, 'batch-run', () => void run(), `button small${isDone ? '' : ' primary'}`)
     return [...(usable > 0 ? [start] : []), ...(isDone ? saves : [])]
   }
-
-  function table(): HTMLElement {
-    const lines = rows.slice(0, SHOWN_ROWS).map((row, index) => {
-      const result = results[index]
-      const problem = problemOf(row, result)
-      return h(
-        'tr',
-        {},
-        h('th', { scope: 'row' }, row.name),
-        h('td', { class: problem === undefined ? 'numeric' : 'batch-problem' }, problem ?? resultText(result)),
-      )
-    })
-    return h(
-      'div',
-      { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Results of the file' },
-      h(
-        'table',
-        { class: 'table batch-table' },
-        h(
-          'caption',
-          { class: rows.length > SHOWN_ROWS ? 'hint' : 'sr-only' },
-          rows.length > SHOWN_ROWS ? `The first ${SHOWN_ROWS} rows; the downloads have all.` : 'Results of the file',
-        ),
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Row'), h('th', { scope: 'col' }, 'Result'))),
-        h('tbody', {}, lines),
-      ),
-    )
-  }
-
-  function resultText(result: BatchResult | undefined): string {
-    if (result?.result === undefined || computed === undefined) return '…'
-    if (typeof result.result === 'boolean') return result.result ? 'True' : 'False'
-    const { value, unit } = measureOf(computed, result.result)
-    return `${value} ${unit}`
-  }
 }
 
 function rowsText(count: number): string {
   return `${whole(count)} ${count === 1 ? 'row' : 'rows'}`
+}
+
+/** @param request the request that the results answer */
+function resultTable(
+  rows: readonly BatchRow[],
+  results: readonly (BatchResult | undefined)[],
+  request: RequestDraft | undefined,
+): HTMLElement {
+  const lines = rows.slice(0, SHOWN_ROWS).map((row, index) => {
+    const result = results[index]
+    const problem = problemOf(row, result)
+    return h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, row.name),
+      h('td', { class: problem === undefined ? 'numeric' : 'batch-problem' }, problem ?? resultText(result, request)),
+    )
+  })
+  return h(
+    'div',
+    { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Results of the file' },
+    h(
+      'table',
+      { class: 'table batch-table' },
+      h(
+        'caption',
+        { class: rows.length > SHOWN_ROWS ? 'hint' : 'sr-only' },
+        rows.length > SHOWN_ROWS ? `The first ${SHOWN_ROWS} rows; the downloads have all.` : 'Results of the file',
+      ),
+      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Row'), h('th', { scope: 'col' }, 'Result'))),
+      h('tbody', {}, lines),
+    ),
+  )
+}
+
+function resultText(result: BatchResult | undefined, request: RequestDraft | undefined): string {
+  if (result?.result === undefined || request === undefined) return '…'
+  if (typeof result.result === 'boolean') return result.result ? 'True' : 'False'
+  const { value, unit } = measureOf(request, result.result)
+  return `${value} ${unit}`
+}
+
+/** Returns an operation for each row with a geometry, which takes the place of A. */
+function* items(rows: readonly BatchRow[], request: RequestDraft): Generator<BatchOperation> {
+  for (const [id, { geometry }] of rows.entries()) {
+    if (geometry === undefined) continue
+    const members = bodyOf({ ...request, a: geometry })
+    yield { ...members, op: request.operation, id } as unknown as BatchOperation
+  }
 }

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { boxOf, mapReady, openBrowser, shoot, signed, type Visit, visit, WHY_NOT } from './page.ts'
+import { axeFindings, boxOf, mapReady, openBrowser, shoot, signed, type Visit, visit, WHY_NOT } from './page.ts'
 
 describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
   let service: TestService
@@ -35,6 +35,7 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
 
   it('sets A with the first click on the map, B with the second, and takes a click back', async () => {
     const page = await open()
+    await shoot(page, 'compute') // docs/pictures/explorer.png
     const [a, b] = [await summary(page, 'a'), await summary(page, 'b')]
     const map = await boxOf(page, '.map-canvas')
     expect(await page.textContent('.point-hint')).toContain('Click the map to set A')
@@ -79,6 +80,7 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
       '2.2945° N, 48.8584° E',
     ])
     await shoot(page, 'points-question')
+    expect(await axeFindings(page)).toEqual([])
     await page.getByRole('button', { name: '48.8584° N, 2.2945° E' }).click()
     expect(await summary(page, 'a')).toBe('48.8584° N, 2.2945° E')
     expect(await page.locator('.shape-a .choices button').count()).toBe(0)
@@ -96,6 +98,8 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
     await page.waitForSelector('#place-list [role=option] >> nth=1')
     expect(await input.getAttribute('aria-activedescendant')).toBe('place-0')
     await shoot(page, `points-search-${width}`)
+    expect(await axeFindings(page)).toEqual([])
+    await input.focus()
     await input.press('ArrowDown')
     expect(await input.getAttribute('aria-activedescendant')).toBe('place-1')
     await input.press('ArrowUp')

@@ -86,7 +86,7 @@ export async function buildDocs() {
   return true
 }
 
-/** The page for addresses that do not exist. The service replaces `{path}` (src/http/pages/not-found-page.ts). */
+/** The page for addresses that do not exist. The service replaces `{path}` (src/http/routes/page-routes.ts). */
 const NOT_FOUND_PAGE = {
   path: '/no-such-page',
   title: 'Page not found',

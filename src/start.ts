@@ -4,7 +4,8 @@ import { locationSchemas, schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { Log } from './base/log.ts'
 import { Metrics } from './base/metrics.ts'
 import type { BannerFacts } from './cli/banner.ts'
-import { type Config, ConfigError } from './config/config.ts'
+import type { Config } from './config/config.ts'
+import { ConfigError } from './config/setting.ts'
 import { createKeccak } from './crypto/keccak.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
 import { watchKeyFile } from './http/access/key-file.ts'
@@ -20,8 +21,6 @@ import { createSyncService } from './service/chains/sync.ts'
 import { createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
-import { createIdentity } from './service/identity.ts'
-import { createReadiness } from './service/readiness.ts'
 import { createRecordExport } from './service/records/export.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
@@ -31,6 +30,7 @@ import { RecordApi } from './service/records/records.ts'
 import { fillWithSamples } from './service/records/sample-records.ts'
 import { createRecordStream } from './service/records/stream.ts'
 import type { Services } from './service/services.ts'
+import { createIdentity, createReadiness } from './service/status.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
 import { createResignService } from './service/verify/resign.ts'
 import { createProofReader } from './service/verify/verified-proof.ts'
@@ -42,6 +42,7 @@ import { type SignerClient, startSigner } from './threads/signer-client.ts'
 import { createStoreClient, type StoreClient } from './threads/store-client.ts'
 import type { Hex } from './wire/values.ts'
 
+/** A service that has started. */
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
   /** Resolves with the reason when this process can no longer sign. */
@@ -93,21 +94,7 @@ export async function startService(
   if (store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
-    facts: {
-      ...build,
-      node: process.versions.node,
-      threads: config.limits.computeThreads,
-      url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-      adapter: server.adapter,
-      busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
-      chains: chainLine(config, chainClient !== undefined),
-      localChain: localChain?.facts,
-      attester: signer.address,
-      developmentKey: signer.keyKind === 'development',
-      secp256k1: signer.backend,
-      apiKeys: keys,
-      publicPerHour: config.requestsPerHour.public,
-    },
+    facts: { ...bannerFacts(basics, threads, server, port), localChain: localChain?.facts, apiKeys: keys },
     lost: signer.lost,
     async stop() {
       // Computations that cannot finish before the sockets close still get a response.
@@ -125,6 +112,27 @@ export async function startService(
       await Promise.all([signer.close(), chainClient?.close()])
       await store?.close()
     },
+  }
+}
+
+function bannerFacts(
+  { config, build }: Basics,
+  { signer, chainClient }: Threads,
+  { adapter }: HttpServer,
+  port: number,
+): Omit<BannerFacts, 'readySeconds' | 'localChain' | 'apiKeys'> {
+  return {
+    ...build,
+    node: process.versions.node,
+    threads: config.limits.computeThreads,
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    adapter,
+    busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
+    chains: chainLine(config, chainClient !== undefined),
+    attester: signer.address,
+    developmentKey: signer.keyKind === 'development',
+    secp256k1: signer.backend,
+    publicPerHour: config.requestsPerHour.public,
   }
 }
 

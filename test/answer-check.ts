@@ -7,9 +7,9 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, expect } from 'vitest'
 import { OPERATIONS, openApiDocument, openApiPath } from '../src/http/openapi/document.ts'
 import { COMMON_HEADERS } from '../src/http/openapi/operation.ts'
-import { isOlderPath, isRecordPath } from '../src/http/routes/error-bodies.ts'
+import { isOlderPath, isRecordPath } from '../src/http/routes/respond.ts'
 import type { Route } from '../src/http/routes/route.ts'
-import { createRouter } from '../src/http/routes/router.ts'
+import { createRouter } from '../src/http/routes/routes.ts'
 import { WATCHED_ORIGINS } from './watched-origins.ts'
 
 /** Statuses with which the transport or the state of the service may reject a request to any route. */

@@ -1,4 +1,6 @@
-import { type ChainOverride, type ChainProfile, type Config, ConfigError } from '../config/config.ts'
+import type { ChainOverride, ChainProfile } from '../config/chains.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import type { Hex } from '../wire/values.ts'
 

@@ -1,4 +1,4 @@
-import type { LocationLayout } from '../config/config.ts'
+import type { LocationLayout } from '../config/signer.ts'
 import type { Hex } from '../wire/values.ts'
 import { type Decoded, readAbi } from './abi.ts'
 import { type MerkleRootData, VERIFY_FIELDS, type VerifyData } from './encode.ts'

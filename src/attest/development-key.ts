@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import type { Hex } from '../wire/values.ts'
 
 const PURPOSE = 'DEVELOPMENT ONLY'

@@ -1,7 +1,7 @@
 /** Transactions from our own account: EIP-1559, to a chain's EAS contract, without value, calling only `multiAttest`. */
 
 import { ProblemError } from '../base/problem.ts'
-import type { SubmissionConfig } from '../config/config.ts'
+import type { SubmissionConfig } from '../config/submission.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { RecoverableSignature } from '../crypto/signature.ts'
 import { MAX_SEQUENCE, type RelayPayload } from '../wire/signing-messages.ts'

@@ -1,4 +1,6 @@
-import { type Config, ConfigError, type LocationLayout } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
+import type { LocationLayout } from '../config/signer.ts'
 import { hexToBytes, utf8 } from '../crypto/hex.ts'
 import { javascriptKeccak } from '../crypto/noble-hashes.ts'
 import type { Keccak } from '../crypto/primitives.ts'

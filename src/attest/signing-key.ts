@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { ConfigError, type SigningKeySource } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
+import type { SigningKeySource } from '../config/signing-key.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
 import { loadDevelopmentKey } from './development-key.ts'

@@ -5,7 +5,7 @@
  * (1.2.x) covers both, v2 (1.3 on) also covers the attester, as its first field.
  */
 
-import type { ChainProfile } from '../config/config.ts'
+import type { ChainProfile } from '../config/chains.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { putHex, putUint, putWord } from './abi.ts'

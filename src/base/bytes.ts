@@ -1,3 +1,4 @@
+/** Byte strings between threads: packing them into one transferable buffer, and freeing large buffers early. */
 import { MessageChannel } from 'node:worker_threads'
 
 /** Several byte strings in one transferable buffer, so that one transfer replaces a clone of each. */
@@ -7,6 +8,7 @@ export interface PackedBytes {
   readonly offsets: Uint32Array
 }
 
+/** Copies byte strings into one buffer; `unpack` reads one of them. */
 export function pack(items: readonly Uint8Array[]): PackedBytes {
   const offsets = new Uint32Array(items.length + 1)
   items.forEach((bytes, index) => {

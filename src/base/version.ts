@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 
+/** Version of this package. */
 export const version: string = packageJson.version
 
 /**

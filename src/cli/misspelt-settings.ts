@@ -1,6 +1,6 @@
 import { CHAIN_SETTING_PREFIXES } from '../config/chains.ts'
-import { type Environment, SETTINGS } from '../config/config.ts'
-import { settingRows } from '../config/setting.ts'
+import { SETTINGS } from '../config/config.ts'
+import { type Environment, settingRows } from '../config/setting.ts'
 import { KEY_SETTINGS } from '../config/signing-key.ts'
 import { nearest } from '../validation/sentences.ts'
 

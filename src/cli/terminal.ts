@@ -1,4 +1,4 @@
-import type { Environment } from '../config/config.ts'
+import type { Environment } from '../config/setting.ts'
 
 /** The verb's access to its process. Tests pass a different one. */
 export interface Terminal {

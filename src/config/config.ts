@@ -15,14 +15,6 @@ import { SIGNER_SETTINGS } from './signer.ts'
 import { SUBMISSION_SETTINGS } from './submission.ts'
 import { SYNC_LIMITS, SYNC_SETTINGS } from './sync.ts'
 
-// The other folders import all of this from here, so that a setting can move from one owner to another.
-export type { ChainOverride, ChainProfile, LocalChainConfig } from './chains.ts'
-export type { ApiKey, Tier } from './http.ts'
-// biome-ignore lint/performance/noBarrelFile: one name with a value, and its module is a part of this one
-export { ConfigError, type Environment } from './setting.ts'
-export type { LocationLayout } from './signer.ts'
-export type { SubmissionConfig } from './submission.ts'
-
 const LIMITS = {
   ...REQUEST_LIMITS,
   ...HTTP_LIMITS,
@@ -51,15 +43,6 @@ export interface Limits extends Values<typeof LIMITS> {}
 export interface Config extends Omit<Values<typeof SETTINGS>, 'limits'> {
   readonly limits: Limits
 }
-
-/** The source of the signing key; `config/signing-key.ts` reads it. */
-export type SigningKeySource =
-  | { readonly kind: 'private-key'; readonly privateKey: string }
-  | { readonly kind: 'mnemonic'; readonly mnemonic: string; readonly path: string }
-  /** A version 3 keystore file, and the file that holds its password. */
-  | { readonly kind: 'keystore'; readonly file: string; readonly passwordFile: string }
-  /** Generated on the first start and stored in a file. */
-  | { readonly kind: 'development'; readonly file: string }
 
 /** The settings that the signer thread receives. API keys and all other settings stay on the main thread. */
 export type SignerConfig = Pick<

@@ -3,7 +3,7 @@
  * key is in one heap only and in no other thread's environment (decision 96).
  */
 import { join } from 'node:path'
-import type { Config, SigningKeySource } from './config.ts'
+import type { Config } from './config.ts'
 import { ConfigError, type Environment } from './setting.ts'
 
 const DEFAULT_PATH = "m/44'/60'/0'/0/0"
@@ -19,6 +19,15 @@ export const KEY_SETTINGS: readonly string[] = [
   'SIGNER_KEYSTORE',
   'SIGNER_PASSWORD_FILE',
 ]
+
+/** Where the signing key is. */
+export type SigningKeySource =
+  | { readonly kind: 'private-key'; readonly privateKey: string }
+  | { readonly kind: 'mnemonic'; readonly mnemonic: string; readonly path: string }
+  /** A version 3 keystore file, and the file that holds its password. */
+  | { readonly kind: 'keystore'; readonly file: string; readonly passwordFile: string }
+  /** Generated on the first start and stored in a file. */
+  | { readonly kind: 'development'; readonly file: string }
 
 /**
  * Reads the source of the signing key from the environment.

@@ -2,16 +2,15 @@ import { inspect } from 'node:util'
 import type { Log } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
-import type { ApiKey, Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import type { ApiKey } from '../config/http.ts'
 import type { Services } from '../service/services.ts'
-import { createAccessLog, createRequestIds, isRequestId } from './access/access-log.ts'
-import { ApiKeys } from './access/api-keys.ts'
-import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/client-address.ts'
+import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
+import { createAccessLog, createItemMetrics, createRequestMetrics } from './access/finished-request.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './access/rate-limit.ts'
-import { createItemMetrics, createRequestMetrics } from './access/request-metrics.ts'
-import { RequestState, resolveBaseUrl } from './access/request-state.ts'
-import { createNotFoundPage } from './pages/not-found-page.ts'
+import { createRequestIds, isRequestId, RequestState, resolveBaseUrl } from './access/request-state.ts'
+import { createNotFoundPage } from './routes/page-routes.ts'
 import {
   contentResponse,
   isFieldValue,
@@ -20,12 +19,12 @@ import {
   unparsableResponse,
 } from './routes/respond.ts'
 import type { Route, RouteResult } from './routes/route.ts'
-import { createRouter, pathParameter } from './routes/router.ts'
-import { createRoutes } from './routes/routes.ts'
-import { type StreamRequestParts, streamRequest } from './routes/stream-request.ts'
+import { createRouter, createRoutes, pathParameter } from './routes/routes.ts'
+import { type StreamRequestParts, streamRequest } from './routes/streams.ts'
 import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
 import { framingProblem } from './transport/request-head.ts'
 
+/** What the request handler is made of. */
 export interface AppParts {
   readonly config: Config
   readonly services: Services

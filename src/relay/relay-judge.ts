@@ -1,4 +1,4 @@
-import type { SubmissionConfig } from '../config/config.ts'
+import type { SubmissionConfig } from '../config/submission.ts'
 import { RpcError } from '../sync/rpc.ts'
 import type { RpcList } from '../sync/rpc-list.ts'
 import type { OpenTransaction, RelayFacts, RelayState, RelayStep, RelayWork } from '../wire/relay-messages.ts'

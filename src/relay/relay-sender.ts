@@ -1,5 +1,5 @@
 import { relayCeilings } from '../attest/relay-transaction.ts'
-import type { SubmissionConfig } from '../config/config.ts'
+import type { SubmissionConfig } from '../config/submission.ts'
 import type { OpenTransaction, RelayAttempt, RelayFacts, RelayState, RelayStep } from '../wire/relay-messages.ts'
 import type { AttestationPayload, RelayPayload, RelaySigningResult } from '../wire/signing-messages.ts'
 import type { Hex } from '../wire/values.ts'

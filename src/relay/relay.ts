@@ -1,5 +1,5 @@
 import type { Chain } from '../attest/chains.ts'
-import type { SubmissionConfig } from '../config/config.ts'
+import type { SubmissionConfig } from '../config/submission.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { type RpcEndpoint, RpcError } from '../sync/rpc.ts'
 import type { RpcList } from '../sync/rpc-list.ts'

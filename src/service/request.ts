@@ -1,7 +1,7 @@
 /** A request and its response as the service sees them, without HTTP terms. */
 
 import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
-import type { Tier } from '../config/config.ts'
+import type { Tier } from '../config/http.ts'
 
 /** One request as the service sees it: its deadline, and whether the client is still connected. */
 export interface RequestContext {

@@ -1,5 +1,5 @@
 import type { Chain } from '../attest/chains.ts'
-import type { LocationLayout } from '../config/config.ts'
+import type { LocationLayout } from '../config/signer.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { RecordStore } from '../wire/store-messages.ts'
 import type { SyncEvent, SyncKind } from '../wire/sync-messages.ts'

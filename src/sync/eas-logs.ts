@@ -1,4 +1,4 @@
-import type { LocationLayout } from '../config/config.ts'
+import type { LocationLayout } from '../config/signer.ts'
 import type { Hex } from '../wire/values.ts'
 import { parseBytes32, parseQuantity, RpcError } from './rpc.ts'
 

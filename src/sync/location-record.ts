@@ -1,6 +1,6 @@
 import { decodeLocation } from '../attest/decode.ts'
 import { ProblemError } from '../base/problem.ts'
-import type { LocationLayout } from '../config/config.ts'
+import type { LocationLayout } from '../config/signer.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'
 import { computeBounds } from '../geometry/bounds.ts'
 import { checkShape } from '../geometry/check-shape.ts'

@@ -68,6 +68,7 @@ interface Limit {
 const SWEEP_MS = 50
 
 type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
+/** What a compute thread returns for one piece of work. */
 export type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 /** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
 const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }

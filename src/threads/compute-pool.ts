@@ -38,6 +38,7 @@ export interface ChunkJob<Work = ComputeChunk> extends Job {
   readonly chunk: Work
 }
 
+/** The compute threads, as services see them. */
 export interface ComputePool {
   /**
    * Computes a body of at most `inlineBodyBytes` at once, on this thread. That takes less time than the messages would.

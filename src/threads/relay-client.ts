@@ -24,6 +24,7 @@ export interface RelayEvent {
   readonly count: number
 }
 
+/** The threads that the relay works with. */
 export interface RelayClientParts {
   readonly chainClient: Pick<ChainClient, 'connect' | 'serves' | 'states'>
   readonly signer: Pick<SignerClient, 'address' | 'sign'>

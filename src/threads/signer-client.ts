@@ -2,7 +2,8 @@ import { type MessagePort, SHARE_ENV, Worker } from 'node:worker_threads'
 import type { PackedBytes } from '../base/bytes.ts'
 import type { Log } from '../base/log.ts'
 import { ProblemError } from '../base/problem.ts'
-import { type Config, ConfigError, type SignerConfig } from '../config/config.ts'
+import type { Config, SignerConfig } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import type {
   AttestationPayload,
   RelayPayload,

@@ -16,6 +16,7 @@ export interface Records {
   readonly records: Uint8Array[]
 }
 
+/** Detail of the problem when the queue to the signer is full. */
 export const TOO_MANY_WAITING = 'too many results are waiting for a signature'
 
 /** Creates a problem after which the same request may succeed when it is sent again. */

@@ -3,6 +3,7 @@ import { type StoreEngine, StoreFault } from '../wire/store-messages.ts'
 /** Why a store is not open: it is opening, it cannot be reached or opened (`away`), or its files are damaged. */
 export type StoreCondition = 'opening' | 'away' | 'damaged'
 
+/** The state of the store as its last message described it. */
 export type StoreState =
   | { readonly isOpen: true; readonly engine: StoreEngine; readonly version: string }
   | {

@@ -20,6 +20,7 @@ export interface ThreadEnd {
   readonly pauseMs: number
 }
 
+/** How a host starts, restarts and ends its thread. */
 export interface ThreadHostOptions<Request, Reply> {
   /** What errors call it: `the signer`. */
   readonly title: string

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import examples from '../../schemas/examples.json' with { type: 'json' }
 import { verifyResult } from '../../src/client/client.ts'
-import type { ExampleRequest } from '../../src/http/pages/explanation.ts'
+import type { ExampleRequest } from '../../src/http/pages/explanations.ts'
 import { exampleAnswer, explanations } from '../../src/http/pages/problem-pages.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'

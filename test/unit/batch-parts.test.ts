@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { BodyCollector, BodyPages } from '../../src/http/transport/body-collector.ts'
+import { BodyCollector, BodyPages } from '../../src/http/transport/in-flight.ts'
 import { BatchTally } from '../../src/service/batch/batch.ts'
 import { splitBatch } from '../../src/service/batch/item-splitter.ts'
 import { LineCutter, type LineGroup } from '../../src/service/batch/line-cutter.ts'

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config/config.ts'
-import { ApiKeys } from '../../src/http/access/api-keys.ts'
+import { ConfigError } from '../../src/config/setting.ts'
+import { ApiKeys } from '../../src/http/access/caller.ts'
 import {
   developmentKeyEntries,
   generateKey,

@@ -1,13 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config/config.ts'
-import {
-  addressKey,
-  clientAddress,
-  isInRanges,
-  parseAddress,
-  parseRanges,
-} from '../../src/http/access/client-address.ts'
+import { ConfigError } from '../../src/config/setting.ts'
+import { addressKey, clientAddress, isInRanges, parseAddress, parseRanges } from '../../src/http/access/caller.ts'
 
 const address = (text: string) => {
   const bytes = parseAddress(text)

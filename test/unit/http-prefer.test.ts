@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prefers } from '../../src/http/routes/prefer.ts'
+import { prefers } from '../../src/http/transport/request-head.ts'
 
 describe('the Prefer header', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PROBLEMS, type ProblemData } from '../../src/base/problem.ts'
-import { createRequestIds, isRequestId } from '../../src/http/access/access-log.ts'
+import { createRequestIds, isRequestId } from '../../src/http/access/request-state.ts'
 import {
   contentResponse,
   isFieldValue,

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { loadUws, uwsFileName } from '../../src/http/transport/uws-binary.ts'
+import { loadUws, uwsFileName } from '../../src/http/transport/server.ts'
 
 const installed = (() => {
   try {

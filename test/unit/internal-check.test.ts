@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { ConfigError } from '../../src/config/setting.ts'
 import { createInternalCheck } from '../../src/http/access/internal-check.ts'
 import type { Exchange } from '../../src/http/transport/port.ts'
 import { RequestHead } from '../../src/http/transport/request-head.ts'

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import recordSchema from '../../schemas/location-record.schema.json' with { type: 'json' }
-import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { ConfigError } from '../../src/config/setting.ts'
 import { fillWithSamples, sampleRanges } from '../../src/service/records/sample-records.ts'
 import { serializeRecord } from '../../src/store/records/writes.ts'
 import { explorerAddress, isMadeUp } from '../../web/explorer/records/place.ts'

@@ -6,8 +6,14 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadDevelopmentKey } from '../../src/attest/development-key.ts'
 import { decryptKeystore } from '../../src/attest/keystore.ts'
 import { resolveSigningKey } from '../../src/attest/signing-key.ts'
-import { ConfigError, type Environment, readConfig, type SigningKeySource } from '../../src/config/config.ts'
-import { forgetSigningKey, publicEnvironment, readSigningKey } from '../../src/config/signing-key.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { ConfigError, type Environment } from '../../src/config/setting.ts'
+import {
+  forgetSigningKey,
+  publicEnvironment,
+  readSigningKey,
+  type SigningKeySource,
+} from '../../src/config/signing-key.ts'
 import { publicKeyAddress } from '../../src/crypto/address.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak, Secp256k1 } from '../../src/crypto/primitives.ts'

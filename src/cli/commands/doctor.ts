@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { type Config, ConfigError, type Environment, readConfig } from '../../config/config.ts'
+import { type Config, readConfig } from '../../config/config.ts'
+import { ConfigError, type Environment } from '../../config/setting.ts'
 import { CHAIN_CHECKS } from '../doctor/chain-checks.ts'
 import { type Finding, fail } from '../doctor/finding.ts'
 import { MACHINE_CHECKS } from '../doctor/machine-checks.ts'

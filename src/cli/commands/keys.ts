@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Config, readConfig, type Tier } from '../../config/config.ts'
+import { type Config, readConfig } from '../../config/config.ts'
+import type { Tier } from '../../config/http.ts'
 import { generateKey } from '../../http/access/dev-keys.ts'
 import { changeKeyFile, readKeyFile, type StoredKey } from '../../http/access/key-file.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'

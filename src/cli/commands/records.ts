@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { ConfigError } from '../../config/setting.ts'
 import { backUp, restore } from '../../store/backup.ts'
 import { migrate } from '../../store/migrations.ts'
 import { createRecordStore } from '../../store/operations.ts'

@@ -1,6 +1,6 @@
 /** The chain calls that `verifyResult` makes. They are few, so they are encoded here without a general library. */
 import { readAbi } from '../../attest/abi.ts'
-import type { ChainProfile } from '../../config/config.ts'
+import type { ChainProfile } from '../../config/chains.ts'
 import { utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import type { Hex } from '../../wire/values.ts'

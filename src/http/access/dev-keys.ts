@@ -3,8 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { makeFolder } from '../../base/make-folder.ts'
-import { type ApiKey, ConfigError, type Tier } from '../../config/config.ts'
+import type { ApiKey, Tier } from '../../config/http.ts'
+import { ConfigError } from '../../config/setting.ts'
 
+/** The two API keys that the service makes for itself outside production. */
 export interface DevelopmentKeys {
   /** `tp_dev_…` */
   readonly developer: string
@@ -72,6 +74,7 @@ export function generateKey(tier: Tier): string {
   return `${body}_${checksum(body)}`
 }
 
+/** Returns true if the last digits of a key are the checksum of the others. */
 export function hasValidChecksum(key: string): boolean {
   const border = key.length - CHECKSUM_LENGTH - 1
   return key.startsWith('tp_') && key[border] === '_' && key.slice(border + 1) === checksum(key.slice(0, border))

@@ -3,7 +3,7 @@ import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
-import { isInRanges, isLoopback, parseAddress, parseRanges, unmapIpv4 } from './client-address.ts'
+import { isInRanges, isLoopback, parseAddress, parseRanges, unmapIpv4 } from './caller.ts'
 
 const FORBIDDEN: ProblemData = {
   type: 'forbidden',

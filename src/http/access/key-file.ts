@@ -12,7 +12,8 @@ import {
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder } from '../../base/make-folder.ts'
-import { ConfigError, type Tier } from '../../config/config.ts'
+import type { Tier } from '../../config/http.ts'
+import { ConfigError } from '../../config/setting.ts'
 
 /** An API key as it is stored: its hash and properties, not the key. */
 export interface StoredKey {

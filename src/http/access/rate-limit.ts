@@ -1,5 +1,5 @@
 import type { ProblemData } from '../../base/problem.ts'
-import type { Tier } from '../../config/config.ts'
+import type { Tier } from '../../config/http.ts'
 
 /** Key under which requests are counted together: an address key, or `key:` and the digest of an API key. */
 export type Subject = number | string

@@ -1,4 +1,4 @@
-import { header, json, type Operation, type OperationTable, query, schemaRef } from './operation.ts'
+import { folderIndex, header, json, type Operation, type OperationTable, ok, query, schemaRef } from './operation.ts'
 
 const ERROR_STATUSES = [400, 401, 408, 413, 415, 429, 500, 503]
 
@@ -28,15 +28,11 @@ function compute(
     description,
     parameters: [PREFER],
     body: { content: json(schemaRef(request)) },
-    responses: {
-      200: {
-        description: 'The result and its attestation.',
-        content: json(schemaRef(response)),
-        headers: ['X-Attester-Nonce-Source', 'Preference-Applied'],
-      },
-    },
+    responses: ok('The result and its attestation.', json(schemaRef(response)), [
+      'X-Attester-Nonce-Source',
+      'Preference-Applied',
+    ]),
     errorStatuses: [...ERROR_STATUSES, 501],
-    family: 'problem',
     counts: true,
   }
 }
@@ -96,15 +92,10 @@ export const COMPUTE_OPERATIONS: OperationTable = {
       'Signs a result of this service with the current nonce and a new deadline. Send `attestation` and `delegatedAttestation` of ' +
       'the response unchanged, with its chain; nothing is computed again. Possible for a day after the result was computed.',
     body: { content: json(schemaRef('ResignRequest')) },
-    responses: {
-      200: {
-        description: 'Both members with the new signature.',
-        content: json(schemaRef('ResignResponse')),
-        headers: ['X-Attester-Nonce-Source'],
-      },
-    },
+    responses: ok('Both members with the new signature.', json(schemaRef('ResignResponse')), [
+      'X-Attester-Nonce-Source',
+    ]),
     errorStatuses: ERROR_STATUSES,
-    family: 'problem',
     counts: true,
   },
   'POST /compute/v0/batch': {
@@ -127,25 +118,16 @@ export const COMPUTE_OPERATIONS: OperationTable = {
         'application/x-ndjson': { type: 'string', description: 'One BatchItem per line.' },
       },
     },
-    responses: {
-      200: {
-        description: 'Results in the order of the items.',
-        content: {
-          'application/json': schemaRef('BatchResponse'),
-          'application/x-ndjson': { type: 'string', description: 'One BatchResult per line.' },
-        },
-        headers: ['X-Attester-Nonce-Source'],
+    responses: ok(
+      'Results in the order of the items.',
+      {
+        'application/json': schemaRef('BatchResponse'),
+        'application/x-ndjson': { type: 'string', description: 'One BatchResult per line.' },
       },
-    },
+      ['X-Attester-Nonce-Source'],
+    ),
     errorStatuses: [...ERROR_STATUSES, 501],
-    family: 'problem',
     counts: true,
   },
-  'GET /compute/v0': {
-    tag: 'Compute',
-    operationId: 'computeIndex',
-    summary: 'Routes of the compute API',
-    responses: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
-    family: 'problem',
-  },
+  'GET /compute/v0': folderIndex('Compute', 'computeIndex', 'Routes of the compute API'),
 }

@@ -7,6 +7,7 @@ import { OGC_OPERATIONS } from './ogc-operations.ts'
 import {
   COMMON_HEADERS,
   type ErrorFamily,
+  FAMILY_BY_TAG,
   HEADERS,
   type HeaderName,
   type JsonObject,
@@ -16,8 +17,7 @@ import {
   TAGS,
 } from './operation.ts'
 import { RECORD_OPERATIONS } from './record-operations.ts'
-import { SERVICE_OPERATIONS } from './service-operations.ts'
-import { SYNC_OPERATIONS } from './sync-operations.ts'
+import { SERVICE_OPERATIONS, SYNC_OPERATIONS } from './service-operations.ts'
 import { VERIFY_OPERATIONS } from './verify-operations.ts'
 
 /** Every operation by `METHOD path`, in the order of the document. */
@@ -110,7 +110,8 @@ export function openApiDocument(): JsonObject {
 }
 
 function operationObject(operation: Operation): JsonObject {
-  const { operationId, body, responses, errorStatuses = [], family } = operation
+  const { tag, operationId, body, responses, errorStatuses = [] } = operation
+  const family = FAMILY_BY_TAG[tag]
   const recorded = EXAMPLES[operationId] ?? []
   const responseObjects: Record<string, JsonObject> = {}
   for (const [status, { description, content, headers = [] }] of Object.entries(responses)) {
@@ -134,7 +135,7 @@ function operationObject(operation: Operation): JsonObject {
   for (const status of errorStatuses) responseObjects[status] ??= { $ref: `#/components/responses/${family}-${status}` }
   responseObjects['default'] = { $ref: `#/components/responses/${family}` }
   return {
-    tags: [operation.tag],
+    tags: [tag],
     operationId,
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -176,7 +177,8 @@ function headerRefs(names: readonly HeaderName[]): JsonObject {
 /** Builds one error response for each family and status that an operation names, and a default one for each family. */
 function errorResponses(): JsonObject {
   const responses: Record<string, JsonObject> = {}
-  for (const { family, errorStatuses = [] } of Object.values(OPERATIONS)) {
+  for (const { tag, errorStatuses = [] } of Object.values(OPERATIONS)) {
+    const family = FAMILY_BY_TAG[tag]
     responses[family] ??= errorResponse(family, 'Any other error, for example of the HTTP transport', [])
     for (const status of errorStatuses) {
       const extraHeaders: HeaderName[] = [

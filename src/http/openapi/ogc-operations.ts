@@ -5,6 +5,7 @@ import {
   json,
   type Operation,
   type OperationTable,
+  ok,
   pathParameter,
   query,
   schemaRef,
@@ -23,7 +24,6 @@ function document(operationId: string, summary: string, content: Content): Opera
     parameters: [FORMAT],
     responses: { 200: { description: summary, content } },
     errorStatuses: [400],
-    family: 'ogc',
   }
 }
 
@@ -47,7 +47,6 @@ export const OGC_OPERATIONS: OperationTable = {
     parameters: [pathParameter('id', 'Any name except location-records.', { type: 'string' })],
     responses: {},
     errorStatuses: [404],
-    family: 'ogc',
   },
   'GET /ogc/collections/location-records/items': {
     tag: 'Features',
@@ -78,25 +77,15 @@ export const OGC_OPERATIONS: OperationTable = {
       query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,
     ],
-    responses: {
-      200: {
-        description: 'One page.',
-        content: { 'application/geo+json': schemaRef('RecordFeatureCollection') },
-        headers: ['Link'],
-      },
-    },
+    responses: ok('One page.', { 'application/geo+json': schemaRef('RecordFeatureCollection') }, ['Link']),
     errorStatuses: [400, 500, 503],
-    family: 'ogc',
   },
   'GET /ogc/collections/location-records/items/:uid': {
     tag: 'Features',
     operationId: 'ogcItem',
     summary: 'One record as a feature',
     parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), FORMAT],
-    responses: {
-      200: { description: 'The feature.', content: { 'application/geo+json': schemaRef('RecordFeature') } },
-    },
+    responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature') }),
     errorStatuses: [400, 404, 500, 503],
-    family: 'ogc',
   },
 }

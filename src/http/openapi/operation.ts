@@ -31,9 +31,8 @@ export interface Operation {
   readonly body?: { readonly description?: string; readonly required?: boolean; readonly content: Content }
   /** Responses by status, without the common error responses, which `errorStatuses` lists. */
   readonly responses: Readonly<Record<string, OperationResponse>>
-  /** Statuses of error responses in the format of the operation's family. */
+  /** Statuses of error responses, in the format of the tag's family. */
   readonly errorStatuses?: readonly number[]
-  readonly family: ErrorFamily
   /** True if requests count towards the hourly limit; a valid key raises it, an invalid one is rejected. */
   readonly counts?: boolean
   /** True if only the deployment itself may call it. */
@@ -57,6 +56,18 @@ export type Tag =
 
 /** The format of error responses. */
 export type ErrorFamily = 'problem' | 'record' | 'ogc' | 'graphql' | 'older'
+
+export const FAMILY_BY_TAG: Readonly<Record<Tag, ErrorFamily>> = {
+  Compute: 'problem',
+  Verify: 'problem',
+  Records: 'record',
+  Features: 'ogc',
+  GraphQL: 'graphql',
+  Sync: 'record',
+  Service: 'problem',
+  'Older verify': 'older',
+  Pages: 'problem',
+}
 
 export const TAGS: readonly { readonly name: Tag; readonly description: string }[] = [
   { name: 'Compute', description: 'Geodesic measures and exact predicates, each result with a signed attestation.' },
@@ -106,6 +117,16 @@ export const COMMON_HEADERS: readonly HeaderName[] = [
 
 export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
 export const json = (schema: JsonObject): Content => ({ 'application/json': schema })
+
+/** The responses of an operation that has one kind of success. */
+export function ok(description: string, content: Content, headers: readonly HeaderName[] = []): Operation['responses'] {
+  return { 200: { description, content, headers } }
+}
+
+/** The index of one folder of routes. */
+export function folderIndex(tag: Tag, operationId: string, summary: string): Operation {
+  return { tag, operationId, summary, responses: ok('The routes.', json(schemaRef('FolderIndex'))) }
+}
 
 export const hexParameter = (digits: number): JsonObject => ({ type: 'string', pattern: `^0x[0-9a-fA-F]{${digits}}$` })
 

@@ -1,10 +1,12 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
 import {
+  folderIndex,
   header,
   hexParameter,
   json,
   type Operation,
   type OperationTable,
+  ok,
   type Parameter,
   pathParameter,
   query,
@@ -59,18 +61,15 @@ function list(operationId: string, summary: string): Operation {
     summary,
     description: 'Newest block first. Filters are combined with AND. Unknown parameters are ignored.',
     parameters: [...FILTERS, ...RANGE, ...PAGE, FORMAT],
-    responses: {
-      200: {
-        description: 'One page. `count` is the number of all matching records.',
-        content: {
-          'application/json': schemaRef('LocationRecordList'),
-          'application/geo+json': schemaRef('RecordFeatureCollection'),
-        },
-        headers: ['Link', 'X-Count'],
+    responses: ok(
+      'One page. `count` is the number of all matching records.',
+      {
+        'application/json': schemaRef('LocationRecordList'),
+        'application/geo+json': schemaRef('RecordFeatureCollection'),
       },
-    },
+      ['Link', 'X-Count'],
+    ),
     errorStatuses: ERROR_STATUSES,
-    family: 'record',
   }
 }
 
@@ -79,9 +78,8 @@ function stats(operationId: string): Operation {
     tag: 'Records',
     operationId,
     summary: 'Number of records',
-    responses: { 200: { description: 'Counts by chain and by block time.', content: json(schemaRef('RecordStats')) } },
+    responses: ok('Counts by chain and by block time.', json(schemaRef('RecordStats'))),
     errorStatuses: [500, 503],
-    family: 'record',
   }
 }
 
@@ -91,17 +89,11 @@ function single(operationId: string): Operation {
     operationId,
     summary: 'One record',
     parameters: [UID, FORMAT],
-    responses: {
-      200: {
-        description: 'The record.',
-        content: {
-          'application/json': schemaRef('LocationRecord'),
-          'application/geo+json': schemaRef('RecordFeature'),
-        },
-      },
-    },
+    responses: ok('The record.', {
+      'application/json': schemaRef('LocationRecord'),
+      'application/geo+json': schemaRef('RecordFeature'),
+    }),
     errorStatuses: [400, 404, 500, 503],
-    family: 'record',
   }
 }
 
@@ -121,14 +113,11 @@ export const RECORD_OPERATIONS: OperationTable = {
       ...RANGE,
       query('f', 'Format; by default the Accept header decides.', { type: 'string', enum: ['ndjson', 'geojsonseq'] }),
     ],
-    responses: {
-      200: {
-        description: 'One LocationRecord per line, or a GeoJSON text sequence (RFC 8142).',
-        content: { 'application/x-ndjson': { type: 'string' }, 'application/geo+json-seq': { type: 'string' } },
-      },
-    },
+    responses: ok('One LocationRecord per line, or a GeoJSON text sequence (RFC 8142).', {
+      'application/x-ndjson': { type: 'string' },
+      'application/geo+json-seq': { type: 'string' },
+    }),
     errorStatuses: ERROR_STATUSES,
-    family: 'record',
   },
   'GET /api/v0/location-records/stream': {
     tag: 'Records',
@@ -144,9 +133,8 @@ export const RECORD_OPERATIONS: OperationTable = {
       }),
       header('Last-Event-ID', 'Id of the last event received.'),
     ],
-    responses: { 200: { description: 'The stream.', content: { 'text/event-stream': { type: 'string' } } } },
+    responses: ok('The stream.', { 'text/event-stream': { type: 'string' } }),
     errorStatuses: ERROR_STATUSES,
-    family: 'record',
   },
   'GET /api/v0/location-proofs': list('olderRecords', 'List records, older name'),
   'GET /api/v0/location-proofs/stats': stats('olderRecordStats'),
@@ -157,21 +145,9 @@ export const RECORD_OPERATIONS: OperationTable = {
     tag: 'Records',
     operationId: 'recordConfig',
     summary: 'Chains and schema',
-    responses: {
-      200: {
-        description: 'The chains and the attestation schema that are read.',
-        content: json(schemaRef('RecordConfig')),
-      },
-    },
-    family: 'record',
+    responses: ok('The chains and the attestation schema that are read.', json(schemaRef('RecordConfig'))),
   },
-  'GET /api/v0': {
-    tag: 'Records',
-    operationId: 'recordIndex',
-    summary: 'Routes of the record API',
-    responses: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
-    family: 'record',
-  },
+  'GET /api/v0': folderIndex('Records', 'recordIndex', 'Routes of the record API'),
   'GET /graphql': {
     tag: 'GraphQL',
     operationId: 'graphqlGet',
@@ -195,15 +171,12 @@ export const RECORD_OPERATIONS: OperationTable = {
     tag: 'GraphQL',
     operationId: 'graphqlSchema',
     summary: 'GraphQL schema',
-    responses: {
-      200: { description: 'The schema in schema definition language.', content: { 'text/plain': { type: 'string' } } },
-    },
+    responses: ok('The schema in schema definition language.', { 'text/plain': { type: 'string' } }),
     errorStatuses: [404],
-    family: 'graphql',
   },
 }
 
-function graphqlResponses(): Pick<Operation, 'responses' | 'errorStatuses' | 'family'> {
+function graphqlResponses(): Pick<Operation, 'responses' | 'errorStatuses'> {
   const bothTypes = (schema: string) => ({
     'application/json': schemaRef(schema),
     'application/graphql-response+json': schemaRef(schema),
@@ -217,6 +190,5 @@ function graphqlResponses(): Pick<Operation, 'responses' | 'errorStatuses' | 'fa
       },
     },
     errorStatuses: [404, 500, 503],
-    family: 'graphql',
   }
 }

@@ -1,12 +1,12 @@
-import { json, type Operation, type OperationTable, pathParameter, schemaRef } from './operation.ts'
+/** Operations of the service itself: its status, its pages, and the internal control of the chains. */
+import { json, type Operation, type OperationTable, ok, pathParameter, query, schemaRef } from './operation.ts'
 
 function service(operationId: string, summary: string, description: string, schema: string): Operation {
   return {
     tag: 'Service',
     operationId,
     summary,
-    responses: { 200: { description, content: json(schemaRef(schema)) } },
-    family: 'problem',
+    responses: ok(description, json(schemaRef(schema))),
   }
 }
 
@@ -21,7 +21,7 @@ const NO_PAGE: Operation['responses'][number] = {
 }
 
 function page(operationId: string, summary: string, responses: Operation['responses'] = PAGE): Operation {
-  return { tag: 'Pages', operationId, summary, responses: { ...responses, 404: NO_PAGE }, family: 'problem' }
+  return { tag: 'Pages', operationId, summary, responses: { ...responses, 404: NO_PAGE } }
 }
 
 const FILE = pathParameter('file', 'Path of the file below this folder.', { type: 'string' })
@@ -65,18 +65,14 @@ export const SERVICE_OPERATIONS: OperationTable = {
     operationId: 'metrics',
     summary: 'Counters and histograms',
     description: 'Only for requests from the same machine; METRICS_PUBLIC=1 opens it to everyone.',
-    responses: { 200: { description: 'Prometheus text.', content: { 'text/plain': { type: 'string' } } } },
+    responses: ok('Prometheus text.', { 'text/plain': { type: 'string' } }),
     errorStatuses: [404],
-    family: 'problem',
   },
   'GET /openapi.json': {
     tag: 'Service',
     operationId: 'openapi',
     summary: 'This document',
-    responses: {
-      200: { description: 'OpenAPI 3.1.', content: json({ type: 'object', required: ['openapi', 'paths'] }) },
-    },
-    family: 'problem',
+    responses: ok('OpenAPI 3.1.', json({ type: 'object', required: ['openapi', 'paths'] })),
   },
   'GET /errors': {
     ...page('problems', 'Every kind of error', {
@@ -119,7 +115,6 @@ export const SERVICE_OPERATIONS: OperationTable = {
     responses: {
       200: { description: 'TileJSON 3.0.', content: json({ type: 'object', required: ['tilejson', 'tiles'] }) },
     },
-    family: 'problem',
   },
   'GET /tiles/*': {
     ...page('tile', 'One map tile', {
@@ -138,4 +133,70 @@ export const SERVICE_OPERATIONS: OperationTable = {
     ...PAGE,
     200: { description: 'The icon.', content: { 'image/x-icon': {} }, headers: ['ETag'] },
   }),
+}
+
+const SUCCESS = json(schemaRef('SyncOutcome'))
+
+function internal(
+  operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'parameters' | 'responses'>,
+  errorStatuses: readonly number[],
+): Operation {
+  return { tag: 'Sync', ...operation, errorStatuses: [403, ...errorStatuses], isInternal: true }
+}
+
+/** Operations that control the reading of chains; internal to the deployment. */
+export const SYNC_OPERATIONS: OperationTable = {
+  'POST /api/sync': internal(
+    {
+      operationId: 'sync',
+      summary: 'Read the chains now',
+      parameters: [query('chain', 'Reads only this chain.', { type: 'string' }, 'celo')],
+      responses: {
+        200: { description: 'One chain was read and its attestations are stored.', content: SUCCESS },
+        202: { description: 'Reading has started: of all chains, or of one that takes longer.', content: SUCCESS },
+      },
+    },
+    [400, 409, 500, 503],
+  ),
+  'GET /api/sync/status': internal(
+    {
+      operationId: 'syncStatus',
+      summary: 'How far each chain has been read',
+      responses: {
+        200: { description: 'The status.', content: json(schemaRef('SyncStatus')) },
+        500: { description: 'The status could not be read.', content: json(schemaRef('SyncStatusError')) },
+      },
+    },
+    [],
+  ),
+  'GET /api/sync/events': internal(
+    {
+      operationId: 'syncEvents',
+      summary: 'The status after each change',
+      responses: ok('Server-sent events `status`.', { 'text/event-stream': { type: 'string' } }),
+    },
+    [500, 503],
+  ),
+  'POST /api/sync/revocations': internal(
+    {
+      operationId: 'syncRevocations',
+      summary: 'Check all valid records for revocation',
+      responses: { 202: { description: 'The check has started.', content: SUCCESS } },
+    },
+    [400, 409, 500, 503],
+  ),
+  'POST /api/sync/worker': internal(
+    {
+      operationId: 'syncWorker',
+      summary: 'Start or stop the background worker',
+      parameters: [
+        {
+          ...query('action', 'What the worker should do.', { type: 'string', enum: ['start', 'stop'] }, 'start'),
+          required: true,
+        },
+      ],
+      responses: ok('Done, even if nothing changed.', SUCCESS),
+    },
+    [400, 500, 503],
+  ),
 }

@@ -1,4 +1,13 @@
-import { header, json, type Operation, type OperationTable, pathParameter, schemaRef } from './operation.ts'
+import {
+  folderIndex,
+  header,
+  json,
+  type Operation,
+  type OperationTable,
+  ok,
+  pathParameter,
+  schemaRef,
+} from './operation.ts'
 
 const ERROR_STATUSES = [400, 401, 408, 413, 415, 429, 500, 501, 503]
 
@@ -18,11 +27,8 @@ export const VERIFY_OPERATIONS: OperationTable = {
       'Checks the signatures, structure and signals of one piece of evidence. An invalid stamp is not an error: the status is ' +
       '200 with `valid: false`. `details` lists every check with the measured value and its limit.',
     body: { content: json(schemaRef('VerifyStampRequest')) },
-    responses: {
-      200: { description: 'The result of the verification.', content: json(schemaRef('VerifyStampResponse')) },
-    },
+    responses: ok('The result of the verification.', json(schemaRef('VerifyStampResponse'))),
     errorStatuses: ERROR_STATUSES,
-    family: 'problem',
     counts: true,
   },
   'POST /verify/v0/proof': {
@@ -35,15 +41,12 @@ export const VERIFY_OPERATIONS: OperationTable = {
       'submitted, if the operator offers this.',
     parameters: [IDEMPOTENCY_KEY],
     body: { content: json(schemaRef('VerifyProofRequest')) },
-    responses: {
-      200: {
-        description: 'The proof with its credibility; with a chain also the attestation.',
-        content: json(schemaRef('VerifyProofResponse')),
-        headers: ['X-Attester-Nonce-Source'],
-      },
-    },
+    responses: ok(
+      'The proof with its credibility; with a chain also the attestation.',
+      json(schemaRef('VerifyProofResponse')),
+      ['X-Attester-Nonce-Source'],
+    ),
     errorStatuses: [...ERROR_STATUSES, 409],
-    family: 'problem',
     counts: true,
   },
   'GET /verify/v0/submissions/:id': {
@@ -51,25 +54,17 @@ export const VERIFY_OPERATIONS: OperationTable = {
     operationId: 'submission',
     summary: 'State of a submission',
     parameters: [pathParameter('id', 'Value of `submission.id`.', { type: 'string', pattern: '^[0-9a-f]{32}$' })],
-    responses: { 200: { description: 'The state.', content: json(schemaRef('Submission')) } },
+    responses: ok('The state.', json(schemaRef('Submission'))),
     errorStatuses: [401, 404, 429, 500],
-    family: 'problem',
     counts: true,
   },
   'GET /verify/v0/plugins': {
     tag: 'Verify',
     operationId: 'plugins',
     summary: 'List plugins',
-    responses: { 200: { description: 'The plugins of this service.', content: json(schemaRef('PluginList')) } },
-    family: 'problem',
+    responses: ok('The plugins of this service.', json(schemaRef('PluginList'))),
   },
-  'GET /verify/v0': {
-    tag: 'Verify',
-    operationId: 'verifyIndex',
-    summary: 'Routes of the verify API',
-    responses: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
-    family: 'problem',
-  },
+  'GET /verify/v0': folderIndex('Verify', 'verifyIndex', 'Routes of the verify API'),
   'POST /v1/verify/stamp': older(
     'olderVerifyStamp',
     'Verify one stamp',
@@ -88,15 +83,8 @@ export const VERIFY_OPERATIONS: OperationTable = {
     tag: 'Older verify',
     operationId: 'olderPlugins',
     summary: 'List plugins',
-    responses: {
-      200: {
-        description: 'The plugins, with the older names of environments.',
-        content: json(schemaRef('PluginList')),
-        headers: ['Deprecation'],
-      },
-    },
+    responses: ok('The plugins, with the older names of environments.', json(schemaRef('PluginList')), ['Deprecation']),
     errorStatuses: [404],
-    family: 'older',
     deprecated: true,
   },
 }
@@ -113,16 +101,12 @@ function older(
     operationId,
     summary,
     body: { content: json(schemaRef(request)) },
-    responses: {
-      200: {
-        description: 'The result of the verification.',
-        content: json(schemaRef(response)),
-        headers: ['Deprecation', 'X-Attester-Nonce-Source'],
-      },
-    },
+    responses: ok('The result of the verification.', json(schemaRef(response)), [
+      'Deprecation',
+      'X-Attester-Nonce-Source',
+    ]),
     // 404 if the operator turned the older generation off.
     errorStatuses: [...ERROR_STATUSES, 404, ...errorStatuses],
-    family: 'older',
     counts: true,
     deprecated: true,
   }

@@ -1,11 +1,8 @@
 import { PROBLEMS, type ProblemData, type ProblemType, problemAt } from '../../base/problem.ts'
 import { readConfig } from '../../config/config.ts'
 import { rateLimitProblem } from '../access/rate-limit.ts'
-import { isRecordPath, recordErrorJson } from '../routes/error-bodies.ts'
-import { problemJson } from '../routes/respond.ts'
-import type { ExampleError, Explanation, ExplanationRow } from './explanation.ts'
-import { PROBLEM_EXPLANATIONS } from './problem-explanations.ts'
-import { RECORD_EXPLANATIONS } from './record-explanations.ts'
+import { isRecordPath, problemJson, recordErrorJson } from '../routes/respond.ts'
+import { type ExampleError, type ExplanationRow, PROBLEM_EXPLANATIONS, RECORD_EXPLANATIONS } from './explanations.ts'
 
 /** The content of one page below `/errors`. */
 export interface ProblemPage {
@@ -35,14 +32,17 @@ export function pageName(message: string): string {
 }
 
 /** An explanation with the title of its page: the title of a problem type, or a message of the record API. */
-export interface TitledExplanation extends Explanation {
+export interface Explanation {
   /** Last segment of the path of its page. */
   readonly name: string
   readonly title: string
+  readonly cause: string
+  readonly remedy: string
+  readonly example: ExampleError
 }
 
 /** Returns every explanation: problem types first, then the messages of the record API. */
-export function explanations(): readonly TitledExplanation[] {
+export function explanations(): readonly Explanation[] {
   const config = readConfig({}, 1)
   const publicPerHour = config.requestsPerHour.public
   const { smallBodyBytes } = config.limits
@@ -117,7 +117,7 @@ function toJsonMembers({ name: _, ...members }: ProblemPage): object {
   return members
 }
 
-function buildPage(explanation: TitledExplanation, addresses: PageAddresses): ProblemPage {
+function buildPage(explanation: Explanation, addresses: PageAddresses): ProblemPage {
   const { name, title, cause, remedy, example } = explanation
   return {
     name,

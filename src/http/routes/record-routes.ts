@@ -10,10 +10,10 @@ import type {
 } from '../../service/records/record-services.ts'
 import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
-import { StreamSink } from '../transport/stream-sink.ts'
+import { acceptQuality } from '../transport/request-head.ts'
 import type { ContentKind } from './respond.ts'
-import type { Route, RouteResult, StreamRequest } from './route.ts'
-import { getRoute } from './route.ts'
+import { getRoute, type Route, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
+import { StreamSink } from './streams.ts'
 
 /**
  * Negotiates the format of a response: by the parameter `f`, else by the types that `Accept` names. Wildcards are ignored.
@@ -46,17 +46,6 @@ function negotiateFormat<const F extends string>(
   return best
 }
 
-/** Returns the weight that `Accept` gives to a type by its full name; 0 if it does not name it (RFC 9110, section 12.5.1). */
-export function acceptQuality(accept: string | undefined, type: string): number {
-  for (const range of (accept ?? '').toLowerCase().split(',')) {
-    const [name, ...parameters] = range.split(';').map((part) => part.trim())
-    if (name !== type) continue
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0
-  }
-  return 0
-}
-
 const EXPORT_FORMATS = { ndjson: 'application/x-ndjson', geojsonseq: 'application/geo+json-seq' } as const
 /** Turns off buffering in proxies, which would hold back every event. */
 export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
@@ -77,10 +66,7 @@ function feedRoutes(feeds: RecordFeeds): Route[] {
         const { query, head } = request.exchange
         const format = negotiateFormat(query, head.accept, EXPORT_FORMATS)
         const sink = new StreamSink(request, format, ['Vary', 'Accept'])
-        feeds.export(format, query, request, sink).then(
-          () => sink.end(),
-          (error) => request.fail(error),
-        )
+        sink.endAfter(feeds.export(format, query, request, sink))
       },
     },
     {
@@ -91,10 +77,7 @@ function feedRoutes(feeds: RecordFeeds): Route[] {
       run: () => ({ json: '', kind: 'events' }),
       stream(request) {
         const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
-        feeds.stream(request.exchange.query, lastEventId(request), request.owner, sink).then(
-          () => sink.end(),
-          (error) => request.fail(error),
-        )
+        sink.endAfter(feeds.stream(request.exchange.query, lastEventId(request), request.owner, sink))
       },
     },
   ]
@@ -109,7 +92,6 @@ function lastEventId({ exchange }: StreamRequest): string | undefined {
 }
 
 const FORMATS = { json: 'application/json', geojson: 'application/geo+json' } as const
-const VARY_ACCEPT = { Vary: 'Accept' }
 
 /** Returns the routes of the record API in both generations, and its extensions. */
 export function recordRoutes({ records, feeds }: Services): Route[] {
@@ -192,13 +174,9 @@ export function graphqlRoutes(graphql: GraphqlService): Route[] {
   const path = '/graphql'
   const summary = 'location records through GraphQL'
   return [
-    {
-      method: 'GET',
-      path,
-      summary,
-      counts: false,
-      run: async ({ exchange }) => withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept),
-    },
+    getRoute(path, summary, async ({ exchange }) =>
+      withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept),
+    ),
     {
       method: 'POST',
       path,
@@ -206,17 +184,14 @@ export function graphqlRoutes(graphql: GraphqlService): Route[] {
       counts: false,
       run: async ({ exchange }, body) => withContentType(await graphql.post(body, exchange), exchange.head.accept),
     },
-    {
-      method: 'GET',
-      path: '/graphql/schema',
-      summary: 'the schema of /graphql in schema definition language',
-      counts: false,
-      run: () => ({ json: graphql.schemaText, kind: 'text' }),
-    },
+    getRoute('/graphql/schema', 'the schema of /graphql in schema definition language', () => ({
+      json: graphql.schemaText,
+      kind: 'text',
+    })),
   ]
 }
 
 function withContentType(response: GraphqlResponse, accept: string | undefined): RouteResult {
   const kind = accept?.toLowerCase().includes(GRAPHQL_TYPE) === true ? 'graphql' : 'json'
-  return { ...response, kind, headers: { Vary: 'Accept' } }
+  return { ...response, kind, headers: VARY_ACCEPT }
 }

@@ -62,6 +62,14 @@ export interface StreamRequest extends RouteRequest, BatchContext {
   fail(error: unknown): void
 }
 
+/** Header of responses whose format depends on `Accept`. */
+export const VARY_ACCEPT = { Vary: 'Accept' }
+
+/** Makes a POST route that counts towards the hourly limit. */
+export function countedPost(path: string, summary: string, run: Route['run']): Route {
+  return { method: 'POST', path, summary, counts: true, run }
+}
+
 /** Makes a GET route that does not count towards the hourly limit. */
 export function getRoute(path: string, summary: string, run: Route['run']): Route {
   return { method: 'GET', path, summary, counts: false, run }

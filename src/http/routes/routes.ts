@@ -1,55 +1,21 @@
+/** The table of all routes, and the look-up of a path in it. */
 import type { Metrics } from '../../base/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import type { Services } from '../../service/services.ts'
-import { batchRoute } from './batch-route.ts'
+import { prefers } from '../transport/request-head.ts'
 import { metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
-import { prefers } from './prefer.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
-import { getRoute, type Route } from './route.ts'
+import { countedPost, getRoute, type Route, VARY_ACCEPT } from './route.ts'
+import { batchRoute } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
   const explorer = openExplorer()
   const routes: Route[] = [
-    compute('distance', 'geodesic distance between two geometries, in metres'),
-    compute('area', 'geodesic area of a polygon, in square metres'),
-    compute('length', 'geodesic length of a line, in metres'),
-    compute('contains', 'whether one geometry contains another'),
-    compute('within', 'whether a geometry lies within a radius of another'),
-    compute('intersects', 'whether two geometries share any point'),
-    {
-      method: 'POST',
-      path: '/compute/v0/resign',
-      summary: 'signs a result of this service again, with a fresh nonce and deadline',
-      counts: true,
-      run: (_request, body) => services.resign(body),
-    },
-    {
-      method: 'POST',
-      path: '/verify/v0/stamp',
-      summary: 'verifies one stamp, a piece of location evidence',
-      counts: true,
-      run: ({ exchange }, body) => services.verifyStamp(body, exchange),
-    },
-    {
-      method: 'POST',
-      path: '/verify/v0/proof',
-      summary: 'verifies a proof, a claim with its stamps, and signs the result for a chain',
-      counts: true,
-      run: ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
-    },
-    {
-      method: 'GET',
-      path: '/verify/v0/submissions/:id',
-      summary: 'state of an attestation that the service submits to its chain',
-      counts: true,
-      run: ({ exchange, parameter }) => services.submission(parameter, exchange),
-    },
-    getRoute('/verify/v0/plugins', 'plugins: the kinds of evidence that can be verified', () => ({
-      json: services.pluginsJson,
-    })),
+    ...computeRoutes(services),
+    ...verifyRoutes(services),
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
     ...recordRoutes(services),
@@ -65,6 +31,80 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     folder('/api/v0', 'the routes of the record API'),
     folder('/compute/v0', 'the routes of the compute API'),
     folder('/verify/v0', 'the routes of the verify API'),
+    ...healthRoutes(services),
+    metricsRoute(metrics, config),
+    ...pageRoutes(explorer),
+    ...tileRoutes(config.mapTiles),
+    attesterRoute(services),
+  ]
+  return routes
+
+  function folder(path: string, summary: string): Route {
+    return getRoute(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
+  }
+}
+
+function computeRoutes(services: Services): Route[] {
+  return [
+    compute('distance', 'geodesic distance between two geometries, in metres'),
+    compute('area', 'geodesic area of a polygon, in square metres'),
+    compute('length', 'geodesic length of a line, in metres'),
+    compute('contains', 'whether one geometry contains another'),
+    compute('within', 'whether a geometry lies within a radius of another'),
+    compute('intersects', 'whether two geometries share any point'),
+    countedPost(
+      '/compute/v0/resign',
+      'signs a result of this service again, with a fresh nonce and deadline',
+      (_request, body) => services.resign(body),
+    ),
+  ]
+
+  function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
+    return countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
+      services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
+    )
+  }
+}
+
+function verifyRoutes(services: Services): Route[] {
+  return [
+    countedPost('/verify/v0/stamp', 'verifies one stamp, a piece of location evidence', ({ exchange }, body) =>
+      services.verifyStamp(body, exchange),
+    ),
+    countedPost(
+      '/verify/v0/proof',
+      'verifies a proof, a claim with its stamps, and signs the result for a chain',
+      ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
+    ),
+    {
+      ...getRoute(
+        '/verify/v0/submissions/:id',
+        'state of an attestation that the service submits to its chain',
+        ({ exchange, parameter }) => services.submission(parameter, exchange),
+      ),
+      counts: true,
+    },
+    getRoute('/verify/v0/plugins', 'plugins: the kinds of evidence that can be verified', () => ({
+      json: services.pluginsJson,
+    })),
+  ]
+}
+
+/** Returns the routes of the generation before `/verify/v0` (decision 74). */
+function olderVerifyRoutes({ olderVerify }: Services): Route[] {
+  return [
+    countedPost('/v1/verify/stamp', 'older form of /verify/v0/stamp', ({ exchange }, body) =>
+      olderVerify.stamp(body, exchange),
+    ),
+    countedPost('/v1/verify/proof', 'older form of /verify/v0/proof', ({ exchange, caller }, body) =>
+      olderVerify.proof(body, exchange, caller),
+    ),
+    getRoute('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
+  ]
+}
+
+function healthRoutes(services: Services): Route[] {
+  return [
     getRoute('/health', 'whether the service is alive', () => ({
       json: JSON.stringify({
         status: 'ok',
@@ -78,63 +118,68 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
     }),
-    metricsRoute(metrics, config),
-    ...pageRoutes(explorer),
-    ...tileRoutes(config.mapTiles),
-    getRoute('/.well-known/attester.json', 'address, chains and schemas of the attester', () => ({
-      json: attesterJson(services),
-    })),
-  ]
-  return routes
-
-  function folder(path: string, summary: string): Route {
-    return getRoute(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
-  }
-
-  function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
-    return {
-      method: 'POST',
-      path: `/compute/v0/${operation}`,
-      summary,
-      counts: true,
-      run: ({ exchange }, body) =>
-        services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
-    }
-  }
-}
-
-/** Returns the routes of the generation before `/verify/v0` (decision 74). */
-function olderVerifyRoutes({ olderVerify }: Services): Route[] {
-  return [
-    {
-      method: 'POST',
-      path: '/v1/verify/stamp',
-      summary: 'older form of /verify/v0/stamp',
-      counts: true,
-      run: ({ exchange }, body) => olderVerify.stamp(body, exchange),
-    },
-    {
-      method: 'POST',
-      path: '/v1/verify/proof',
-      summary: 'older form of /verify/v0/proof',
-      counts: true,
-      run: ({ exchange, caller }, body) => olderVerify.proof(body, exchange, caller),
-    },
-    getRoute('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
   ]
 }
 
-const VARY_ACCEPT = { Vary: 'Accept' }
+function attesterRoute({ identity }: Services): Route {
+  return getRoute('/.well-known/attester.json', 'address, chains and schemas of the attester', () => ({
+    json: JSON.stringify({
+      address: identity.attester,
+      purpose: identity.purpose,
+      chains: identity.chains,
+      retired: identity.retired,
+      statement:
+        "A matching attester proves only that the result was signed with this operator's key. " +
+        'It does not prove that the result was produced inside an independently attested secure enclave.',
+    }),
+  }))
+}
+
 const RETRY_SOON = { 'Retry-After': '1' }
 
-function attesterJson({ identity }: Services): string {
-  return JSON.stringify({
-    address: identity.attester,
-    purpose: identity.purpose,
-    chains: identity.chains,
-    retired: identity.retired,
-    statement:
-      "A matching attester proves only that the result was signed with this operator's key. " +
-      'It does not prove that the result was produced inside an independently attested secure enclave.',
-  })
+/** The routes of one path. */
+export interface PathRoutes {
+  readonly GET: Route | undefined
+  readonly POST: Route | undefined
+  /** Value of `Allow`. */
+  readonly allow: string
+  /** Path before the parameter; undefined if the path has none. */
+  readonly prefix: string | undefined
+  /** True if the parameter may contain slashes. */
+  readonly allowsSlashes: boolean
+}
+
+/** Returns a look-up by path. One trailing slash makes no difference, and nothing is decoded. */
+export function createRouter(routes: readonly Route[]): (path: string) => PathRoutes | undefined {
+  const exact = new Map<string, PathRoutes>()
+  const prefixed: PathRoutes[] = []
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const pathRoutes = routes.filter((route) => route.path === path)
+    const GET = pathRoutes.find(({ method }) => method === 'GET')
+    const POST = pathRoutes.find(({ method }) => method === 'POST')
+    const allow = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
+    const parameterStart = path.search(/[:*]/)
+    const prefix = parameterStart < 0 ? undefined : path.slice(0, parameterStart)
+    const entry: PathRoutes = { GET, POST, allow, prefix, allowsSlashes: path[parameterStart] === '*' }
+    if (prefix === undefined) exact.set(path, entry)
+    else prefixed.push(entry)
+  }
+  return (path) => {
+    const exactMatch = exact.get(path)
+    if (exactMatch !== undefined) return exactMatch
+    if (path.length > 1 && path.endsWith('/')) {
+      const trimmed = exact.get(path.slice(0, -1))
+      if (trimmed !== undefined) return trimmed
+    }
+    return prefixed.find(({ prefix, allowsSlashes: isDeep }) => {
+      const remaining = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
+      return remaining !== '' && remaining !== '/' && (isDeep || !remaining.slice(0, -1).includes('/'))
+    })
+  }
+}
+
+/** Returns the value of the path parameter; empty if the route has none. */
+export function pathParameter(path: string, prefix: string | undefined): string {
+  if (prefix === undefined) return ''
+  return path.endsWith('/') ? path.slice(prefix.length, -1) : path.slice(prefix.length)
 }

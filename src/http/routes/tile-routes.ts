@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { PMTiles, type Source } from 'pmtiles'
 import { ProblemError } from '../../base/problem.ts'
-import { ConfigError } from '../../config/config.ts'
+import { ConfigError } from '../../config/setting.ts'
 import type { Route, RouteResult } from './route.ts'
 import { getRoute } from './route.ts'
 

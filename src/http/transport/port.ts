@@ -124,11 +124,6 @@ export interface HttpHandler {
   unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string>
 }
 
-/** Returns true for statuses without a body and without Content-Length (RFC 9110, sections 8.6 and 15.4.5). */
-export function isBodiless(status: number): boolean {
-  return status === 204 || status === 304
-}
-
 /** A running transport. */
 export interface HttpServer {
   readonly adapter: 'uws' | 'node'

@@ -1,3 +1,4 @@
+/** The head of a request: the fields that the service reads, where the request ends, its target, and what the client prefers. */
 import type { ProblemData } from '../../base/problem.ts'
 
 /**
@@ -213,4 +214,53 @@ function splitPath(text: string, authority: string | undefined): RequestTarget {
   const queryStart = text.indexOf('?')
   if (queryStart < 0) return { path: text, query: '', authority }
   return { path: text.slice(0, queryStart), query: text.slice(queryStart + 1), authority }
+}
+
+/**
+ * Returns true if a `Prefer` header names a preference (RFC 7240). The header is a list of tokens, each with an optional value
+ * and parameters. Only a token without a value counts; with a value it would be another preference, which is not defined.
+ *
+ * @param header lines joined with commas; undefined if there is none
+ * @param name lower case
+ */
+export function prefers(header: string | undefined, name: string): boolean {
+  return header !== undefined && splitElements(header).some((element) => bareName(element) === name)
+}
+
+/** Splits a list at the commas that are not within quotes. */
+function splitElements(header: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let isQuoted = false
+  for (let index = 0; index < header.length; index++) {
+    const character = header[index]
+    if (isQuoted && character === '\\') index++
+    else if (character === '"') isQuoted = !isQuoted
+    else if (character === ',' && !isQuoted) {
+      parts.push(header.slice(start, index))
+      start = index + 1
+    }
+  }
+  parts.push(header.slice(start))
+  return parts
+}
+
+/** Returns the name of a preference; undefined if it has a value. An empty value counts as none (RFC 7240, section 2). */
+function bareName(element: string): string | undefined {
+  const [preference = ''] = element.split(';', 1)
+  const equals = preference.indexOf('=')
+  if (equals < 0) return preference.trim().toLowerCase()
+  const value = preference.slice(equals + 1).trim()
+  return value === '' || value === '""' ? preference.slice(0, equals).trim().toLowerCase() : undefined
+}
+
+/** Returns the weight that `Accept` gives to a type by its full name; 0 if it does not name it (RFC 9110, section 12.5.1). */
+export function acceptQuality(accept: string | undefined, type: string): number {
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim())
+    if (name !== type) continue
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0
+  }
+  return 0
 }

@@ -1,4 +1,4 @@
-import type { SubmissionConfig } from '../../config/config.ts'
+import type { SubmissionConfig } from '../../config/submission.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { SubmissionCount } from '../../wire/relay-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ProblemError, problemAt } from '../../base/problem.ts'
-import type { Config, SubmissionConfig } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import type { SubmissionConfig } from '../../config/submission.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import type { RelayClient } from '../../threads/relay-client.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'

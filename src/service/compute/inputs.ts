@@ -1,6 +1,6 @@
 import { decodeLocation } from '../../attest/decode.ts'
 import { problemAt } from '../../base/problem.ts'
-import type { LocationLayout } from '../../config/config.ts'
+import type { LocationLayout } from '../../config/signer.ts'
 import { foreignEpsgCode, isReadableLocation } from '../../geometry/attested-location.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { Input, ResolvedInput } from '../../wire/compute-messages.ts'

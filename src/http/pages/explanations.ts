@@ -1,4 +1,186 @@
-import type { ExplanationRow } from './explanation.ts'
+/** The texts of the pages below `/errors`, as data: cause, remedy and one example of every kind of error. */
+import type { ProblemData, ProblemType } from '../../base/problem.ts'
+
+/**
+ * Cause and remedy of one kind of error as data, with one example. Texts may have placeholders, such as `{smallBodyBytes}`, for
+ * the default limits (`problem-pages.ts`).
+ */
+export interface ExplanationRow {
+  readonly cause: string
+  readonly remedy: string
+  /** Path and query of the request that causes the error. */
+  readonly path: string
+  /** `GET` if it is absent. */
+  readonly method?: 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Describes a situation that is hard to reproduce. It replaces the method, the headers and the body. */
+  readonly situation?: string
+  /** Problem type of a message of the record API; `invalid-input` if it is absent. */
+  readonly type?: ProblemType
+  readonly message?: string
+  /** Absent if the service computes the whole problem: `rate-limited`. */
+  readonly detail?: string
+  /** Path of the invalid part in the body. */
+  readonly pointer?: readonly (string | number)[]
+  readonly code?: string
+  readonly hint?: string
+  readonly retryAfterSeconds?: number
+}
+
+/** An error with the request that causes it, or with a description of a situation that is hard to reproduce. */
+export interface ExampleError {
+  readonly request: ExampleRequest | { readonly path: string; readonly situation: string }
+  readonly problem: ProblemData
+}
+
+/** A request that causes the error. */
+export interface ExampleRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** The explanation of each problem type. */
+export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>> = {
+  'bad-request': {
+    cause: 'The body is empty, is not UTF-8 or is not one JSON object, or the request is not well-formed HTTP/1.1.',
+    remedy:
+      'Send one JSON object as UTF-8, with one Content-Length or chunked. Use each key once, and at most 32 levels.',
+    method: 'POST',
+    path: '/compute/v0/area',
+    body: '{"chainId": 84532, "chainId": 1}',
+    detail: 'the key "chainId" appears twice in one object (byte 19)',
+    pointer: [],
+    code: 'duplicate-key',
+  },
+  'invalid-input': {
+    cause: 'A member is missing, has the wrong type or is out of range, or a geometry is not valid.',
+    remedy:
+      'Each entry of errors has a pointer to the member and may have a hint. Positions are [longitude, latitude].',
+    method: 'POST',
+    path: '/compute/v0/area',
+    body: '{"chainId":84532,"geometry":{"type":"Polygon","coordinates":[[[2,48],[3,48],[3,95],[2,48]]]}}',
+    detail: 'latitude 95 is outside -90..90',
+    pointer: ['geometry', 'coordinates', 0, 2, 1],
+    code: 'latitude-range',
+    hint: 'GeoJSON order is [longitude, latitude]',
+  },
+  validation: {
+    cause: 'The claim or a stamp breaks a rule, for example the claim has no radius.',
+    remedy: 'Correct the member that errors names.',
+    method: 'POST',
+    path: '/verify/v0/proof',
+    body: '{"proof":{"claim":{"lpVersion":"0.2","locationType":"geojson-point","location":{"type":"Point","coordinates":[2.2945,48.8584]},"srs":"EPSG:4326","subject":{"scheme":"eth-address","value":"0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"},"time":{"start":1759998200,"end":1760001800}},"stamps":[{}]}}',
+    detail: 'is missing',
+    pointer: ['proof', 'claim', 'radius'],
+    code: 'missing-member',
+    hint: 'send the largest distance from the location in metres, for example "radius": 100',
+  },
+  unauthorized: {
+    cause: 'The API key is unknown, the two key headers differ, or this deployment requires a key.',
+    remedy: 'Send one valid key as X-API-Key or Authorization: Bearer, or none for the public tier.',
+    method: 'POST',
+    path: '/compute/v0/area',
+    headers: { 'X-API-Key': 'no-such-key' },
+    body: '{}',
+    detail: 'Invalid API key',
+  },
+  forbidden: {
+    cause: 'This route is internal to the deployment.',
+    remedy:
+      'Call it from the machine of the service, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token.',
+    path: '/api/sync/status',
+    headers: { 'X-Forwarded-For': '203.0.113.9' },
+    message: 'Forbidden',
+    detail:
+      'this route is internal: call it from the same machine without a proxy, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token',
+  },
+  'not-found': {
+    cause: 'There is nothing under this path.',
+    remedy: 'GET / lists every route.',
+    path: '/compute/v1/area',
+    detail: 'no route matches this path; GET / lists every route',
+  },
+  'method-not-allowed': {
+    cause: 'The path does not support this method.',
+    remedy: 'Use a method that the Allow header lists.',
+    path: '/compute/v0/area',
+    detail: 'this path does not support GET; use POST, OPTIONS',
+  },
+  'request-timeout': {
+    cause: 'The request did not arrive completely in time.',
+    remedy: 'Send the body without pauses, and send smaller bodies over a slow connection.',
+    path: '/compute/v0/area',
+    situation: 'A body that pauses in the middle for 10 seconds.',
+    detail: 'the body did not arrive in time',
+  },
+  conflict: {
+    cause: 'The same job is already running, or the Idempotency-Key was used for another request.',
+    remedy: 'Wait until the job has ended; use a new key for each attestation to submit.',
+    path: '/verify/v0/proof',
+    situation: 'Two different proofs with submitOnchain and the same Idempotency-Key.',
+    detail: 'Idempotency-Key: stands for another attestation already; use a new key for this one',
+  },
+  'payload-too-large': {
+    cause: 'The body is larger than this deployment accepts.',
+    remedy: 'Simplify the geometry, or split the request.',
+    method: 'POST',
+    path: '/compute/v0/resign',
+    body: '{"padding":"{padding}"}',
+    detail: 'a request to sign again has at most {smallBodyBytes} bytes, found {sentBytes}',
+  },
+  'unsupported-media-type': {
+    cause: 'The body is compressed (Content-Encoding).',
+    remedy: 'Send the body as plain JSON.',
+    method: 'POST',
+    path: '/compute/v0/area',
+    headers: { 'Content-Encoding': 'gzip' },
+    body: '{}',
+    detail: 'Content-Encoding is not accepted; send the body uncompressed',
+  },
+  'rate-limited': {
+    cause: 'This address or key has used up its requests for this hour.',
+    remedy: 'Wait for the seconds in Retry-After; an API key (X-API-Key or Authorization: Bearer) raises the limit.',
+    path: '/compute/v0/area',
+    situation: 'The {nextRequest}st request of an hour without an API key.',
+  },
+  internal: {
+    cause: 'Something failed on our side, or a chain could not be reached.',
+    remedy: 'Try again after the seconds in Retry-After if the response has it; otherwise report the requestId.',
+    path: '/compute/v0/area',
+    situation: 'A fault of the service, or an input {"uid": …} whose chain does not respond.',
+    detail: 'something failed on our side; report the requestId',
+  },
+  database: {
+    cause: 'A database operation failed.',
+    remedy: 'Try again later; report the requestId if the error persists.',
+    path: '/verify/v0/proof',
+    situation: 'A proof with submitOnchain while the database is unavailable.',
+    detail: 'submissions cannot be stored or read now',
+    retryAfterSeconds: 1,
+  },
+  'not-implemented': {
+    cause: 'The operation, plugin or form of input is not supported yet, for example an input with a uri.',
+    remedy: 'Use another form of input; {"uid": …} reads an attestation from its chain.',
+    method: 'POST',
+    path: '/compute/v0/area',
+    body: '{"chainId":84532,"geometry":{"uid":"0x1111111111111111111111111111111111111111111111111111111111111111","uri":"ipfs://bafy"}}',
+    detail: 'off-chain attestations (uid and uri) are not supported yet',
+    pointer: ['geometry'],
+    code: 'offchain-input',
+    hint: 'send the geometry, or {"uid": "0x…"} of an on-chain attestation',
+  },
+  overloaded: {
+    cause: 'More work is waiting than can be done in time.',
+    remedy: 'Try again after the seconds in Retry-After, with fewer requests at the same time.',
+    path: '/compute/v0/area',
+    situation: 'Requests arrive faster than they are computed, or the service is stopping.',
+    detail: 'the service is stopping',
+    retryAfterSeconds: 1,
+  },
+}
 
 /** The explanation of each `message` of the record and sync API that is not the title of a problem type. */
 export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {

@@ -1,63 +1,28 @@
 import type { ProblemData } from '../../base/problem.ts'
+import type { DiscardLimits } from './discard.ts'
 import type { InFlight, OpenExchange } from './in-flight.ts'
 import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
-import { Wire, type WireRequest } from './wire.ts'
+import type { RequestHead } from './request-head.ts'
 
-const SEND_LESS =
-  'send fewer vertices or fewer items; POST /compute/v0/batch takes any number of operations as NDJSON (application/x-ndjson)'
+/** What a transport has read when the head of a request is complete. */
+type Received = Pick<Exchange, 'method' | 'path' | 'query' | 'head'>
 
-/** Seconds that a client should wait if the service is overloaded. */
-const RETRY_SECONDS = 1
-
-function tooLarge(maxBodyBytes: number): ProblemData {
-  const detail = `the body is larger than ${maxBodyBytes} bytes`
-  const error = { pointer: '#', detail, code: 'body-too-large', hint: SEND_LESS }
-  return { type: 'payload-too-large', detail, invalidParts: [error] }
-}
-
-function overloaded(detail: string): ProblemData {
-  return { type: 'overloaded', detail, retryAfterSeconds: RETRY_SECONDS }
-}
-
-/** Counts the bytes of one body that are held, against the limit of the body and against the limit of all requests together. */
-class BodyBudget {
-  /** Infinite for a stream, which is processed piece by piece. */
-  maxBytes: number
-  readonly #inFlight: InFlight
-  #heldBytes = 0
-
-  constructor(inFlight: InFlight) {
-    this.#inFlight = inFlight
-    this.maxBytes = inFlight.limits.maxBodyBytes
-  }
-
-  /** Counts bytes that arrived; returns a problem if they exceed a limit. */
-  reserve(bytes: number): ProblemData | undefined {
-    const { maxStreamBytes } = this.#inFlight.limits
-    if (this.#heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
-    if (this.maxBytes === Number.POSITIVE_INFINITY && this.#heldBytes + bytes > maxStreamBytes) {
-      return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
-    }
-    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of request bodies are waiting')
-    this.#heldBytes += bytes
-    return undefined
-  }
-
-  release(bytes: number): void {
-    this.#heldBytes -= bytes
-    this.#inFlight.bytes -= bytes
-  }
-
-  releaseAll(): void {
-    this.release(this.#heldBytes)
-  }
-}
-
-/** One request, as far as both transports share it. A class instead of closures, because one is created for each request. */
-export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, ResponseStream {
+/**
+ * One request from its head to the end of its response, as far as both transports share it: how its body is received, what ends
+ * it, and whether its connection stays open. Each transport implements the abstract members on its sockets.
+ *
+ * A class instead of closures, because one is created for each request.
+ */
+export abstract class TransportExchange implements Exchange, BodyFlow, ResponseStream {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly head: RequestHead
   readonly startedMs: number
   /** Time when the request began, or of the last activity of its streams. */
   lastActivityMs: number
+  /** Milliseconds that this response may take in addition to the common limit. */
+  extraMs = 0
   abstract readonly peer: Uint8Array
   answered = false
   aborted = false
@@ -72,6 +37,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   #receiver: BodyReceiver | undefined = undefined
   /** True between the head and the end of a streamed response. */
   #isStreaming = false
+  #isPaused = false
   #closesAtEnd = false
   #hasEnded = false
   #isLate = false
@@ -80,14 +46,17 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   /** True once the whole body has arrived, or if there is none. */
   #bodyEnded: boolean
 
-  constructor(inFlight: InFlight, handler: HttpHandler, request: WireRequest) {
-    super(request)
+  constructor(inFlight: InFlight, handler: HttpHandler, { method, path, query, head }: Received) {
+    this.method = method
+    this.path = path
+    this.query = query
+    this.head = head
     this.startedMs = performance.now()
     this.lastActivityMs = this.startedMs
     this.#inFlight = inFlight
     this.#handler = handler
     this.#budget = new BodyBudget(inFlight)
-    this.#bodyEnded = request.head.bodyBytes === 0
+    this.#bodyEnded = head.bodyBytes === 0
     inFlight.add(this)
   }
 
@@ -135,8 +104,21 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     return this
   }
 
+  /** True while the body is paused. A transport that resumes reading by itself must pause again. */
+  protected get isPaused(): boolean {
+    return this.#isPaused
+  }
+
   pause(): void {
-    if (this.isReceiving) this.holdBody()
+    if (!this.isReceiving) return
+    this.#isPaused = true
+    this.pauseBody()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.resumeBody()
   }
 
   release(bytes: number): void {
@@ -294,4 +276,78 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.#budget.releaseAll()
     this.#inFlight.remove(this)
   }
+
+  /** Sends the whole response. */
+  protected abstract send(reply: ResponseData, close: boolean): void
+  /** Sends the response before the end of the body, discards the remaining body, then closes the connection. */
+  protected abstract sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void
+  /** Starts to pass the body to `take`. */
+  protected abstract startBody(): void
+  /** Copies bytes that are valid only during a call; undefined if the transport hands them over. */
+  protected abstract readonly copyChunk: ((chunk: Uint8Array) => Uint8Array) | undefined
+  protected abstract pauseBody(): void
+  protected abstract resumeBody(): void
+  /** Sends the head of a streamed response; chunks follow. */
+  protected abstract sendHead(reply: Omit<ResponseData, 'body'>, close: boolean): void
+  protected abstract sendChunk(piece: string | Uint8Array): boolean
+  protected abstract onDrain(listener: () => void): void
+  /** @param isCut true if the client may still send its body, which is not read any more */
+  protected abstract sendEnd(close: boolean, isCut: boolean): void
+  /** Closes the connection in the middle of a response, which is the only way left to report a failure. */
+  protected abstract hangUp(): void
+}
+
+/** Counts the bytes of one body that are held, against the limit of the body and against the limit of all requests together. */
+class BodyBudget {
+  /** Infinite for a stream, which is processed piece by piece. */
+  maxBytes: number
+  readonly #inFlight: InFlight
+  #heldBytes = 0
+
+  constructor(inFlight: InFlight) {
+    this.#inFlight = inFlight
+    this.maxBytes = inFlight.limits.maxBodyBytes
+  }
+
+  /** Counts bytes that arrived; returns a problem if they exceed a limit. */
+  reserve(bytes: number): ProblemData | undefined {
+    const { maxStreamBytes } = this.#inFlight.limits
+    if (this.#heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
+    if (this.maxBytes === Number.POSITIVE_INFINITY && this.#heldBytes + bytes > maxStreamBytes) {
+      return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
+    }
+    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of request bodies are waiting')
+    this.#heldBytes += bytes
+    return undefined
+  }
+
+  release(bytes: number): void {
+    this.#heldBytes -= bytes
+    this.#inFlight.bytes -= bytes
+  }
+
+  releaseAll(): void {
+    this.release(this.#heldBytes)
+  }
+}
+
+const SEND_LESS =
+  'send fewer vertices or fewer items; POST /compute/v0/batch takes any number of operations as NDJSON (application/x-ndjson)'
+
+/** Seconds that a client should wait if the service is overloaded. */
+const RETRY_SECONDS = 1
+
+function tooLarge(maxBodyBytes: number): ProblemData {
+  const detail = `the body is larger than ${maxBodyBytes} bytes`
+  const error = { pointer: '#', detail, code: 'body-too-large', hint: SEND_LESS }
+  return { type: 'payload-too-large', detail, invalidParts: [error] }
+}
+
+function overloaded(detail: string): ProblemData {
+  return { type: 'overloaded', detail, retryAfterSeconds: RETRY_SECONDS }
+}
+
+/** Returns true for statuses without a body and without Content-Length (RFC 9110, sections 8.6 and 15.4.5). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304
 }

@@ -1,0 +1,167 @@
+/** Routes that read and write piece by piece: what they see of a request, how they write, and the batch route. */
+import type { EventSink } from '../../service/records/record-services.ts'
+import type { BatchSink } from '../../service/request.ts'
+import type { Services } from '../../service/services.ts'
+import type { ItemMetrics } from '../access/finished-request.ts'
+import { type RateLimiter, rateLimitProblem, rateStatus, takeQuota } from '../access/rate-limit.ts'
+import type { RequestState } from '../access/request-state.ts'
+import type { ResponseStream } from '../transport/port.ts'
+import { type ContentKind, contentResponse, problemJson } from './respond.ts'
+import type { Route, StreamRequest } from './route.ts'
+
+/** Begins the response with the first piece, and makes the writer wait while the client does not read. */
+export class StreamSink implements EventSink, BatchSink {
+  readonly #request: StreamRequest
+  readonly #kind: ContentKind
+  #extra: readonly string[]
+  #stream: ResponseStream | undefined
+  /** Resumes the writer; set while the client has not read what was written. */
+  #resume: (() => void) | undefined
+  readonly #goneListeners: (() => void)[] = []
+
+  /** @param extra additional header lines: [name, value, …] */
+  constructor(request: StreamRequest, kind: ContentKind, extra: readonly string[] = []) {
+    this.#request = request
+    this.#kind = kind
+    this.#extra = extra
+    request.onDisconnect(() => {
+      // A writer must not wait for a client that has disconnected.
+      this.#resume?.()
+      for (const listener of this.#goneListeners) listener()
+    })
+  }
+
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    if (this.#stream !== undefined) return
+    const names = Object.keys(headers).filter((name) => !this.#extra.includes(name))
+    this.#extra = [...this.#extra, ...names.flatMap((name) => [name, headers[name]!])]
+  }
+
+  write(piece: string | Uint8Array): void | Promise<void> {
+    // An empty chunk would end a chunked body.
+    if (piece.length === 0) return
+    this.#stream ??= this.#request.begin(this.#kind, this.#extra)
+    const stream = this.#stream
+    if (stream === undefined || stream.write(piece)) return
+    return new Promise((resolve) => {
+      this.#resume = () => {
+        this.#resume = undefined
+        resolve()
+      }
+      stream.onWritable(() => this.#resume?.())
+    })
+  }
+
+  tryWrite(text: string): void {
+    if (this.#resume === undefined) void this.write(text)
+  }
+
+  onGone(listener: () => void): void {
+    this.#goneListeners.push(listener)
+  }
+
+  /** Ends the response when all of it is written, or reports why it cannot be completed. */
+  endAfter(written: Promise<void>): void {
+    written.then(
+      () => {
+        this.#stream ??= this.#request.begin(this.#kind, this.#extra)
+        if (this.#stream !== undefined) this.#request.finish(this.#stream)
+      },
+      (error) => this.#request.fail(error),
+    )
+  }
+}
+
+export interface StreamRequestParts {
+  readonly limiter: RateLimiter
+  readonly items: ItemMetrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly fail: (state: RequestState, error: unknown) => void
+  readonly finish: (state: RequestState, status: number) => void
+}
+
+/** Creates the request object of a streaming route. The first item was counted together with the request. */
+export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
+  const { limiter, items: metrics, now, fail, finish } = parts
+  const { exchange, subject, limit, tier } = state
+  let prepaidItems = 1
+  return {
+    exchange,
+    owner: subject,
+    baseUrl: state.baseUrl,
+    errorTypeBase: state.errorTypeBase,
+    parameter: state.parameter,
+    caller: state.caller,
+    get aborted() {
+      return exchange.aborted
+    },
+    deadlineMs: exchange.deadlineMs,
+    takeQuota(items) {
+      const prepaid = Math.min(items, prepaidItems)
+      prepaidItems -= prepaid
+      const granted = prepaid + takeQuota(limiter.open(subject, now()), limit, items - prepaid)
+      if (granted < items) metrics.countRejected(tier, items - granted)
+      return granted
+    },
+    countItems: (outcome, items) => metrics.countItems(outcome, items),
+    quotaProblem: rateLimitProblem(limit, tier, 'item'),
+    problemJson: (problem) => problemJson(state, problem),
+    onDisconnect(listener) {
+      state.onDisconnect = listener
+    },
+    begin(kind, extra) {
+      const nowMs = now()
+      state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
+      return exchange.beginResponse(contentResponse(state, 200, kind, '', extra))
+    },
+    finish(stream) {
+      if (exchange.aborted) return
+      stream.end()
+      finish(state, 200)
+    },
+    fail: (error) => fail(state, error),
+  }
+}
+
+/** Media types of newline-delimited JSON. */
+const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
+
+/** Returns the route `POST /compute/v0/batch`. It takes and returns one JSON document, or NDJSON if the content type says so. */
+export function batchRoute(services: Services, maxBatchBytes: number): Route {
+  return {
+    method: 'POST',
+    path: '/compute/v0/batch',
+    summary: 'runs many operations in one request, as JSON or as NDJSON (application/x-ndjson)',
+    counts: true,
+    run: () => {
+      throw new RangeError('a batch is streamed')
+    },
+    stream(request) {
+      if (LINES.test(request.exchange.head.contentType ?? '')) streamLines(services, request)
+      else answerJson(services, request, maxBatchBytes)
+    },
+  }
+}
+
+function answerJson(services: Services, request: StreamRequest, maxBatchBytes: number): void {
+  const sink = new StreamSink(request, 'json')
+  request.exchange.readBody(request.owner, (body) => sink.endAfter(services.batch(body, request, sink)), maxBatchBytes)
+}
+
+function streamLines(services: Services, request: StreamRequest): void {
+  const sink = new StreamSink(request, 'ndjson')
+  // Opened before the body is read, so that invalid options are rejected without reading it.
+  const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
+    flow.release(bytes)
+    if (!lines.isFull) flow.resume()
+  })
+  const flow = request.exchange.streamBody(request.owner, {
+    take(bytes) {
+      lines.take(bytes)
+      if (lines.isFull) flow.pause()
+    },
+    end: () => sink.endAfter(lines.end(false)),
+    cut: () => sink.endAfter(lines.end(true)),
+  })
+}

@@ -60,6 +60,7 @@ export async function buildDocs() {
     reference.schemasPage(document),
     ...guide.guidePages(root),
     ...errorPages(problemPages(ADDRESSES)),
+    NOT_FOUND_PAGE,
   ]
   const files = writeAssets(temporary, searchIndex(pages, reference.operationsOf(document)))
   const referenceNav = createReferenceNav(reference, document)
@@ -82,6 +83,19 @@ export async function buildDocs() {
   renameSync(temporary, join(web, 'docs'))
   await writeSite()
   writeFileSync(stampFile, digest)
+}
+
+/** The page for addresses that do not exist. The service replaces `{path}` (src/http/routes/page-routes.ts). */
+const NOT_FOUND_PAGE = {
+  path: '/no-such-page',
+  title: 'Page not found',
+  description: 'There is no page at this address.',
+  kind: 'prose',
+  body: `<article class="prose"><h1><span class="status bad">404</span> Page not found</h1>
+<p class="lead">There is nothing at <code>{path}</code>. Try one of these:</p>
+<ul><li><a href="/explore">The explorer</a>: compute on a map, and verify the result</li>
+<li><a href="/docs">The reference</a>: every route of the API</li>
+<li><a href="/docs/guide">The guide</a>: how the service works, and how to run it</li></ul></article>`,
 }
 
 /** Writes the assets with a digest of their content in the name, so that clients may cache them for ever. */
@@ -140,7 +154,7 @@ function searchIndex(pages, tags) {
     ]),
   )
   const texts = pages
-    .filter(({ kind }) => kind === 'prose')
+    .filter((page) => page.kind === 'prose' && page !== NOT_FOUND_PAGE)
     .flatMap(({ title, path, headings = [] }) => [
       [title, path, path.startsWith('/errors') ? 'Errors' : path.startsWith('/docs/guide') ? 'Guide' : 'Reference'],
       ...headings.map(({ id, text }) => [text, `${path}#${id}`, title]),

@@ -57,6 +57,7 @@ export const OWNERS = {
   '@electric-sql/pglite': ['store'],
   'uWebSockets.js': ['http'],
   'maplibre-gl': ['web'],
+  pmtiles: ['http'],
 }
 
 /**

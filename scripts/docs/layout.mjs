@@ -41,7 +41,7 @@ export function layout(page, { nav, style, script, theme }) {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/">${MARK}Trigpoint</a>
-<nav class="tabs" aria-label="Site">${tab('/explore', 'Explorer', false)}${tab('/docs', 'Reference', !isGuide)}${tab('/docs/guide', 'Guide', isGuide)}</nav>
+<nav class="tabs" aria-label="Site">${tab('/explore', 'Explorer', false)}${tab('/docs', 'Reference', /^\/(?:docs|errors)/.test(page.path) && !isGuide)}${tab('/docs/guide', 'Guide', isGuide)}</nav>
 <div class="end">
 <button class="search-button" type="button" id="search-button" aria-haspopup="dialog" aria-label="Search" hidden><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><circle cx="11" cy="11" r="6.5"/><path d="m16 16 4.5 4.5"/></svg><span>Search</span><kbd>/</kbd></button>
 <button class="icon-button" type="button" id="theme" hidden><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="8"/><path class="half" d="M12 4a8 8 0 0 1 0 16Z"/></svg></button>

@@ -23,6 +23,8 @@ export const HTTP_SETTINGS = {
   logSampleRatio: number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
   /** False: `GET /metrics` answers loopback peers only. */
   publicMetrics: flag('METRICS_PUBLIC', false),
+  /** A PMTiles file with streets for the explorer; '' without one. */
+  mapTiles: text('MAP_TILES', ''),
   apiKeys: parsed<readonly ApiKey[]>('API_KEYS', [], readApiKeys),
   /** The file that `trigpoint keys` writes; it may not exist. */
   apiKeysFile: text('API_KEYS_FILE', (source) => `${DATA_DIR.read(source)}/api-keys.json`),

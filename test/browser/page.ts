@@ -1,7 +1,10 @@
 /** Opens Debian's Chromium on the built service, with helpers for the explorer tests. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist']
 
@@ -26,8 +29,12 @@ export interface VisitOptions {
   readonly theme?: 'light' | 'dark'
 }
 
-/** Opens a page in a new context without stored data. */
-export async function visit(browser: Browser, url: string, hash: string, options: VisitOptions = {}): Promise<Visit> {
+/**
+ * Opens a page in a new context without stored data.
+ *
+ * @param path what follows `/explore`, such as `/records?chain=celo`
+ */
+export async function visit(browser: Browser, url: string, path: string, options: VisitOptions = {}): Promise<Visit> {
   const { width = 1440, theme = 'light' } = options
   const context = await browser.newContext({
     viewport: { width, height: width < 500 ? 844 : 900 },
@@ -48,7 +55,7 @@ export async function visit(browser: Browser, url: string, hash: string, options
     const { responseBodySize } = await request.sizes().catch(() => ({ responseBodySize: 0 }))
     sizes.set(request.url(), responseBodySize)
   })
-  await page.goto(`${url}/explore${hash}`)
+  await page.goto(`${url}/explore${path}`)
   return { page, context, faults, sizes }
 }
 
@@ -87,4 +94,23 @@ export async function allTexts(page: Page, selector: string, minCount: number): 
     minCount,
   ] as const)
   return page.locator(selector).allTextContents()
+}
+
+/** Writes a picture of the page into the folder that `SCREENSHOTS` names, if it is set. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS']
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
+}
+
+/** Returns the accessibility violations of the page as it is now, with the elements that cause them. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .slice(0, 3)
+        .map(({ html }) => html.slice(0, 160))
+        .join(' | ')}`,
+  )
 }

@@ -69,7 +69,9 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
       expect([status, headers.get('content-type')], path).toEqual([404, 'text/html; charset=utf-8'])
     }
     const response = await fetch(`${service.url}/nowhere`, { headers: browser })
-    expect(await response.text()).toContain('There is nothing under this path.')
+    const html = await response.text()
+    expect(html).toContain('There is nothing at <code>/nowhere</code>.')
+    for (const link of ['/explore', '/docs', '/docs/guide']) expect(html).toContain(`<li><a href="${link}">`)
     expect(response.headers.get('content-security-policy')).toBe(PAGE_POLICY)
     expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
     const json = 'application/problem+json; charset=utf-8'

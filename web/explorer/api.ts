@@ -20,6 +20,7 @@ export interface Api {
   /** Sets the API key, which raises the hourly limit. It is stored until the tab is closed. */
   setApiKey(key: string): void
   onQuota(listener: (quota: Quota) => void): void
+  onKeyChange(listener: () => void): void
 }
 
 const KEY_NAME = 'trigpoint-key'
@@ -27,6 +28,7 @@ const TIMEOUT_MS = 15_000
 
 export function createApi(baseUrl: string): Api {
   const listeners: ((quota: Quota) => void)[] = []
+  const keyListeners: (() => void)[] = []
   let apiKey = sessionStorage.getItem(KEY_NAME) ?? ''
   let quota: Quota | undefined
   let nonceSource: string | undefined
@@ -84,6 +86,10 @@ export function createApi(baseUrl: string): Api {
       if (apiKey === '') sessionStorage.removeItem(KEY_NAME)
       else sessionStorage.setItem(KEY_NAME, apiKey)
       client = make()
+      for (const listener of keyListeners) listener()
+    },
+    onKeyChange(listener) {
+      keyListeners.push(listener)
     },
     onQuota(listener) {
       listeners.push(listener)

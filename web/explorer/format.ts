@@ -58,6 +58,12 @@ export function degreesText(longitude: number, latitude: number, places = 4): st
   return `${side(latitude, 'N', 'S')}, ${side(longitude, 'E', 'W')}`
 }
 
+/** The same with every decimal that the numbers have. */
+export function exactDegreesText(longitude: number, latitude: number): string {
+  const side = (value: number, letters: string) => `${Math.abs(value)}° ${letters[value < 0 ? 1 : 0]}`
+  return `${side(latitude, 'NS')}, ${side(longitude, 'EW')}`
+}
+
 /** `21 Nov 2026, 12:03:11 UTC`. */
 export function timeUtc(seconds: number): string {
   if (!(Math.abs(seconds) * 1000 <= 8.64e15)) return `second ${seconds}`

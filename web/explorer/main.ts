@@ -5,7 +5,7 @@ import { h } from './dom.ts'
 import { loadEngine } from './kernel.ts'
 import type { BaseMap } from './map/base-map.ts'
 import type { Page, PageParts } from './page.ts'
-import { type PageName, readRoute } from './router.ts'
+import { goTo, noteQuery, type PageName, readRoute } from './router.ts'
 import { createShell } from './shell.ts'
 
 const root = document.getElementById('app')
@@ -23,9 +23,11 @@ function start(root: HTMLElement): void {
     issuer: () => issuer,
     async takeMap(slot) {
       slot.prepend(host)
+      if (map === undefined) host.append(h('p', { class: 'map-loading', role: 'status' }, 'The map is loading …'))
       map ??= import('./map/base-map.ts').then(({ loadBaseMap }) => loadBaseMap(host))
       try {
         const loaded = await map
+        host.querySelector('.map-loading')?.remove()
         loaded.map.resize()
         return loaded
       } catch (error) {
@@ -60,10 +62,13 @@ function start(root: HTMLElement): void {
   let lastNavigation = 0
 
   async function route(): Promise<void> {
-    const { page, query } = readRoute(location.hash)
+    const { page, query } = readRoute(location)
+    if (location.hash.startsWith('#/')) noteQuery(page, query)
     const navigation = ++lastNavigation
     let next = pages.get(page)
     if (next === undefined) {
+      if (shown === undefined)
+        shell.slot.replaceChildren(h('p', { class: 'page-loading', role: 'status' }, 'The page is loading …'))
       next = await makers[page]()
       pages.set(page, next)
     }
@@ -75,6 +80,13 @@ function start(root: HTMLElement): void {
   }
 
   shell.mount(root)
-  window.addEventListener('hashchange', () => void route())
+  window.addEventListener('popstate', () => void route())
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[data-page]') : null
+    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
+    if (link === null || !isPlain) return
+    event.preventDefault()
+    goTo(readRoute(link))
+  })
   void route()
 }

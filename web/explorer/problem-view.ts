@@ -12,6 +12,7 @@ export function problemView(error: unknown): HTMLElement {
     )
   }
   const { problem, retryAfterSeconds } = error
+  if (problem.status === 429) return limitView(retryAfterSeconds ?? 0)
   const items = (problem.errors ?? []).map(({ pointer, detail, hint }) =>
     h(
       'li',
@@ -29,9 +30,35 @@ export function problemView(error: unknown): HTMLElement {
     h('p', {}, h('strong', {}, `${problem.title} (${problem.status}). `), `${problem.detail}.`),
     items.length > 0 && h('ul', { class: 'stack' }, items),
     retryAfterSeconds !== undefined && h('p', {}, `Try again in ${formatWait(retryAfterSeconds)}.`),
-    problem.status === 429 &&
-      h('p', {}, 'To raise the limit, select “requests left” at the top of this page and enter an API key.'),
     problem.type.startsWith('http') && h('p', {}, h('a', { href: problem.type }, 'What this means')),
+  )
+}
+
+/** The limit is no fault of the request, so this is no alarm: it says until when, and what works in the meantime. */
+function limitView(waitSeconds: number): HTMLElement {
+  const reset = new Date(Date.now() + waitSeconds * 1000)
+  const time = reset.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  const openKey = () => document.dispatchEvent(new Event('enterkey'))
+  return h(
+    'div',
+    { class: 'note limit', role: 'status' },
+    h(
+      'p',
+      {},
+      'You have used all requests of this hour. The limit resets at ',
+      h('time', { datetime: reset.toISOString(), class: 'numeric' }, time),
+      '. Previews still work, because this page computes them itself.',
+    ),
+    h(
+      'p',
+      {},
+      h(
+        'button',
+        { class: 'button small', type: 'button', 'data-key': 'enter-key', onclick: openKey },
+        'Enter an API key',
+      ),
+      ' for a higher limit.',
+    ),
   )
 }
 

@@ -1,4 +1,8 @@
-/** Reads and writes the page and its query in the hash of the URL: `#/records?chain=celo`. */
+/**
+ * Reads and writes the page and its query in the address: `/explore/records?chain=celo`.
+ *
+ * The query of the compute page holds the whole request, so it stands behind `#`, which browsers do not send to the service.
+ */
 
 export const PAGE_NAMES = ['compute', 'proof', 'records', 'status'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
@@ -8,19 +12,28 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-export function readRoute(hash: string): Route {
-  const [, name = '', query = ''] = /^#\/?([a-z]*)(?:\?(.*))?$/.exec(hash) ?? []
+export function readRoute({ pathname, search, hash }: Pick<Location, 'pathname' | 'search' | 'hash'>): Route {
+  // Links of an older version had all of it behind `#`: `#/records?chain=celo`.
+  const [isOlder, olderName = '', olderQuery = ''] = /^#\/([a-z]*)(?:\?(.*))?$/.exec(hash) ?? []
+  const name = isOlder === undefined ? /^\/explore\/([a-z]+)$/.exec(pathname)?.[1] : olderName
   const page = PAGE_NAMES.find((candidate) => candidate === name) ?? 'compute'
+  const query = isOlder === undefined ? (page === 'compute' ? hash.slice(1) : search) : olderQuery
   return { page, query: new URLSearchParams(query) }
 }
 
-export function hashOf({ page, query }: Route): string {
+export function addressOf({ page, query }: Route): string {
   const text = query.toString()
-  return `#/${page}${text === '' ? '' : `?${text}`}`
+  return `/explore/${page}${text === '' ? '' : `${page === 'compute' ? '#' : '?'}${text}`}`
 }
 
-/** Writes the query of the current page into the URL without adding a history entry. */
+/** Writes the query of the current page into the address without adding a history entry. */
 export function noteQuery(page: PageName, query: URLSearchParams): void {
-  const hash = hashOf({ page, query })
-  if (location.hash !== hash) history.replaceState(null, '', hash)
+  const address = addressOf({ page, query })
+  if (location.pathname + location.search + location.hash !== address) history.replaceState(null, '', address)
+}
+
+/** Goes to another page of the explorer, with a history entry. */
+export function goTo(route: Route): void {
+  history.pushState(null, '', addressOf(route))
+  window.dispatchEvent(new PopStateEvent('popstate'))
 }

@@ -13,12 +13,14 @@ const TITLES: Readonly<Record<PageName, string>> = {
 }
 
 export function createShell(api: Api) {
-  const links = Object.entries(TITLES).map(([name, title]) => h('a', { href: `#/${name}`, 'data-page': name }, title))
+  const links = Object.entries(TITLES).map(([name, title]) =>
+    h('a', { href: `/explore/${name}`, 'data-page': name }, title),
+  )
   const slot = h('main', { class: 'page-slot', id: 'main', tabindex: -1 })
   const header = h(
     'header',
     { class: 'top' },
-    h('a', { class: 'brand', href: '#/compute' }, logo(), 'Trigpoint'),
+    h('a', { class: 'brand', href: '/explore/compute', 'data-page': 'compute' }, logo(), 'Trigpoint'),
     h('nav', { class: 'tabs', 'aria-label': 'Pages' }, links, h('a', { href: '/docs' }, 'Docs')),
     h('div', { class: 'end' }, createQuota(api), createThemeToggle()),
   )
@@ -71,7 +73,7 @@ function createQuota(api: Api): HTMLElement {
     const left = duration(resetSeconds - Date.now() / 1000)
     button.title = isUnlimited
       ? 'This key has no hourly limit'
-      : `${whole(remaining)} of ${whole(limit)} requests left; resets in ${left}`
+      : `${whole(remaining)} of ${whole(limit)} requests left; the limit resets in ${left}`
   })
   const input = h('input', {
     class: 'input mono',
@@ -106,12 +108,14 @@ function createQuota(api: Api): HTMLElement {
       ),
     ),
   )
-  button.addEventListener('click', () => {
+  const open = () => {
     input.value = api.apiKey
     if (!dialog.isConnected) document.body.append(dialog)
     dialog.showModal()
     input.focus()
-  })
+  }
+  button.addEventListener('click', open)
+  document.addEventListener('enterkey', open)
   return button
 }
 

@@ -107,6 +107,24 @@ export const SERVICE_OPERATIONS: OperationTable = {
   'GET /docs/*': { ...page('referenceFile', 'Guide and files of the reference', ANY_FILE), parameters: [FILE] },
   'GET /explore': page('explorer', 'The explorer'),
   'GET /explore/*': { ...page('explorerFile', 'Files of the explorer', ANY_FILE), parameters: [FILE] },
+  'GET /tiles': {
+    tag: 'Pages',
+    operationId: 'tiles',
+    summary: 'Map tiles of the explorer',
+    description: 'The PMTiles file that MAP_TILES names. Without one, `tiles` is empty.',
+    responses: {
+      200: { description: 'TileJSON 3.0.', content: json({ type: 'object', required: ['tilejson', 'tiles'] }) },
+    },
+  },
+  'GET /tiles/*': {
+    ...page('tile', 'One map tile', {
+      200: {
+        description: 'A vector tile; no bytes where the map is empty.',
+        content: { 'application/vnd.mapbox-vector-tile': {} },
+      },
+    }),
+    parameters: [pathParameter('file', '`{z}/{x}/{y}.mvt`', { type: 'string' }, '14/8298/5636.mvt')],
+  },
   'GET /llms.txt': page('llms', 'Description of the service for language models', {
     ...PAGE,
     200: { description: 'The text.', content: { 'text/plain': { type: 'string' } }, headers: ['ETag'] },

@@ -9,9 +9,13 @@ import { acceptQuality } from '../transport/request-head.ts'
 import { isOlderPath, isRecordPath } from './respond.ts'
 import { getRoute, type Route, type RouteRequest, type RouteResult, VARY_ACCEPT } from './route.ts'
 
+/** Pages of the explorer with an address of their own below `/explore`; its script shows them. */
+const EXPLORER_PAGES = ['compute', 'proof', 'records', 'status']
+
 /** Opens the files of the explorer, which browsers also get at `/`. */
 export function openExplorer(): Assets {
-  return openAssets(builtFolder('explore'), MAP_POLICY)
+  const assets = openAssets(builtFolder('explore'), MAP_POLICY)
+  return { ...assets, answer: (name, head) => assets.answer(EXPLORER_PAGES.includes(name) ? '' : name, head) }
 }
 
 /** Returns the routes for people: reference, OpenAPI document, guide, explorer, and the pages that errors link to. */
@@ -136,11 +140,13 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** The page about this problem, among the built pages below `/errors`. */
-const PAGE = 'errors/not-found'
+/** The built page, in which the path replaces a placeholder. */
+const PAGE = 'no-such-page'
+const PLACEHOLDER = '{path}'
+const MAX_SHOWN_CHARACTERS = 200
 
 /**
- * Returns a function that answers browsers with the HTML page about `not-found` and its status. Paths of an API keep the error
+ * Returns a function that answers browsers with an HTML page that names the path, and the status. Paths of an API keep the error
  * format of their family for every client (decisions 43 and 90).
  *
  * @returns a function that returns undefined if the problem itself is to be sent
@@ -150,7 +156,7 @@ export function createNotFoundPage(pages: Assets = openAssets(builtFolder('docs'
     const { method, head, path } = exchange
     const isPage = problem.type === 'not-found' && (method === 'GET' || method === 'HEAD') && route?.counts !== true
     if (!isPage || isApiPath(path) || !prefersHtml(head.accept) || !pages.has(PAGE)) return undefined
-    return loadPage(pages, head.acceptEncoding)
+    return loadPage(pages, path)
   }
 }
 
@@ -166,13 +172,16 @@ function prefersHtml(accept: string | undefined): boolean {
   )
 }
 
-async function loadPage(pages: Assets, acceptEncoding: string | undefined): Promise<RouteResult> {
-  const page = await pages.answer(PAGE, { acceptEncoding, ifNoneMatch: undefined })
+async function loadPage(pages: Assets, path: string): Promise<RouteResult> {
+  // Not compressed, because the page is changed.
+  const page = await pages.answer(PAGE, { acceptEncoding: undefined, ifNoneMatch: undefined })
+  const html = Buffer.from(page.json).toString('utf8')
   // Not cached, so a tag would be of no use: the path may exist tomorrow.
   const { ETag: _, ...headers } = page.headers ?? {}
   return {
     ...page,
+    json: Buffer.from(html.replace(PLACEHOLDER, () => escapeHtml(path.slice(0, MAX_SHOWN_CHARACTERS)))),
     status: PROBLEMS['not-found'].status,
-    headers: { ...headers, 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding' },
+    headers: { ...headers, 'Cache-Control': 'no-store', Vary: 'Accept' },
   }
 }

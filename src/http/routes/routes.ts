@@ -8,6 +8,7 @@ import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wa
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { countedPost, getRoute, type Route, VARY_ACCEPT } from './route.ts'
 import { batchRoute } from './streams.ts'
+import { tileRoutes } from './tile-routes.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
@@ -33,6 +34,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     ...healthRoutes(services),
     metricsRoute(metrics, config),
     ...pageRoutes(explorer),
+    ...tileRoutes(config.mapTiles),
     attesterRoute(services),
   ]
   return routes

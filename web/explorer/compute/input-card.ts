@@ -1,9 +1,9 @@
 /** The card of one input: a summary, drawing tools, and the input as text. */
 import type { Geometry, Input } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
-import { degreesText, shortHex } from '../format.ts'
+import { degreesText, exactDegreesText, shortHex } from '../format.ts'
 import { readText } from '../geo/read-text.ts'
-import { boxOf, vertexCount } from '../geo/shape.ts'
+import { boxOf, type LonLat, vertexCount } from '../geo/shape.ts'
 import { type IconName, icon } from '../icons.ts'
 import type { DrawKind } from '../map/drawing.ts'
 import { geometryOf } from './request-draft.ts'
@@ -29,7 +29,7 @@ export function createInputCard(
   draw: (kind: DrawKind) => void,
 ): InputCard {
   const slot = letter.toLowerCase()
-  const role = h('h3', { class: 'input-role' })
+  const role = h('h2', { class: 'input-role' })
   const summary = h('p', { class: 'input-summary' })
   const tools = h('div', { class: 'row draw-tools', role: 'group', 'aria-label': `Draw ${letter}` })
   const area = h('textarea', {
@@ -38,15 +38,17 @@ export function createInputCard(
     spellcheck: 'false',
     rows: 7,
     oninput: () => read(),
-    placeholder: 'GeoJSON, WKT, or longitude, latitude on each line',
+    placeholder: 'Coordinates, GeoJSON or WKT',
   })
   const message = h('p', { class: 'hint', id: `text-${slot}-message`, 'aria-live': 'polite' })
+  const choices = h('div', { class: 'row choices', role: 'group', 'aria-labelledby': message.id })
   const editor = h(
     'div',
     { class: 'field input-editor', hidden: true },
-    h('label', { for: `text-${slot}` }, `${letter} as GeoJSON, WKT, coordinates, or the UID of an attestation`),
+    h('label', { for: `text-${slot}` }, `${letter} as coordinates, GeoJSON, WKT, or the UID of an attestation`),
     area,
     message,
+    choices,
   )
   const edit = h(
     'button',
@@ -117,20 +119,33 @@ export function createInputCard(
     area.readOnly = text.length > SHOWN_CHARACTERS
     area.removeAttribute('aria-invalid')
     message.textContent = area.readOnly ? 'This text is too long to edit here.' : ''
+    replace(choices)
   }
 
   function read(): void {
     isTyping = true
     const found = readText(area.value)
+    replace(choices, found.ok ? undefined : found.choices?.map(choiceOf))
     if (found.ok) {
       area.removeAttribute('aria-invalid')
       message.textContent = `Read as ${found.form}.`
       changed(found.input)
     } else {
-      area.setAttribute('aria-invalid', 'true')
+      if (found.choices === undefined) area.setAttribute('aria-invalid', 'true')
+      else area.removeAttribute('aria-invalid')
       message.textContent = found.reason
     }
     isTyping = false
+  }
+
+  function choiceOf([longitude, latitude]: LonLat): HTMLElement {
+    const words = exactDegreesText(longitude, latitude)
+    const choose = () => {
+      area.value = words
+      read()
+      area.focus()
+    }
+    return h('button', { class: 'button small', type: 'button', onclick: choose }, words)
   }
 }
 

@@ -6,31 +6,51 @@ import { type Drawing, type DrawKind, startDrawing } from '../map/drawing.ts'
 import { createHandles, type Handles } from '../map/handles.ts'
 import type { Page, PageParts } from '../page.ts'
 import { problemView } from '../problem-view.ts'
-import { hashOf, noteQuery } from '../router.ts'
+import { addressOf, noteQuery } from '../router.ts'
 import { createAttestationPanel } from './attestation.ts'
+import { createBatchPanel } from './batch-panel.ts'
 import { EXAMPLES, type Example } from './examples.ts'
+import { createPointTool } from './point-tool.ts'
 import { createReadout } from './readout.ts'
 import { fitting, geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
 import { createRequestPanel } from './request-panel.ts'
-import { COMPUTE_SCENE, drawInputs, extentOf } from './scene.ts'
+import { COMPUTE_SCENE, drawBatch, drawInputs, extentOf } from './scene.ts'
 import { createSession, type State } from './session.ts'
 import { decodeDraft, encodeDraft } from './share.ts'
 import { createUsePanel } from './use-panel.ts'
 
+/** A longer request is not written into the address; *Copy link* still does it. */
+const MAX_ADDRESS = 4000
 const DEFAULTS = { radiusMeters: 1000, chainId: 84532, recipient: '' }
 
 export function createComputePage(parts: PageParts): Page {
+  const { api } = parts
   const first = draftFrom(EXAMPLES[0]!)
-  const session = createSession(parts.api, first)
+  const session = createSession(api, first)
   const panel = createRequestPanel({ change, choose, draw, example })
   const readout = createReadout()
   const attestation = createAttestationPanel(session, parts.issuer)
   const use = createUsePanel(session, parts, () => void share())
   const problem = h('div', { class: 'problem-slot' })
   const legend = h('ul', { class: 'legend' })
-  const mapSlot = h('div', { class: 'map-slot' }, legend)
+  const points = createPointTool({
+    draft: () => session.state.draft,
+    change: (patch) => change(patch),
+    showAll: () => showAll(),
+    isPaused: () => !isShown || drawing !== undefined,
+  })
+  const batch = createBatchPanel({
+    api,
+    draft: () => session.state.draft,
+    draw: (rows, results) => scene !== undefined && drawBatch(scene, rows, results),
+    showRows(rows) {
+      const box = boxOf(rows.flatMap(({ geometry }) => geometry ?? []))
+      if (box !== undefined) base?.fit(box)
+    },
+  })
+  const mapSlot = h('div', { class: 'map-slot' }, points.element, legend)
   const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
-  const rail = h('div', { class: 'rail' }, panel.element, problem, attestation.element, use.element)
+  const rail = h('div', { class: 'rail' }, panel.element, problem, batch.element, attestation.element, use.element)
   const element = h('div', { class: 'compute', role: 'region', 'aria-label': 'Compute' }, stage, rail)
 
   let engine: Engine | undefined
@@ -42,8 +62,20 @@ export function createComputePage(parts: PageParts): Page {
   let hasStarted = false
   let drawFrame = 0
 
+  mapSlot.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    mapSlot.setAttribute('data-dropping', '')
+  })
+  mapSlot.addEventListener('dragleave', () => mapSlot.removeAttribute('data-dropping'))
+  mapSlot.addEventListener('drop', (event) => {
+    event.preventDefault()
+    mapSlot.removeAttribute('data-dropping')
+    const dropped = event.dataTransfer?.files[0]
+    if (dropped !== undefined) void batch.open(dropped)
+  })
   panel.showExample(0)
   session.onChange(show)
+  api.onKeyChange(() => session.requestNow()) // a key may raise the limit that was reached
   document.addEventListener('issuer', () => {
     const issuer = parts.issuer()
     if (issuer !== undefined) panel.showIssuer(issuer)
@@ -57,7 +89,10 @@ export function createComputePage(parts: PageParts): Page {
       drawAll()
       showAll(true)
     },
-    (error) => toast(`No preview: ${error instanceof Error ? error.message : error}`),
+    (error) => {
+      session.useEngine(undefined)
+      toast(`No preview: ${error instanceof Error ? error.message : error}`)
+    },
   )
 
   return {
@@ -67,6 +102,7 @@ export function createComputePage(parts: PageParts): Page {
       const shared = query.get('s')
       if (shared !== null) void open(shared)
       else if (!hasStarted) session.requestNow()
+      else void remember()
       hasStarted = true
       parts.takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
     },
@@ -85,6 +121,8 @@ export function createComputePage(parts: PageParts): Page {
     if (isFirst) {
       handles = createHandles(base, (slot, geometry, isFinal) => change({ [slot]: geometry }, isFinal))
       base.host.addEventListener('fit', () => isShown && showAll())
+      points.listen(base)
+      batch.redraw()
     }
     drawAll()
     showAll(isFirst)
@@ -95,6 +133,7 @@ export function createComputePage(parts: PageParts): Page {
     readout.show(state)
     attestation.show(state)
     use.show(state)
+    points.show()
     replace(problem, state.error === undefined ? undefined : problemView(state.error))
     showLegend(state.draft)
     cancelAnimationFrame(drawFrame)
@@ -133,7 +172,7 @@ export function createComputePage(parts: PageParts): Page {
   function change(patch: Partial<RequestDraft>, isFinal = true): void {
     panel.showExample(-1)
     session.change(patch, isFinal)
-    if (location.hash.includes('?')) noteQuery('compute', new URLSearchParams()) // the link no longer matches the request
+    if (isFinal) void remember()
   }
 
   /** Switches to another operation and keeps input A if it fits (or B in its place); otherwise loads the first example. */
@@ -147,6 +186,8 @@ export function createComputePage(parts: PageParts): Page {
   function example(chosen: Example): void {
     session.change(draftFrom(chosen))
     panel.showExample(EXAMPLES.indexOf(chosen))
+    points.reset()
+    void remember()
     showAll()
   }
 
@@ -188,7 +229,15 @@ export function createComputePage(parts: PageParts): Page {
   async function share(): Promise<void> {
     const query = new URLSearchParams({ s: await encodeDraft(session.state.draft) })
     noteQuery('compute', query)
-    await copy(`${location.origin}${location.pathname}${hashOf({ page: 'compute', query })}`, 'Link')
+    await copy(`${location.origin}${addressOf({ page: 'compute', query })}`, 'Link')
+  }
+
+  /** Writes the request into the address, so that it is still there after a reload and when the user comes back. */
+  async function remember(): Promise<void> {
+    const { draft } = session.state
+    const text = await encodeDraft(draft)
+    if (!isShown || session.state.draft !== draft) return
+    noteQuery('compute', text.length > MAX_ADDRESS ? new URLSearchParams() : new URLSearchParams({ s: text }))
   }
 }
 

@@ -30,6 +30,8 @@ export function measureOf(draft: RequestDraft, result: number): Measure {
   return draft.operation === 'area' ? areaMeasure(result) : lengthMeasure(result)
 }
 
+const LOADING = 'The program that computes previews in this page is loading.'
+
 export function createReadout(): { element: HTMLElement; show(state: State): void } {
   const figure = h('p', { class: 'figure numeric', id: 'figure' })
   const sentence = h('p', { class: 'sentence' })
@@ -53,7 +55,9 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
     }
     element.dataset['phase'] = phase
     element.dataset['verdict'] = state.verdict === undefined ? 'none' : state.verdict.ok ? 'good' : 'bad'
-    showFigure(draft, result, preview?.ok === false ? preview.reason : undefined)
+    const why = preview?.ok === false ? preview.reason : state.kernel === 'loading' ? LOADING : undefined
+    showFigure(draft, result, why)
+    element.setAttribute('aria-busy', String(why === LOADING))
     replace(status, badges(state))
     if (phase === 'signed' && state.verdict !== undefined) {
       const text = `${figure.textContent} ${sentence.textContent} ${state.verdict.ok ? 'Signed, and verified in this browser.' : 'The signature does not hold.'}`
@@ -64,7 +68,7 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
 
   function showFigure(draft: RequestDraft, result: number | boolean | undefined, reason: string | undefined): void {
     if (result === undefined) {
-      replace(figure, h('span', { class: 'none' }, '–'))
+      replace(figure, h('span', { class: reason === LOADING ? 'loading' : 'none' }, reason === LOADING ? '' : '–'))
       sentence.textContent = reason ?? 'There is no preview for this request. The service computes the result.'
       return
     }

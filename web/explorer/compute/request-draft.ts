@@ -4,6 +4,8 @@ import type { Geometry, Input } from '../../../src/types/generated.ts'
 import type { OperationName } from '../../../src/wire/values.ts'
 import type { Reading } from '../geo/edges.ts'
 
+export type Slot = 'a' | 'b'
+
 export interface RequestDraft {
   readonly operation: OperationName
   /** `a` is the first input; `b` is the second one, for operations that take two. */
@@ -81,4 +83,18 @@ export function fitting(operation: OperationName, input: Input): Input | undefin
   const accepts = OPERATIONS[operation].accepts
   if (geometry === undefined || accepts === undefined) return input
   return accepts.some((type) => type === geometry.type) ? input : undefined
+}
+
+/**
+ * Returns the input that the next point replaces; undefined if the operation takes one input. A line or a polygon stays, unless
+ * there is no point to replace.
+ *
+ * @param last the input that the point before replaced
+ */
+export function nextSlot(draft: RequestDraft, last: Slot | undefined): Slot | undefined {
+  if (OPERATIONS[draft.operation].inputs.length < 2) return undefined
+  const slots = ['a', 'b'] as const
+  const points = slots.filter((slot) => geometryOf(draft[slot])?.type === 'Point')
+  const candidates = points.length === 0 ? slots : points
+  return last === 'a' && candidates.includes('b') ? 'b' : candidates[0]
 }

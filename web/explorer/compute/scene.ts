@@ -1,23 +1,57 @@
 /** Draws the request on the map. */
 import type { LayerSpecification } from 'maplibre-gl'
-import type { Geometry } from '../../../src/types/generated.ts'
+import type { BatchResult, Geometry } from '../../../src/types/generated.ts'
 import type { Kernel } from '../../../src/wasm/loader.ts'
 import { circleAround, type DrawnFeature, drawnFeatures } from '../geo/edges.ts'
 import { linkBetween } from '../geo/link.ts'
 import { type Box, boxOf } from '../geo/shape.ts'
 import type { Scene, SceneSpecification } from '../map/base-map.ts'
 import type { Palette } from '../map/palette.ts'
+import type { BatchRow } from './batch-file.ts'
 import { geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
 
 const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
 
-export const COMPUTE_SCENE: SceneSpecification = { name: 'compute', sources: { shapes: EMPTY, link: EMPTY }, layers }
+export const COMPUTE_SCENE: SceneSpecification = {
+  name: 'compute',
+  sources: { batch: EMPTY, shapes: EMPTY, link: EMPTY },
+  layers,
+}
 
 function layers(palette: Palette): LayerSpecification[] {
   const color = ['match', ['get', 'slot'], 'b', palette.second, palette.first] as never
   const part = (name: string) => ['==', ['get', 'part'], name] as never
   const isMain = ['==', ['get', 'role'], 'main'] as never
+  const isType = (name: string) => ['==', ['geometry-type'], name] as never
+  const between = ['interpolate', ['linear'], ['get', 'share'], 0, palette.good, 1, palette.second]
+  const batch = ['case', ['has', 'share'], between, palette.quiet] as never
   return [
+    {
+      id: 'batch-area',
+      type: 'fill',
+      source: 'batch',
+      filter: isType('Polygon'),
+      paint: { 'fill-color': batch, 'fill-opacity': 0.3 },
+    },
+    {
+      id: 'batch-edge',
+      type: 'line',
+      source: 'batch',
+      filter: ['!', isType('Point')],
+      paint: { 'line-color': batch, 'line-width': 1.5 },
+    },
+    {
+      id: 'batch-point',
+      type: 'circle',
+      source: 'batch',
+      filter: isType('Point'),
+      paint: {
+        'circle-color': batch,
+        'circle-radius': 4.5,
+        'circle-stroke-color': palette.raised,
+        'circle-stroke-width': 1,
+      },
+    },
     {
       id: 'shape-area',
       type: 'fill',
@@ -95,6 +129,29 @@ export function drawInputs(scene: Scene, draft: RequestDraft, kernel: Kernel, me
   }
   scene.setData('shapes', [...features, ...ringOf(draft, kernel)])
   scene.setData('link', meets ? [] : linkOf(draft, kernel))
+}
+
+/**
+ * Draws the rows of a file. Their colour goes from the smallest to the largest result; true is drawn as the smallest. Rows
+ * without a result are grey.
+ */
+export function drawBatch(
+  scene: Scene,
+  rows: readonly BatchRow[],
+  results: readonly (BatchResult | undefined)[],
+): void {
+  const values = results.map((result) => {
+    const value = result?.result
+    return typeof value === 'boolean' ? Number(!value) : value
+  })
+  const known = values.filter((value) => value !== undefined)
+  const [low, high] = known.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity])
+  const features = rows.flatMap(({ geometry }, index) => {
+    const value = values[index]
+    const properties = value === undefined ? {} : { share: high > low ? (value - low) / (high - low) : 0 }
+    return geometry === undefined ? [] : [{ type: 'Feature', properties, geometry }]
+  })
+  scene.setData('batch', features)
 }
 
 /** The circle around the target of `within`, if the target is a point. */

@@ -1,5 +1,5 @@
 /** State of the compute page: the request, the preview that the kernel computes in this page, and the signed response. */
-import { type Verdict, verifyResult } from '../../../src/client/client.ts'
+import { ApiError, type Verdict, verifyResult } from '../../../src/client/client.ts'
 import type { ComputeResponse, Geometry } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
 import type { Engine } from '../kernel.ts'
@@ -14,6 +14,8 @@ export type Phase = 'preview' | 'requesting' | 'signed' | 'rejected'
 export interface State {
   readonly draft: RequestDraft
   readonly phase: Phase
+  /** Whether the kernel that computes previews is there. */
+  readonly kernel: 'loading' | 'loaded' | 'missing'
   /** Undefined until the kernel is loaded, and for inputs that are not plain geometries, such as a UID. */
   readonly preview: Preview | undefined
   /** The signed response to the current request. */
@@ -33,7 +35,8 @@ export interface Session {
   /** Requests a new signature of the response, with the current nonce and a new deadline. */
   resign(): Promise<void>
   requestNow(): void
-  useEngine(engine: Engine): void
+  /** @param engine undefined if it cannot be loaded */
+  useEngine(engine: Engine | undefined): void
   /** @returns a function that removes the listener */
   onChange(listener: (state: State) => void): () => void
 }
@@ -48,9 +51,12 @@ export function createSession(api: Api, draft: RequestDraft): Session {
   let frame = 0
   let pendingRequest: AbortController | undefined
   let checks = 0
+  /** Milliseconds since the epoch until which the service rejects requests, because the limit of the hour is reached. */
+  let limitedUntilMs = 0
   let state: State = {
     draft,
     phase: 'preview',
+    kernel: 'loading',
     preview: undefined,
     response: undefined,
     altered: undefined,
@@ -81,6 +87,7 @@ export function createSession(api: Api, draft: RequestDraft): Session {
     pendingRequest?.abort()
     const controller = new AbortController()
     pendingRequest = controller
+    limitedUntilMs = 0
     const { draft } = state
     set({ phase: 'requesting', error: undefined })
     try {
@@ -90,7 +97,15 @@ export function createSession(api: Api, draft: RequestDraft): Session {
       await check()
     } catch (error) {
       if (controller.signal.aborted) return
-      set({ phase: 'rejected', error, response: undefined, altered: undefined, verdict: undefined })
+      const isLimit = error instanceof ApiError && error.status === 429
+      if (isLimit) limitedUntilMs = Date.now() + (error.retryAfterSeconds ?? 60) * 1000
+      set({
+        phase: isLimit ? 'preview' : 'rejected',
+        error,
+        response: undefined,
+        altered: undefined,
+        verdict: undefined,
+      })
     }
   }
 
@@ -117,18 +132,19 @@ export function createSession(api: Api, draft: RequestDraft): Session {
     change(patch, isFinal = true) {
       pendingRequest?.abort()
       checks++
+      const isLimited = Date.now() < limitedUntilMs
       set({
         draft: { ...state.draft, ...patch },
         phase: 'preview',
         response: undefined,
         altered: undefined,
         verdict: undefined,
-        error: undefined,
+        error: isLimited ? state.error : undefined,
       })
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(computePreview)
       clearTimeout(settle)
-      if (isFinal) settle = setTimeout(() => void sendRequest(), SETTLE_MS)
+      if (isFinal && !isLimited) settle = setTimeout(() => void sendRequest(), SETTLE_MS)
     },
     alter(altered) {
       set({ altered, verdict: undefined })
@@ -157,6 +173,8 @@ export function createSession(api: Api, draft: RequestDraft): Session {
     },
     useEngine(loaded) {
       engine = loaded
+      set({ kernel: loaded === undefined ? 'missing' : 'loaded' })
+      if (loaded === undefined) return
       computePreview()
       void check()
     },

@@ -1,26 +1,37 @@
-/** Reads what people paste: GeoJSON, WKT, pairs of numbers, a UID, a verified proof. */
+/** Reads what people paste: GeoJSON, WKT, positions, a UID, a verified proof. */
 
 import { ProblemError } from '../../../src/base/problem.ts'
 import { checkShape } from '../../../src/geometry/check-shape.ts'
 import { readWkt } from '../../../src/geometry/wkt.ts'
 import type { Geometry, Input } from '../../../src/types/generated.ts'
+import { readPosition } from './position-text.ts'
+import type { LonLat } from './shape.ts'
 
 export type ReadText =
   | { readonly ok: true; readonly input: Input; readonly form: string }
-  | { readonly ok: false; readonly reason: string }
+  /** `choices` are positions of which the reader of the page must choose one. */
+  | { readonly ok: false; readonly reason: string; readonly choices?: readonly LonLat[] }
 
 const MAX_CHARACTERS = 1_000_000
+/** Longer than any position. */
+const MAX_POSITION_CHARACTERS = 100
 /** The default limits of the service, applied to pasted WKT. */
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000, maxCollectionDepth: 8, maxBodyBytes: MAX_CHARACTERS }
 
 /** @returns the input, or a `reason` that says what is wrong and what would work; no text makes it throw */
 export function readText(text: string): ReadText {
   const trimmed = text.trim()
-  if (trimmed === '') return reject('The text is empty. Paste GeoJSON or WKT, or type longitude, latitude.')
+  if (trimmed === '') return reject('The text is empty. Type coordinates, or paste GeoJSON or WKT.')
   if (trimmed.length > MAX_CHARACTERS)
     return reject('The text has more than a million characters; the service accepts 1 MiB.')
   if (/^0x[0-9a-fA-F]{64}$/.test(trimmed)) return { ok: true, input: { uid: trimmed }, form: 'Attestation UID' }
   if (trimmed.startsWith('{')) return readJson(trimmed)
+  const position = trimmed.length <= MAX_POSITION_CHARACTERS ? readPosition(trimmed) : undefined
+  if (position?.kind === 'position')
+    return checkGeometry({ type: 'Point', coordinates: [...position.position] }, 'coordinates')
+  if (position?.kind === 'invalid') return reject(position.reason)
+  if (position?.kind === 'ambiguous')
+    return { ok: false, reason: 'Which number is the latitude?', choices: position.readings }
   if (/^(?:SRID=4326;)?\s*[A-Za-z]/.test(trimmed)) {
     try {
       return checkGeometry(readWkt(trimmed, [], LIMITS), 'WKT')
@@ -55,7 +66,7 @@ function readJson(text: string): ReadText {
   return checkGeometry(value['type'] === 'Feature' ? value['geometry'] : value, 'GeoJSON')
 }
 
-/** Reads `2.29, 48.85` as a point, and several such lines as a line, or as a polygon if the last position equals the first. */
+/** Reads lines of `longitude, latitude` as a line, or as a polygon if the last position equals the first. */
 function readPairs(text: string): ReadText {
   const lines = text.split(/[\n;]+/).filter((line) => line.trim() !== '')
   const positions: [number, number][] = []
@@ -67,12 +78,11 @@ function readPairs(text: string): ReadText {
       return reject(`Line ${index + 1} is not longitude, latitude: “${line.trim().slice(0, 40)}”.`)
     positions.push(numbers as [number, number])
   }
-  if (positions.length === 1) return checkGeometry({ type: 'Point', coordinates: positions[0] }, 'Coordinates')
   const [first, last] = [positions[0]!, positions.at(-1)!]
   const isClosed = positions.length >= 4 && first[0] === last[0] && first[1] === last[1]
   return isClosed
-    ? checkGeometry({ type: 'Polygon', coordinates: [positions] }, 'Coordinates')
-    : checkGeometry({ type: 'LineString', coordinates: positions }, 'Coordinates')
+    ? checkGeometry({ type: 'Polygon', coordinates: [positions] }, 'longitude, latitude on each line')
+    : checkGeometry({ type: 'LineString', coordinates: positions }, 'longitude, latitude on each line')
 }
 
 function checkGeometry(value: unknown, form: string): ReadText {

@@ -6,6 +6,7 @@ import type { BaseMap, Scene } from '../map/base-map.ts'
 import { createHandles, type HandleShape, type Handles } from '../map/handles.ts'
 import type { Page, PageParts } from '../page.ts'
 import { problemView } from '../problem-view.ts'
+import { noteQuery } from '../router.ts'
 import { createClaimPanel } from './claim-panel.ts'
 import { EvidenceMaker, type LabStamp, type LabState, PLUGINS, type PluginName } from './evidence.ts'
 import { createEvidenceList } from './evidence-list.ts'
@@ -34,7 +35,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
   )
   const claim = createClaimPanel(change)
   const problem = h('div', { class: 'problem-slot' })
-  const cards = h('div')
+  const cards = h('div', {}, h('p', { class: 'hint' }, 'The service is checking the evidence …'))
   const evidence = createEvidenceList({
     change: changeStamp,
     remove: (id) => change({ stamps: state.stamps.filter((stamp) => stamp.id !== id) }),
@@ -76,13 +77,14 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
   let scene: Scene | undefined
   let handles: Handles | undefined
   let isShown = false
+  let chosen = 0
   let settle: ReturnType<typeof setTimeout> | undefined
   let pendingRequest: AbortController | undefined
   let frame = 0
 
   void EvidenceMaker.create().then((created) => {
     maker = created
-    choose(0)
+    choose(chosen)
   })
   loading.then(
     (loaded) => {
@@ -100,8 +102,10 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
 
   return {
     element,
-    enter() {
+    enter(query) {
       isShown = true
+      const wanted = Number(query.get('template') ?? Number.NaN)
+      if (TEMPLATES[wanted] !== undefined && wanted !== chosen) choose(wanted)
       takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
     },
     leave() {
@@ -112,6 +116,9 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
 
   function choose(index: number): void {
     const template = TEMPLATES[index]!
+    chosen = index
+    templates.value = String(index)
+    if (isShown) noteQuery('proof', new URLSearchParams({ template: String(index) }))
     lesson.textContent = template.lesson
     change(stateOf(template, Date.now() / 1000))
     showAll()

@@ -6,6 +6,7 @@ import { type Box, near } from '../geo/shape.ts'
 import { icon } from '../icons.ts'
 import { addFurniture } from './furniture.ts'
 import { onThemeChange, type Palette, readPalette } from './palette.ts'
+import { addStreets, LAST_OUTLINE } from './streets.ts'
 
 export type MapLibrary = typeof import('maplibre-gl')
 
@@ -73,9 +74,15 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   const scenes = new Map<string, { scene: Scene; layers: string[]; specification: SceneSpecification }>()
   const tools = createTools(map, host)
   host.append(tools)
-  addFurniture(map, host)
+  const furniture = addFurniture(map, host)
   refineWhenNear(map)
-  onThemeChange(() => recolor(map, scenes))
+  let streetLayers: (palette: Palette) => readonly LayerSpecification[] = () => []
+  addStreets(map, readPalette, (layers, credit) => {
+    streetLayers = layers
+    furniture.credit(credit)
+    document.documentElement.setAttribute('data-streets', 'ready')
+  })
+  onThemeChange(() => recolor(map, streetLayers, scenes))
   map.once('idle', () => document.documentElement.setAttribute('data-map', 'ready'))
 
   return {
@@ -167,7 +174,7 @@ function baseLayers(palette: Palette): LayerSpecification[] {
     },
     { id: 'coast', type: 'line', source: 'land', paint: { 'line-color': palette.coast, 'line-width': 0.8 } },
     {
-      id: 'coast-fine',
+      id: LAST_OUTLINE,
       type: 'line',
       source: 'land-fine',
       ...close,
@@ -192,10 +199,15 @@ function refineWhenNear(map: MapLibreMap): void {
 }
 
 /** Repaints all layers in the colours of the current theme. */
-function recolor(map: MapLibreMap, scenes: ReadonlyMap<string, { specification: SceneSpecification }>): void {
+function recolor(
+  map: MapLibreMap,
+  streetLayers: (palette: Palette) => readonly LayerSpecification[],
+  scenes: ReadonlyMap<string, { specification: SceneSpecification }>,
+): void {
   const palette = readPalette()
   const layers = [
     ...baseLayers(palette),
+    ...streetLayers(palette),
     ...[...scenes.values()].flatMap(({ specification }) => specification.layers(palette)),
   ]
   for (const { id, paint } of layers) {

@@ -11,11 +11,12 @@ const SCALE_PIXELS = 96
 /** Metres per pixel at the equator at zoom 0, with tiles of 512 pixels. */
 const METERS_PER_PIXEL = 78_271.517
 
-export function addFurniture(map: MapLibreMap, host: HTMLElement): void {
+export function addFurniture(map: MapLibreMap, host: HTMLElement): { credit(source: string): void } {
   const cursor = h('span', { class: 'map-cursor' })
   const scale = h('span', { class: 'map-scale' })
   const ticks = h('div', { 'aria-hidden': 'true' })
-  const foot = h('div', { class: 'map-foot' }, cursor, h('span', {}, 'Natural Earth'), scale)
+  const credits = h('span', {}, 'Natural Earth')
+  const foot = h('div', { class: 'map-foot' }, cursor, credits, scale)
   host.append(ticks, foot)
 
   map.on('mousemove', ({ lngLat }) => {
@@ -38,6 +39,11 @@ export function addFurniture(map: MapLibreMap, host: HTMLElement): void {
   })
   map.once('idle', update)
   drawGraticule(map)
+  return {
+    credit(source) {
+      if (source !== '') credits.textContent = `${source}, Natural Earth`
+    },
+  }
 }
 
 function isGlobe(map: MapLibreMap): boolean {

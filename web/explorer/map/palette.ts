@@ -5,6 +5,9 @@ export interface Palette {
   readonly coast: string
   readonly border: string
   readonly graticule: string
+  readonly road: string
+  readonly building: string
+  readonly green: string
   readonly first: string
   readonly second: string
   readonly ink: string
@@ -23,6 +26,9 @@ export function readPalette(): Palette {
     coast: color('coast'),
     border: color('border'),
     graticule: color('graticule'),
+    road: color('road'),
+    building: color('building'),
+    green: color('green'),
     first: color('accent'),
     second: color('second'),
     ink: color('ink'),

@@ -4,7 +4,7 @@ import { h } from '../dom.ts'
 import { fact, hexButton } from '../facts.ts'
 import { timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
-import { hashOf } from '../router.ts'
+import { goTo } from '../router.ts'
 import { explorerAddress, geometryOfRecord, isMadeUp, placeText } from './place.ts'
 
 /** Shows all fields of one record. */
@@ -93,7 +93,7 @@ async function open(record: LocationRecord): Promise<void> {
     chainId: 84532,
     recipient: '',
   }
-  location.hash = hashOf({ page: 'compute', query: new URLSearchParams({ s: await encodeDraft(draft) }) })
+  goTo({ page: 'compute', query: new URLSearchParams({ s: await encodeDraft(draft) }) })
 }
 
 function bytesOf(base64: string | undefined): string {

@@ -36,6 +36,7 @@ export function createTable(choose: (record: LocationRecord) => void, goToOffset
 
   function showBusy(): void {
     element.setAttribute('aria-busy', 'true')
+    if (body.childElementCount === 0) summary.textContent = 'The records are loading …'
   }
 
   function show({ data, count, limit, offset }: LocationRecordList): void {

@@ -30,12 +30,12 @@ export function createChart(title: string, unit: string, format: (value: number)
         ? h('span', { class: 'none' }, '–')
         : [format(latest), h('span', { class: 'unit' }, ` ${unit}`)],
     )
-    maximum.textContent = peak === undefined ? '' : `max ${format(peak)}`
+    maximum.textContent = peak === undefined ? '' : `peak ${format(peak)}`
     plot.setAttribute(
       'aria-label',
       latest === undefined
         ? `${title}: not known yet`
-        : `${title} over the last minute: latest ${format(latest)} ${unit}, maximum ${format(peak!)}`,
+        : `${title} over the last minute: latest ${format(latest)} ${unit}, peak ${format(peak!)}`,
     )
     replace(plot, draw(shown, peak ?? 0))
   }

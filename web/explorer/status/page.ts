@@ -14,11 +14,11 @@ const PARTS_EVERY = 5
 const TIMEOUT_MS = 4000
 
 export function createStatusPage({ api, issuer }: PageParts): Page {
-  const headline = h('div', { class: 'row' })
+  const headline = h('div', { class: 'row' }, h('span', { class: 'tag' }, 'The status is loading …'))
   const facts = h('p', { class: 'hint numeric' })
   const charts = {
     rate: createChart('Requests', 'per second', (value) => decimal(value, value < 10 ? 1 : 0)),
-    p99: createChart('99th percentile latency', 'ms', (value) => short(value)),
+    p99: createChart('p99 latency', 'ms', (value) => short(value)),
     waiting: createChart('Waiting for a thread', 'requests', whole),
     cores: createChart('CPU', 'cores', (value) => decimal(value, 2)),
   }
@@ -30,9 +30,10 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   const chartGrid = h(
     'div',
     { class: 'charts' },
+    h('h2', { class: 'sr-only' }, 'The last minute'),
     Object.values(charts).map(({ element }) => element),
   )
-  const checks = h('ul', { class: 'parts' })
+  const checks = h('ul', { class: 'parts' }, h('li', { class: 'hint' }, 'The components are loading …'))
   const chains = createChainTable()
   const worker = createWorkerPanel(api, show)
   const errors = h('ul', { class: 'errors' })

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { nextSlot, type RequestDraft } from '../../web/explorer/compute/request-draft.ts'
+import { findPlaces } from '../../web/explorer/map/places.ts'
+
+const file = new URL('../../web/explorer/map/places.json', import.meta.url)
+const rows = JSON.parse(readFileSync(file, 'utf8')).places as [string, string, number, number][]
+const places = rows.map(([name, detail, longitude, latitude]) => ({
+  name,
+  detail,
+  position: [longitude, latitude] as const,
+}))
+const names = (text: string) => findPlaces(places, text).map(({ name }) => name)
+
+describe('the search for places', () => {
+  it.each([
+    ['lisb', 'Lisbon'],
+    ['SAO PAULO', 'São Paulo'],
+    ['york', 'New York'],
+    ['tok', 'Tokyo'],
+    ['senegal', 'Dakar'],
+  ])('finds with %s first %s', (text, name) => {
+    expect(names(text)[0]).toBe(name)
+  })
+
+  it('finds nothing for a name that is not there, or for no text', () => {
+    expect(names('Atlantis')).toEqual([])
+    expect(names(' , ')).toEqual([])
+  })
+
+  it('shows at most seven places', () => {
+    expect(names('s')).toHaveLength(7)
+  })
+
+  it('offers both readings of two numbers', () => {
+    expect(findPlaces([], '48.8584, 2.2945')).toEqual([
+      { name: '48.8584° N, 2.2945° E', detail: 'latitude first', position: [2.2945, 48.8584] },
+      { name: '2.2945° N, 48.8584° E', detail: 'longitude first', position: [48.8584, 2.2945] },
+    ])
+  })
+})
+
+describe('the input that a click sets', () => {
+  const point = { type: 'Point', coordinates: [1, 2] } as const
+  const line = {
+    type: 'LineString',
+    coordinates: [
+      [1, 2],
+      [3, 4],
+    ],
+  } as never
+  const draft = (operation: string, a: unknown, b: unknown) => ({ operation, a, b }) as RequestDraft
+
+  it('is A, then B, then A again', () => {
+    const points = draft('distance', point, point)
+    expect([nextSlot(points, undefined), nextSlot(points, 'a'), nextSlot(points, 'b')]).toEqual(['a', 'b', 'a'])
+  })
+
+  it('is never a line or a polygon while the other input is a point', () => {
+    expect(nextSlot(draft('contains', line, point), undefined)).toBe('b')
+    expect(nextSlot(draft('intersects', point, line), 'a')).toBe('a')
+    expect(nextSlot(draft('intersects', line, line), undefined)).toBe('a')
+  })
+
+  it('is none in operations of one input', () => {
+    expect(nextSlot(draft('area', line, point), undefined)).toBeUndefined()
+  })
+})

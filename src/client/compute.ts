@@ -22,7 +22,7 @@ export interface ComputeOptions extends CallOptions {
 }
 
 /**
- * The six operations. Inputs are geometries, Features, verified proofs or UIDs of location attestations.
+ * The operations. Inputs are geometries, Features, verified proofs or UIDs of location attestations.
  *
  * All methods throw {TypeError} on an invalid input or without a chain id, {ApiError} and {ConnectionError}.
  */

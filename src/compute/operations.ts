@@ -1,4 +1,4 @@
-/** The table of the six operations. Each row holds what is particular to one operation; the shared code is elsewhere. */
+/** The table of operations. Each row holds what is particular to one operation; the shared code is elsewhere. */
 
 import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../base/units.ts'
 import type { ElementType } from '../geometry/flat.ts'

@@ -32,7 +32,10 @@ export const REQUEST_LIMITS = {
   computeThreads: COMPUTE_THREADS,
   largeThreads: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
   maxBatchSize: constant(32),
-  /** Requests that wait for a worker; beyond it the service answers 503. */
+  /**
+   * Requests that may wait in each of three queues: for a compute thread, for room at the signer, for a signature. Beyond it the
+   * service answers 503.
+   */
   maxQueuedRequests: integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
   /** Longest estimated wait for a worker for which a request is queued; beyond it the service answers 503. */
   maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),

@@ -37,7 +37,7 @@ function compute(
   }
 }
 
-/** The six operations, signing again, batches, and the index. */
+/** The operations, signing again, batches, and the index. */
 export const COMPUTE_OPERATIONS: OperationTable = {
   'POST /compute/v0/distance': compute(
     'distance',

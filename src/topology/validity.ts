@@ -6,7 +6,7 @@ import { addShiftedCopies, buildElementRings, type ElementRings } from './layout
 import { CROSS, joinBudget, joinEdges } from './plane/edge-join.ts'
 import { EdgeTree } from './plane/edge-tree.ts'
 import { type Topology, toPrepared } from './plane/prepared.ts'
-import { isProvablyValid } from './plane/valid-apart.ts'
+import { isProvablyValid } from './plane/validity-proof.ts'
 import { ValiditySweep } from './sweep/ring-sweep.ts'
 
 /**

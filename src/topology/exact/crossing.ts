@@ -1,4 +1,4 @@
-import type { SegmentSet } from '../layout/scene.ts'
+import type { SegmentSet } from '../layout/segment-set.ts'
 import { countFractionBits, scaledInteger, scaledLongitude } from './exact.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
-import { isInsideOnLeft } from './scene.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
+import { isInsideOnLeft } from './segment-set.ts'
 
 /** A ring of a polygon on the unrolled cylinder. */
 export interface PolygonRing {

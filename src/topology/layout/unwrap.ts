@@ -2,7 +2,7 @@ import { edgeTurn, ringEdgeTurn, shortWayTurn } from '../../geometry/edge-turn.t
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import { hasWholeParallel, ringForm } from '../../geometry/whole-parallels.ts'
-import { openAntimeridian, type UnwrappedRing } from './seam-edges.ts'
+import { openAntimeridian, type UnwrappedRing } from './antimeridian-edges.ts'
 
 /**
  * Tells whether any line or ring has an edge that takes the short way across ±180.

@@ -1,7 +1,7 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import { type Location, passRings } from '../exact/point-in-ring.ts'
-import type { TouchingEdges } from '../layout/lay-geometry.ts'
+import type { TouchingEdges } from '../layout/build-segments.ts'
 import { arePlanar, findGlobeMarks } from '../layout/unwrap.ts'
 import { CROSS, joinBudget, joinEdges } from './edge-join.ts'
 import { isOnEdges, isVertexAtCrossing, ODD, ON } from './edge-ray.ts'

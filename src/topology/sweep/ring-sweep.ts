@@ -1,7 +1,7 @@
 import { crossingFault, faultAt, type Invalidity, overlapFault } from '../invalidity.ts'
+import { AntimeridianCuts } from '../layout/antimeridian-cuts.ts'
 import type { ElementRings } from '../layout/element-rings.ts'
-import type { SegmentSet } from '../layout/scene.ts'
-import { AntimeridianCuts } from '../layout/seam-cuts.ts'
+import type { SegmentSet } from '../layout/segment-set.ts'
 import { Sweep, type SweepNode, type SweepVisitor } from './sweep.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { type Crossing, CrossingQueue, compareToPosition, computeCrossing, liesOn } from '../exact/crossing.ts'
 import { bucketByEnd, type EndBuckets, rankPositions } from '../exact/positions.ts'
-import { SweepStatus } from '../exact/segment-order.ts'
+import { SweepStatus } from '../exact/sweep-status.ts'
 import { SweepBudget } from '../exact/undecidable.ts'
-import type { SegmentSet } from '../layout/scene.ts'
+import type { SegmentSet } from '../layout/segment-set.ts'
 
 /**
  * Receives the arrangement of the segments while the sweep line moves over it. A method that returns false ends the sweep.

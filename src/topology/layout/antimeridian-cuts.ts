@@ -1,9 +1,9 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import { ringForm } from '../../geometry/whole-parallels.ts'
+import { findAntimeridianSides, findRingTurn } from './antimeridian-edges.ts'
 import type { ElementRing } from './element-rings.ts'
-import type { SegmentSet } from './scene.ts'
-import { findAntimeridianSides, findRingTurn } from './seam-edges.ts'
+import type { SegmentSet } from './segment-set.ts'
 import { unwrapRing } from './unwrap.ts'
 
 /**

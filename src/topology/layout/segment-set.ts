@@ -2,7 +2,7 @@ import { bigintSign, scaledInteger, scaledLongitude } from '../exact/exact.ts'
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
 import { UndecidableError } from '../exact/undecidable.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
 
 /** What a segment stands for: where it comes from, and how the depths change across it. */
 export interface SegmentRole {

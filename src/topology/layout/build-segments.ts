@@ -2,6 +2,7 @@ import { edgeTurn } from '../../geometry/edge-turn.ts'
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Location } from '../exact/point-in-ring.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
 import { LineBoundary } from './line-boundary.ts'
 import { type PolygonRing, poleLocation } from './pole-location.ts'
 import {
@@ -13,8 +14,7 @@ import {
   shiftExtent,
   turnsToReach,
   uniteExtents,
-} from './scene.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+} from './segment-set.ts'
 import { arePlanar, findGlobeMarks, unwrapRing } from './unwrap.ts'
 
 /** A ring, an edge of a line, or a point. It can be added in any number of copies. */

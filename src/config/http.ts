@@ -36,6 +36,7 @@ export const HTTP_SETTINGS = {
 }
 
 export const HTTP_LIMITS = {
+  /** Addresses and API keys whose quotas are held in memory. */
   maxRateLimitSubjects: constant(1_000_000),
   /** Polling interval of the key file. */
   keyFilePollMs: constant(1000),

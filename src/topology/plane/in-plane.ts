@@ -103,7 +103,7 @@ function moveIntoPlane(
   return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
 }
 
-/** Nothing is known about the edges. */
+/** Returns the touches of two geometries of whose edges nothing is known. */
 function unknownTouches(a: FlatGeometry, b: FlatGeometry): TouchingEdges {
   return { a, b, edgesOfA: undefined, edgesOfB: undefined }
 }

@@ -46,8 +46,8 @@ import {
   firstHarmonic,
   firstStep,
   longitudeExcess,
-  meanExcess,
   newtonGain,
+  roughFA3,
   sinAlp0,
   sinAlp0Slope,
   sinArc,
@@ -110,7 +110,7 @@ export function generalArea<T>(
   const salp1 = sinAlp0<T>(cc, somg1, ssig1)
   const slope = sinAlp0Slope<T>(cc, comg1, salp1, ssig1, csig1)
   const eps1 = mul<T>(expansionRatio<T>(sub<T>(one, mul<T>(salp1, salp1))), sub<T>(one, mul<T>(salp1, salp1)))
-  const gain = newtonGain<T>(meanExcess<T>(eps1), sig1, salp1, slope)
+  const gain = newtonGain<T>(roughFA3<T>(eps1), sig1, salp1, slope)
   const residual1 = sub<T>(longitudeExcess<T>(salp1, sig1, ssig1, csig1, ss), step1)
   const step2 = mulAdd<T>(residual1, gain, step1)
 

@@ -163,8 +163,8 @@ function visitPoints(
   const { vertices } = points
   if (a.isOnePolygonal && !a.hasTree && vertices.length <= 2 * MAX_PASSES) {
     for (let i = 0; i < vertices.length; i += 2) {
-      const { location, isClear } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
-      if (isClear) a.clearMarks()
+      const { location, isSurelyPlanar } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
+      if (isSurelyPlanar) a.clearMarks()
       if (i === 0 && !isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
       if (!visit(location)) return 'stopped'
     }

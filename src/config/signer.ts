@@ -20,6 +20,7 @@ export const SIGNER_SETTINGS = {
     /** UIDs in lower case, in the order given. Empty: the built-in schema is used. */
     location: parsed<readonly LocationSchema[]>('LOCATION_SCHEMA_UID', [], readLocationSchemas),
   },
+  /** True: requests may name a schema that is not one of this service. */
   allowAnySchema: flag('ALLOW_ANY_SCHEMA', true),
   /** Largest age of a nonce read that may be used for a signature. 0: the read must begin after the request arrived. */
   nonceMaxAgeMs: integer('NONCE_MAX_AGE_MS', 0, 0, 3_600_000),

@@ -87,7 +87,7 @@ export function buildElementRings(
       return { reason: 'ring without an inside', lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence, vertex: 0 }
     }
   }
-  return { segments: segments, rings, exteriors, atPoles }
+  return { segments, rings, exteriors, atPoles }
 }
 
 /**

@@ -164,7 +164,7 @@ function isOnLine(from: Operand, v: i32, operand: Operand, w: i32): bool {
   const first = isOrdered(operand, w) ? w : w + 1
   const second = first == w ? w + 1 : w
   const lat = latAt(operand, first)
-  // A short edge over a pole is near that pole, so it leaves its first end towards the pole of that hemisphere.
+  // A short edge over a pole is near that pole, so it leaves its first end towards the pole of its hemisphere.
   return isOnCoordinateLine(
     lat,
     lonAt(operand, first),

@@ -70,7 +70,7 @@ const LARGEST_ARC: f64 = 3.03
  *
  * @param lat1 and further arguments up to `lon12Low` as for `generalLength`; a `lon12` of exactly ±180° fails the
  *   guard, because the geodesic then goes neither east nor west
- * @param fromPole whether to measure from the pole of the hemisphere, in which both ends must lie; must be a constant
+ * @param fromPole whether to measure from the pole of the hemisphere, in which both ends must lie; a compile-time constant
  */
 @inline
 export function generalArea<T>(

@@ -34,7 +34,7 @@ export function createMemorySyncStore(): MemorySyncStore {
     async known({ uids }) {
       return uids.filter((uid) => records.has(uid) || quarantine.has(uid))
     },
-    async keptOfBlocks({ from, to }) {
+    async storedLogs({ from, to }) {
       return [...records, ...quarantine]
         .flatMap(([key, { blockNumber, revokedBlock }]): StoredLog[] => {
           const uid = key as `0x${string}`

@@ -31,8 +31,8 @@ export function unpack(packed: PackedBytes, index: number): Uint8Array {
 const { port1: closedPort, port2 } = new MessageChannel()
 
 /**
- * Resolves when `freeBuffer` takes effect. The port closes in an event loop tick, and a pool thread runs the event loop only
- * while it waits.
+ * Resolves when the port is closed; from then on `freeBuffer` frees memory at once. Closing takes a tick of the event loop, which
+ * a pool thread runs only while it waits.
  */
 export const freeBufferReady = new Promise<void>((resolve) => {
   port2.once('close', resolve)

@@ -68,7 +68,7 @@ export class Metrics {
   }
 }
 
-/** One series of a counter. Hold on to it where you count often. */
+/** One series of a counter. Keep a reference to it where you count often: `Counter.series` builds a key for each look-up. */
 export interface Series {
   count: number
 }

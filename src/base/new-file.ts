@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 /**
- * Creates a file that only its owner can read. It appears complete or not at all, and never replaces an existing file: if two
- * processes create it together, one of them wins, and a reader never sees half of it.
+ * Creates a file that only its owner can read. The file appears complete or not at all, and an existing file stays as it is. If
+ * two processes create it at the same time, one of them wins (`publish` names the exception).
  *
  * @returns false if the file exists already; it stays as it is
  * @throws {NodeJS.ErrnoException} if the file cannot be written
  */
 export function createFile(file: string, text: string): boolean {
-  if (existsSync(file)) return false // also in a folder that is read-only
+  if (existsSync(file)) return false // nothing is written, so that this works in a read-only folder too
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
   try {
     const descriptor = openSync(temporary, 'wx', 0o600)

@@ -1,4 +1,4 @@
-/** All problem types, each with its status and title (interface.md, Errors). */
+/** All problem types, each with its HTTP status and title. */
 export const PROBLEMS = {
   'bad-request': { status: 400, title: 'Bad Request' },
   'invalid-input': { status: 400, title: 'Invalid Input' },
@@ -42,7 +42,7 @@ export interface ProblemData {
   readonly retryAfterSeconds?: number
 }
 
-/** An error caused by the client's request. Only `http/routes/respond.ts` turns it into a response. */
+/** An error that the client is told about. Clients see any other error as `internal`. */
 export class ProblemError extends Error {
   readonly data: ProblemData
 
@@ -77,7 +77,7 @@ export function problemAt(
 export function jsonPointer(segments: readonly (string | number)[]): string {
   let pointer = '#'
   for (const segment of segments) {
-    // JSON may contain half a surrogate pair; a URI may not.
+    // JSON may contain a lone surrogate; a URI may not.
     const wellFormed = String(segment).replace(/\p{Surrogate}/gu, '\ufffd')
     pointer += `/${encodeURIComponent(wellFormed.replaceAll('~', '~0').replaceAll('/', '~1'))}`
   }

@@ -1,5 +1,5 @@
 /**
- * Converts metres to on-chain integers and back. No other file does.
+ * Converts metres to on-chain integers and back. No other file converts between them.
  *
  * On-chain integers are `bigint` (centimetres, square centimetres), API numbers are `number` (metres, square metres).
  * The JSON number is integer / scale, so the two always agree (decision 6).
@@ -24,7 +24,7 @@ export function toScaledInteger(value: number, scale: number): bigint {
   if (!Number.isFinite(value) || value < 0) throw new RangeError(`cannot scale ${value}`)
   const product = value * scale
   if (product < MAX_FAST_PRODUCT) {
-    // The exact product is at most half an ulp away, so it rounds the same way unless it is that close to a half.
+    // `product` is at most half an ulp from the exact product, so both round alike unless `product` is that close to a half.
     const below = Math.floor(product)
     const aboveHalf = product - below - 0.5
     if (Math.abs(aboveHalf) > product * DOUBLE_EPSILON) return BigInt(aboveHalf > 0 ? below + 1 : below)
@@ -32,7 +32,7 @@ export function toScaledInteger(value: number, scale: number): bigint {
   return scaleExactly(value, scale)
 }
 
-/** Products below this have several fraction bits. */
+/** Doubles below this have at least five fraction bits. */
 const MAX_FAST_PRODUCT = 2 ** 48
 /** Twice the relative error of one rounding. */
 const DOUBLE_EPSILON = 2 ** -52

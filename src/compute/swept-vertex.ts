@@ -2,7 +2,7 @@ import { WorkLimitError } from '../geodesy/distance.ts'
 import { GeodesicEdge } from '../geodesy/edge-offset.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { orientation } from '../topology/exact/exact.ts'
-import { wrapLongitude } from '../topology/layout/scene.ts'
+import { wrapLongitude } from '../topology/layout/segment-set.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 /** Bounds on how far the geodesic of an edge leaves its planar edge. They only rule candidates out; they never decide a case. */

@@ -1,6 +1,6 @@
 import { edgeTurn } from '../geometry/edge-turn.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { wrapLongitude } from '../topology/layout/scene.ts'
+import { wrapLongitude } from '../topology/layout/segment-set.ts'
 import { hasLongitudeJump } from '../topology/layout/unwrap.ts'
 import { EASTWARD, EdgeTree, FANOUT, WESTWARD } from '../topology/plane/edge-tree.ts'
 import type { PreparedTopology } from '../topology/plane/prepared.ts'

@@ -49,16 +49,16 @@ const CHAIN_VARIABLE = new RegExp(`^(${CHAIN_SETTING_PREFIXES.join('|')})_(\\d+)
 const LOCAL_CHAIN = {
   /** undefined: 8545, or any free port when 8545 is busy. */
   port: localChainPort(),
-  /** Longest time from its start until it listens. */
+  /** Longest time from the start of the process until it listens. */
   startMs: constant(20_000),
-  /** Longest time from the request to stop until it is killed. */
+  /** Longest time from the request to stop until the process is killed. */
   stopMs: constant(5000),
   rpcTimeoutMs: constant(5000),
-  /** Interval between writes of its state to disk. Newer state is lost when the chain is killed. */
+  /** Interval at which the chain is saved to disk. Later blocks are lost if the process is killed. */
   stateSeconds: constant(5),
   /** Block interval while no transactions arrive. */
   blockSeconds: constant(30),
-  /** Restarts of a chain that ended before the service gives up. The count resets after a life of `stableMs`. */
+  /** Restarts of a crashed chain before the service gives up. The count resets once the chain has run for `stableMs`. */
   maxRestarts: constant(5),
   restartPauseMs: constant(500),
   stableMs: constant(60_000),
@@ -81,11 +81,11 @@ export const CHAIN_LIMITS = {
   maxCachedSchemas: constant(10_000),
   /** How long the service remembers that a schema is not registered. */
   unregisteredSchemaMs: constant(5000),
-  /** Interval between comparisons of a chain's contracts and clock with the table. */
+  /** Interval between checks of a chain: its contracts must match the table in `attest/chains.ts`, and its clock ours. */
   chainCheckIntervalMs: constant(60_000),
   /** Interval between attempts to reach a chain that could not be reached. */
   chainRetryIntervalMs: constant(5000),
-  /** A chain whose head is further ahead of our clock is refused, because our deadlines would be in its past. */
+  /** A chain whose head is further ahead of our clock is refused: when we sign, the deadline would already have passed there. */
   maxHeadAheadSeconds: constant(300),
 }
 

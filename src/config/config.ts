@@ -1,6 +1,6 @@
 /**
- * Joins the tables of settings in this folder into one `Config`. Every limit, timeout and queue size of the service is a row of
- * the table of its owner.
+ * Joins the tables of settings in this folder into one `Config`. Every limit, timeout and queue size of the service is a row of one
+ * of these tables.
  *
  * `readConfig` is pure: it takes the environment as a value. It does not read the signing key; `readSigningKey` in
  * `config/signing-key.ts` does, in the signer thread only (decision 96).

@@ -5,10 +5,10 @@ import { choice, constant, flag, list, optionalText, parsed, productionFlag, sho
 export const EVIDENCE_SETTINGS = {
   /** True: the `mock` plugin is enabled. Its stamps prove nothing. */
   allowMock: productionFlag('ENABLE_MOCK'),
-  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: no witness is preferred. */
+  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: every witness counts. */
   witnesses: parsed<readonly string[] | undefined>('WITNESSES', undefined, (value, fail) => {
     const entries = splitList(value)
-    // They are checked, because a mistyped one would silently match no witness.
+    // A mistyped entry would silently match no witness.
     if (!entries.every((entry) => /^0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(entry)))
       fail('addresses or public keys (0x and 40 or 64 hex digits), separated by commas')
     return entries.map((entry) => entry.toLowerCase())

@@ -38,6 +38,7 @@ export const HTTP_SETTINGS = {
 }
 
 export const HTTP_LIMITS = {
+  /** Addresses and API keys whose quotas are held in memory. */
   maxRateLimitSubjects: constant(1_000_000),
   /** Polling interval of the key file. */
   keyFilePollMs: constant(1000),
@@ -46,7 +47,9 @@ export const HTTP_LIMITS = {
 function readApiKeys(value: string): ApiKey[] {
   const fail = (why: string): never => {
     // The value contains secrets, so the message must not repeat it.
-    throw new ConfigError(`API_KEYS: ${why}; expected {"<key>": {"tier": "developer" | "internal", "label": "…"}}`)
+    throw new ConfigError(
+      `API_KEYS: ${why}; expected {"<key>": {"tier": "public" | "developer" | "internal", "label": "…"}}`,
+    )
   }
   let json: unknown
   try {

@@ -22,6 +22,7 @@ export const REQUEST_LIMITS = {
   /** Size of a batch without its items. The main thread parses only this envelope. */
   maxBatchEnvelopeBytes: constant(16_384),
   maxVertices: integer('MAX_VERTICES', 50_000, 4, 5_000_000),
+  /** Rings, lines and points of one geometry together. */
   maxParts: integer('MAX_PARTS', 10_000, 1, 1_000_000),
   maxCollectionDepth: constant(8),
   maxJsonDepth: constant(32),
@@ -31,13 +32,14 @@ export const REQUEST_LIMITS = {
   inlineBodyBytes: integer('INLINE_BODY_BYTES', 512, 0, 16_384),
   computeThreads: COMPUTE_THREADS,
   largeThreads: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
+  /** Requests of different clients that go to a thread in one message. It has nothing to do with the items of a batch. */
   maxBatchSize: constant(32),
   /**
    * Requests that may wait in each of three queues: for a compute thread, for room at the signer, for a signature. Beyond it the
    * service answers 503.
    */
   maxQueuedRequests: integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
-  /** Longest estimated wait for a worker for which a request is queued; beyond it the service answers 503. */
+  /** Longest estimated wait for a thread for which a request is queued; beyond it the service answers 503. */
   maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),
   /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
   maxInFlightBytes: integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
@@ -49,15 +51,12 @@ export const REQUEST_LIMITS = {
   requestDeadlineMs: REQUEST_DEADLINE_MS,
   /** Longest time that an NDJSON stream may be idle in both directions. */
   streamIdleMs: integer('STREAM_IDLE_MS', 30_000, 100, 600_000),
-  /**
-   * Longest time from the first byte of a request to the last byte of its body (node:http adapter; uWebSockets.js has its own 10
-   * s).
-   */
+  /** Longest time from the first byte of a request to the last byte of its body. The uWebSockets.js adapter always uses 10 s. */
   receiveTimeoutMs: constant(10_000),
   keepAliveTimeoutMs: constant(10_000),
   drainTimeoutMs: integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
   maxConnections: integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
-  /** Exact geodesic solves that one distance may cost; beyond it the service answers 400. */
+  /** Solutions of the inverse geodesic problem that one distance may cost; beyond it the service answers 400. */
   maxDistanceSolves: integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
   /** The same limit in the small lane. A request that needs more is computed in the large lane. */
   maxSmallDistanceSolves: constant(20_000),
@@ -65,7 +64,8 @@ export const REQUEST_LIMITS = {
   maxPreparedBytes: integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
   workerHeapMb: constant(512),
   /**
-   * Size of a compute thread's young heap, three semi-spaces. A heap that fits into the processor's cache is collected faster.
+   * Size of V8's young generation (three semi-spaces) in a compute thread. One that fits into the processor's cache is collected
+   * faster.
    */
   workerYoungHeapMb: constant(6),
 }

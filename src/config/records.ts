@@ -29,7 +29,7 @@ export const RECORD_SETTINGS = {
 }
 
 export const RECORD_LIMITS = {
-  /** Size of the store thread's young heap. The thread handles pages of records. */
+  /** Size of V8's young generation in the store thread, large enough for pages of records. */
   storeYoungHeapMb: constant(12),
   /** Queries that wait for the store; beyond it the service answers 503. */
   maxStoreQueue: integer('MAX_STORE_QUEUE', 64, 1, 100_000),
@@ -89,11 +89,11 @@ export const RECORD_LIMITS = {
 }
 
 function sampleRecords(): Setting<boolean> {
-  const row = flag('SAMPLE_RECORDS', false)
+  const setting = flag('SAMPLE_RECORDS', false)
   return {
-    ...row,
+    ...setting,
     read(source) {
-      const isRequested = row.read(source)
+      const isRequested = setting.read(source)
       if (isRequested && source.production)
         throw new ConfigError('SAMPLE_RECORDS (--sample-records): sample records are not allowed in production')
       if (isRequested && !RECORDS.read(source))

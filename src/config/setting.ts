@@ -133,8 +133,8 @@ export function flag(name: string, fallback: boolean): Setting<boolean> {
 
 /** A flag that counts only in production, where it is off by default. Elsewhere the value is always true. */
 export function productionFlag(name: string): Setting<boolean> {
-  const row = flag(name, false)
-  return { ...row, read: (source) => !source.production || row.read(source) }
+  const setting = flag(name, false)
+  return { ...setting, read: (source) => !source.production || setting.read(source) }
 }
 
 /** One of several words. The first is the default. */
@@ -195,6 +195,7 @@ export function wholeNumber(digits: string, low: number, high: number, fail: Fai
   return fail(`a whole number from ${low} to ${high} in decimal digits, such as ${example}`)
 }
 
+/** Returns the function that rejects the value of one setting. */
 export function failure(name: string, value: string): Fail {
   return (expected) => {
     throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${expected}`)

@@ -20,6 +20,7 @@ export const SIGNER_SETTINGS = {
     /** UIDs in lower case, in the order given. Empty: the built-in schema is used. */
     location: parsed<readonly LocationSchema[]>('LOCATION_SCHEMA_UID', [], readLocationSchemas),
   },
+  /** True: requests may name a schema that is not one of this service. */
   allowAnySchema: flag('ALLOW_ANY_SCHEMA', true),
   /** Largest age of a nonce read that may be used for a signature. 0: the read must begin after the request arrived. */
   nonceMaxAgeMs: integer('NONCE_MAX_AGE_MS', 0, 0, 3_600_000),
@@ -28,9 +29,13 @@ export const SIGNER_SETTINGS = {
   /** How long after its computation a result can be signed again. */
   resignMaxAgeSeconds: integer('RESIGN_MAX_AGE_SECONDS', 86_400, 0, 31_536_000),
   /** Former attester addresses, lower case. Their verified proofs are still accepted as inputs. */
-  retiredAttesters: parsed<readonly string[]>('RETIRED_ATTESTERS', [], (value) =>
-    splitList(value).map((address) => address.toLowerCase()),
-  ),
+  retiredAttesters: parsed<readonly string[]>('RETIRED_ATTESTERS', [], (value, fail) => {
+    const addresses = splitList(value)
+    // A mistyped address would silently match no proof.
+    if (!addresses.every((address) => /^0x[0-9a-fA-F]{40}$/.test(address)))
+      fail('addresses (0x and 40 hex digits), separated by commas')
+    return addresses.map((address) => address.toLowerCase())
+  }),
 }
 
 /** Reads a list such as `0x…,0x…:four-strings`. */

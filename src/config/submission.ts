@@ -8,7 +8,7 @@ const SUBMISSION_LIMITS = {
   maxUnstored: integer('MAX_UNSTORED_SUBMISSIONS', 1000, 1, 1_000_000),
   /** Longest time that a request waits for its submission to be in a block. */
   waitMs: integer('SUBMIT_WAIT_MS', 15_000, 0, 120_000),
-  /** Polling interval: of requests for the status of their submissions, and of the relay for new submissions. */
+  /** Interval at which a waiting request polls the status of its submission, and at which the relay polls for new ones. */
   pollMs: integer('SUBMIT_POLL_MS', 500, 20, 60_000),
   /** Gas that the submissions of one API key may use within 24 hours. */
   gasPerDay: integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12),
@@ -25,9 +25,9 @@ const SUBMISSION_LIMITS = {
   bumpBlocks: constant(3),
   /** Transactions that may include one submission before it fails. */
   maxAttempts: constant(5),
-  /** Largest gap between the chain's nonce and ours that is filled with empty transactions. A larger one needs the operator. */
+  /** Largest gap between the chain's nonce and ours that is filled with empty transactions. The operator must fill a larger gap. */
   maxNonceGap: constant(16),
-  /** How long final and failed submissions are kept, with their idempotency keys. */
+  /** How long final and failed submissions stay stored, with their idempotency keys. */
   retentionMs: constant(30 * 86_400_000),
   /** Interval between counts of submissions for the metrics. */
   countIntervalMs: constant(5000),

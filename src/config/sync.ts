@@ -18,7 +18,7 @@ export const SYNC_SETTINGS = {
 export const SYNC_LIMITS = {
   /** Timeout of one RPC call while chains are read. */
   syncRpcTimeoutMs: integer('SYNC_RPC_TIMEOUT_MS', 10_000, 100, 600_000),
-  /** Largest RPC response that is read while chains are read. */
+  /** Largest RPC response that is accepted while chains are read. */
   maxSyncResponseBytes: constant(32 * 1_048_576),
   /** Longest time that a failing RPC endpoint is suspended. */
   maxRpcSuspensionMs: constant(60_000),
@@ -26,8 +26,11 @@ export const SYNC_LIMITS = {
   syncPollMs: integer('SYNC_POLL_MS', 2000, 50, 3_600_000),
   /** The same for the local chain, which makes a block for each transaction. */
   syncLocalPollMs: integer('SYNC_POLL_MS', 250, 50, 3_600_000),
+  /** Largest number of blocks of one `eth_getLogs` request. */
   syncRangeBlocks: integer('SYNC_RANGE_BLOCKS', 10_000, 1, 10_000_000),
+  /** Largest number of blocks that are read by hash in one step. */
   syncBlocksAtOnce: constant(64),
+  /** Number of logs stored in one step; exceeded only by a single block with more. */
   syncLogsAtOnce: constant(2000),
   /** Ranges stored in one pass over a chain. */
   syncStepsPerPass: constant(20),
@@ -38,6 +41,6 @@ export const SYNC_LIMITS = {
   syncSweepMs: integer('SYNC_SWEEP_MS', 3_600_000, 1000, 86_400_000),
   /** Interval between audits, each of which reads one range of blocks from a second endpoint. */
   syncAuditMs: integer('SYNC_AUDIT_MS', 10_000, 10, 86_400_000),
-  /** How long `POST /api/sync?chain=` waits for the end. The work continues after it. */
+  /** How long `POST /api/sync?chain=` waits for the chain to be read. The reading continues after that. */
   syncWaitMs: derived((source) => Math.floor(REQUEST_DEADLINE_MS.read(source) / 2)),
 }

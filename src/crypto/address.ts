@@ -4,13 +4,13 @@ import { javascriptKeccak } from './noble.ts'
 import type { Keccak, Secp256k1 } from './primitives.ts'
 import type { RecoverableSignature } from './signature.ts'
 
-/** Checksummed spellings, cached: callers use few addresses, and the hash costs more than the rest of a response. */
+/** Size of the cache of checksummed addresses. Callers use few, and the hash costs more than the rest of a response. */
 const MAX_CACHED = 1024
 const cache = new Map<string, string>()
 const keccak = javascriptKeccak()
 
 /**
- * Spells an address in mixed case, where the case is a checksum (EIP-55).
+ * Formats an address in mixed case, where the case is a checksum (EIP-55).
  *
  * @param address `0x` and 40 hex digits in any case; a wrong checksum is accepted (decision 79)
  * @throws {RangeError} on anything else

@@ -15,7 +15,7 @@ export interface Ed25519 {
 /** Loads the implementation for Node.js: OpenSSL verifies, JavaScript checks the order of the points. Imported on demand. */
 export async function loadEd25519(): Promise<Ed25519> {
   const { ed25519 } = await import('@noble/curves/ed25519.js')
-  /** Checks that a point is not of small order. Throws on an encoding that is not canonical; zip215 would accept y ≥ p. */
+  /** Checks that a point is not of small order. Throws on a non-canonical encoding (y ≥ p), which ZIP 215 would accept. */
   const isSound = (point: Uint8Array) => !ed25519.Point.fromBytes(point, false).isSmallOrder()
   return {
     verify(message, signature, publicKey) {

@@ -2,10 +2,11 @@ import { createKeccak as createWasmKeccak } from 'hash-wasm'
 import { javascriptKeccak } from './noble.ts'
 import type { Keccak } from './primitives.ts'
 
+/** keccak-256 of no bytes. */
 const EMPTY_HASH = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 /**
- * Creates a WebAssembly instance (0.5 µs for 66 bytes), or a JavaScript one (3.6 µs) if WebAssembly cannot be instantiated or
+ * Creates keccak-256 in WebAssembly (0.5 µs for 66 bytes), or in JavaScript (3.6 µs) if WebAssembly cannot be instantiated or
  * gives a wrong hash of the empty input.
  *
  * @param preferred requires one backend, for tests that compare them

@@ -4,7 +4,7 @@ import type { Ed25519 } from './ed25519.ts'
 import { bytesToHex } from './hex.ts'
 import type { Keccak, Secp256k1 } from './primitives.ts'
 
-/** Creates the JavaScript implementation, without waiting: for browsers, and for rare, short inputs such as an address. */
+/** Creates keccak-256 in JavaScript, synchronously: for browsers, and for rare, short inputs such as an address. */
 export function javascriptKeccak(): Keccak {
   return {
     hash: (bytes) => keccak_256(bytes),
@@ -19,7 +19,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return hash(bytes)
 }
 
-/** Loads the JavaScript implementation, the last resort where neither native code nor WebAssembly runs. */
+/** Loads secp256k1 in JavaScript, the last resort where neither native code nor WebAssembly runs. */
 export async function loadNoble(): Promise<Secp256k1> {
   const { secp256k1 } = await import('@noble/curves/secp256k1.js')
   return {
@@ -28,7 +28,7 @@ export async function loadNoble(): Promise<Secp256k1> {
     sign(digest, privateKey) {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
       const bytes = secp256k1.sign(digest, requireKey(privateKey), { prehash: false, lowS: true, format: 'recovered' })
-      if (bytes[0]! > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
+      if (bytes[0]! > 1) throw new RangeError('r overflowed the order') // happens with probability 2⁻¹²⁷
       return { compact: bytes.slice(1), recovery: bytes[0] as 0 | 1 }
     },
     recover(digest, { compact, recovery }) {
@@ -52,7 +52,8 @@ export async function loadNoble(): Promise<Secp256k1> {
 }
 
 /**
- * Loads the JavaScript implementation, for browsers: ten times slower and exactly as strict. The library is imported on demand.
+ * Loads Ed25519 in JavaScript, for browsers: ten times slower than `loadEd25519` and exactly as strict. The library is imported
+ * on demand.
  */
 export async function loadNobleEd25519(): Promise<Ed25519> {
   const { ed25519 } = await import('@noble/curves/ed25519.js')

@@ -92,8 +92,8 @@ const OPAQUE_SIGNATURE_BYTES = 65
 const OPAQUE_PUBLIC_KEY_BYTES = 64
 
 /**
- * Loads the libsecp256k1 of the operating system, constant time. It signs 1.4 times as fast as the older version in the addon,
- * gets security updates from the distribution, and exists for processors for which the addon is not built.
+ * Loads the libsecp256k1 of the operating system, which signs in constant time. It is 1.4 times as fast as the older version in the
+ * addon, gets security updates from the distribution, and exists for processors for which the addon is not built.
  *
  * The library ends the process on an illegal argument, so lengths and the recovery id are checked before each call.
  *
@@ -119,7 +119,7 @@ export async function loadSystem(): Promise<Secp256k1> {
       const compact = new Uint8Array(64)
       library.toCompact(context, compact, recoveryId, opaqueSignature)
       const recovery = recoveryId[0]!
-      if (recovery > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
+      if (recovery > 1) throw new RangeError('r overflowed the order') // happens with probability 2⁻¹²⁷
       return { compact, recovery: recovery as 0 | 1 }
     },
     recover(digest, { compact, recovery }) {

@@ -67,7 +67,7 @@ interface Addon {
 }
 
 /**
- * Loads libsecp256k1 as a native addon, constant time.
+ * Loads libsecp256k1 as a native addon, which signs in constant time.
  *
  * Imports `secp256k1/bindings`, never the package's root: on platforms without a prebuilt addon (linux-arm64, darwin-x64) the
  * root silently falls back to elliptic, which is not constant time and not faster than our next backend.
@@ -87,7 +87,7 @@ async function loadNative(): Promise<Secp256k1> {
       if (privateKey.length !== 32 || !addon.privateKeyVerify(privateKey))
         throw new RangeError('private key is out of range')
       const { signature, recid } = addon.ecdsaSign(digest, privateKey)
-      if (recid > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
+      if (recid > 1) throw new RangeError('r overflowed the order') // happens with probability 2⁻¹²⁷
       return { compact: signature, recovery: recid as 0 | 1 }
     },
     recover(digest, { compact, recovery }) {
@@ -120,7 +120,7 @@ async function loadLibauth(): Promise<Secp256k1> {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
       const signed = library.signMessageHashRecoverableCompact(requireKey(privateKey), digest)
       if (typeof signed === 'string') throw new RangeError(signed)
-      if (signed.recoveryId > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
+      if (signed.recoveryId > 1) throw new RangeError('r overflowed the order') // happens with probability 2⁻¹²⁷
       return { compact: signed.signature, recovery: signed.recoveryId as 0 | 1 }
     },
     recover(digest, { compact, recovery }) {

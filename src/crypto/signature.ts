@@ -23,7 +23,7 @@ const SIGNATURE_TEXT = /^0x[0-9a-fA-F]{130}$/
  * Parses r‖s‖v strictly: exactly 65 bytes, 0 < r < n, 0 < s ≤ n/2, v 0, 1, 27 or 28 (decision 110).
  *
  * s with v and n − s with the other v are both valid for the same message. Accepting both would give each signature a second
- * spelling.
+ * valid encoding.
  *
  * @param text `0x` and 130 hex digits in any case
  */

@@ -60,7 +60,7 @@ function sineOfDegrees(degrees: number): bigint {
 /** Returns a latitude in fixed-point form, exactly down to 2⁻¹²⁸. */
 function fixedPoint(degrees: number): bigint {
   const whole = Math.trunc(degrees)
-  // Both halves of the fraction are integers below 2⁵³ once scaled.
+  // The upper 50 bits of the fraction, then the lower 78. Both products are exact: they only move the binary point.
   const upper = Math.trunc((degrees - whole) * 2 ** 50)
   const lower = ((degrees - whole) * 2 ** 50 - upper) * 2 ** 78
   return (BigInt(whole) << FRACTION_BITS) + (BigInt(upper) << 78n) + BigInt(Math.trunc(lower))

@@ -8,10 +8,10 @@ export class WorkLimitError extends Error {
   override readonly name = 'WorkLimitError'
 }
 
-/** Longer than any shortest geodesic on WGS 84, metres. */
+/** More than the length of any shortest geodesic on WGS 84, metres. */
 const MAX_GEODESIC_METERS = 20_004_000
-/** Metres: much more than two ways to compute a distance differ, so that the bounds never contradict the distance. */
-const UNCERTAIN_METERS = 1e-6
+/** Margin of the bounds, metres. The methods for distances differ by much less, so the bounds never contradict the distance. */
+const BOUND_MARGIN_METERS = 1e-6
 
 /**
  * Returns the least geodesic distance between two geometries on WGS 84.
@@ -63,7 +63,8 @@ export function isWithinCentimeters(
   const threshold = (Number(radiusCm) + 0.5) / CM_PER_METER
   if (threshold > MAX_GEODESIC_METERS) return true
   const { first, second } = writeOperands(kernel, a, b)
-  const result = kernel.isWithin(first, second, threshold - UNCERTAIN_METERS, threshold + UNCERTAIN_METERS, workLimit)
+  const [inner, outer] = [threshold - BOUND_MARGIN_METERS, threshold + BOUND_MARGIN_METERS]
+  const result = kernel.isWithin(first, second, inner, outer, workLimit)
   if (result === 0 || result === 1) return result === 1
   if (result === -1) throw workLimitError(workLimit)
   const distance = requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)

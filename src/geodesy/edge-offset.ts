@@ -1,6 +1,6 @@
 import type { Kernel } from '../wasm/loader.ts'
 
-/** Offsets smaller than this have no certain sign, metres. Azimuths are within 15 nm at the other end of a line. */
+/** Offsets smaller than this have no certain sign, metres. The error of an azimuth moves the far end of a line by up to 15 nm. */
 export const UNCERTAIN_METERS = 5e-8
 
 /** How far a position lies from the geodesic of an edge. */
@@ -28,13 +28,13 @@ export class GeodesicEdge {
     this.#reducedLength = kernel.m12()
   }
 
-  /** Whether it leaves its first end towards the north. */
+  /** Whether the edge leaves its first end towards the north. */
   get startsNorthward(): boolean {
     return this.#azimuths[1] > 0
   }
 
   /**
-   * Solves the inverse problem once more.
+   * Returns the offset of a position. Solves the inverse problem once more.
    *
    * @param isNearSecond whether the position is nearer to the second end, whose azimuth is then used
    */
@@ -44,10 +44,10 @@ export class GeodesicEdge {
     const kernel = this.#kernel
     if (isNearSecond) kernel.inverse(lat2, lon2, lat, lon)
     else kernel.inverse(lat1, lon1, lat, lon)
-    const reach = kernel.m12()
+    const reducedLength = kernel.m12()
     const [salp, calp] = isNearSecond ? [salp2, calp2] : [salp1, calp1]
-    const leftMeters = (calp * kernel.salp1() - salp * kernel.calp1()) * -reach
+    const leftMeters = (calp * kernel.salp1() - salp * kernel.calp1()) * -reducedLength
     // The azimuth of an edge between almost antipodal positions is only as accurate as its reduced length allows.
-    return { leftMeters, errorMeters: UNCERTAIN_METERS * Math.max(1, reach / this.#reducedLength) }
+    return { leftMeters, errorMeters: UNCERTAIN_METERS * Math.max(1, reducedLength / this.#reducedLength) }
   }
 }

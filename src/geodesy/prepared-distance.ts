@@ -1,6 +1,7 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
+/** Alignment of blocks, bytes. */
 const ALIGNMENT = 16
 
 /** Allocates blocks in one region of memory and frees them. It knows only pointers and never touches the memory itself. */
@@ -95,8 +96,8 @@ export class PreparedDistance {
 }
 
 /**
- * Prepares a geometry for distances. A point is then compared with 10,000 vertices in microseconds. Results are the same to the
- * last bit as without. The first call for a kernel invalidates what lies in its arena.
+ * Prepares a geometry for distances. A point is then compared with 10,000 vertices in microseconds. Results have the same bits as
+ * without preparation. The first call for a kernel invalidates the contents of its arena.
  *
  * @returns undefined when there is no memory left: release other geometries, or measure without preparing
  */

@@ -7,9 +7,9 @@ const WGS84_CODES = ['4326', '4979']
 const EPSG_CODE = /\bEPSG(?:[:/]+[\d.]*)?[:/]+(\d+)\s*$/i
 
 /**
- * Reads the location of an attestation. Records and inputs `{uid}` both use this function. GeoJSON is read whatever its type is
- * called (older clients wrote `point` and `polygon`): a geometry, or a Feature around one. Other text is read in the notation
- * that the type names.
+ * Reads the location of an attestation. Records and inputs `{uid}` both use this function. A text that begins with `{` is read as
+ * GeoJSON under any `locationType` (older clients wrote `point` and `polygon`): a geometry, or a Feature around one. Other text
+ * is read in the notation that `locationType` names.
  *
  * @param path of the location in the request, for messages
  * @param parse parses JSON; may throw a SyntaxError or a ProblemError
@@ -41,8 +41,7 @@ export function readAttestedLocation(
 }
 
 /**
- * Tells whether a location can be read. It cannot when its type names neither a notation nor GeoJSON, and it is not GeoJSON
- * either.
+ * Tells whether the format of a location is known: its type names a notation or GeoJSON, or the text looks like a JSON object.
  */
 export function isReadableLocation(locationType: string, location: string): boolean {
   return trimAscii(location).startsWith('{') || findNotation(locationType) !== undefined || isGeoJsonType(locationType)

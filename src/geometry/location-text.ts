@@ -8,7 +8,7 @@ import { readWkt } from './wkt.ts'
 const SPACES = '[ \\t\\r\\n]*'
 const NUMBER = '(-?\\d{1,3}(?:\\.\\d{1,30})?)'
 const PAIR = new RegExp(`^${NUMBER}${SPACES}[,; \\t\\r\\n]${SPACES}${NUMBER}$`)
-/** Longer than any pair that the pattern matches. */
+/** Longer than any pair without superfluous white space. Limits the work of the pattern. */
 const MAX_CHARACTERS = 200
 
 /**

@@ -130,7 +130,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Parses the numbers that the kernel could not decide, and writes them into its vertices. */
+/** Parses the numbers that the kernel left to the host, and writes them into its vertices. */
 function applyPatches(views: MemoryViews, patches: number, count: number, vertices: number): boolean {
   for (let index = 0; index < count; index++) {
     const [target, start, end] = views.words.subarray(patches / 4 + 3 * index, patches / 4 + 3 * index + 3)

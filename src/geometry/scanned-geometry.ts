@@ -224,7 +224,7 @@ function hashSpan(kernel: Kernel, span: Span): boolean {
   return canonical !== 0
 }
 
-/** Returns the canonical text itself, with each number formatted: the slow way to the same hash. */
+/** Returns the canonical text itself, with each number formatted. Its hash is that of `hashScannedGeometry`, but takes longer. */
 export function scannedCanonicalText(kernel: Kernel, text: ScannedText, value: unknown): string {
   return canonicalGeometry(restore(kernel, text, value as Record<string, unknown>))
 }

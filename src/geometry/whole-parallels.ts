@@ -8,7 +8,7 @@ const WHOLE_TURN = 360
  * between the poles.
  *
  * The two ends are also two names of one place, and an edge between two names of one place has zero length. The edge is the whole
- * parallel only where the ring continues along the antimeridian at both ends and to the same side, as that of a box does. If it
+ * parallel only where the ring continues along the antimeridian at both ends and to the same side, as the ring of a box does. If it
  * had zero length there, its two neighbours would overlap and the ring would be invalid. A ring that continues in any other way
  * crosses the antimeridian there, or touches it.
  *
@@ -51,8 +51,8 @@ function neighbourLatitudeAt180(
 }
 
 /**
- * How a ring is drawn. `ordinary`: no edge is a whole parallel. `band`: all edges run along whole parallels, the antimeridian or
- * poles, so that a valid ring encloses everything between two latitudes. `mixed`: whole parallels and other edges.
+ * How a ring runs around the globe. `ordinary`: no edge is a whole parallel. `band`: all edges run along whole parallels, the
+ * antimeridian or poles, so that a valid ring encloses everything between two latitudes. `mixed`: whole parallels and other edges.
  */
 export type RingForm = { readonly kind: 'ordinary' | 'mixed' } | Band
 
@@ -68,7 +68,7 @@ const MIXED: RingForm = { kind: 'mixed' }
 
 /**
  * Classifies a ring by its edges. An edge from −180 to 180 along a pole has no length. It makes a ring a band or mixed only when
- * the ring also reaches the other pole, as that of a box around the world does.
+ * the ring also reaches the other pole, as the ring of a box around the world does.
  *
  * @param start index of the ring's first vertex
  * @param end index after its last vertex, which equals the first

@@ -9,7 +9,7 @@ type Operation<O extends keyof SyncOperations> = (
 
 /** Creates the operations that the synchronisation of a chain reads with. */
 export function createSyncReads(database: Database): {
-  readonly [O in 'syncState' | 'known' | 'keptOfBlocks' | 'activeRecords' | 'quarantined']: Operation<O>
+  readonly [O in 'syncState' | 'known' | 'storedLogs' | 'activeRecords' | 'quarantined']: Operation<O>
 } {
   const { reads } = database
   return {
@@ -49,7 +49,7 @@ export function createSyncReads(database: Database): {
       return rows.map((row) => row['hex'] as Hex)
     },
 
-    async keptOfBlocks({ chainId, from, to }) {
+    async storedLogs({ chainId, from, to }) {
       const rows = await reads.query(
         `select kind, '0x' || encode(uid, 'hex') as hex, block::text from (
            select 'attested' as kind, uid, block_number as block from location_record where chain_id = $1 and block_number between $2 and $3

@@ -15,7 +15,7 @@ interface AuditParts {
   readonly reader: ChainReader
   readonly gatherer: Gatherer
   readonly position: ChainPosition
-  readonly store: Pick<SyncStore, 'keptOfBlocks'>
+  readonly store: Pick<SyncStore, 'storedLogs'>
   readonly onProblem: (message: string) => void
 }
 
@@ -95,7 +95,7 @@ export class Audit {
 
   async #readStored(from: number, to: number): Promise<Set<string>> {
     const { store, chainId } = this.#parts
-    return new Set((await store.keptOfBlocks({ chainId, from, to })).map(logKey))
+    return new Set((await store.storedLogs({ chainId, from, to })).map(logKey))
   }
 
   /** Removes invented logs like a reorganisation does: rolls back to a block before them, and reads again from there. */

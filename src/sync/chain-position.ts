@@ -36,7 +36,7 @@ export function extendLadder(ladder: Ladder, add: readonly BlockId[], remove: re
 /** The operations of the store that the synchronisation uses. */
 export type SyncStore = Pick<
   RecordStore,
-  'apply' | Extract<keyof SyncOperations, 'syncState' | 'known' | 'keptOfBlocks' | 'activeRecords' | 'quarantined'>
+  'apply' | Extract<keyof SyncOperations, 'syncState' | 'known' | 'storedLogs' | 'activeRecords' | 'quarantined'>
 >
 
 /** Changes that are stored in one transaction. */

@@ -1,5 +1,5 @@
 import { computeCrossing } from './exact/crossing.ts'
-import { type SegmentSet, wrapLongitude } from './layout/scene.ts'
+import { type SegmentSet, wrapLongitude } from './layout/segment-set.ts'
 
 /**
  * What makes a polygon invalid (OGC 06-103r4, 6.1.11), in words for the client. The code of the problem is made from these words.

@@ -6,7 +6,7 @@ import { addShiftedCopies, buildElementRings, type ElementRings } from './layout
 import { CROSS, joinBudget, joinEdges } from './plane/edge-join.ts'
 import { EdgeTree } from './plane/edge-tree.ts'
 import { type Topology, toPrepared } from './plane/prepared.ts'
-import { isProvablyValid } from './plane/valid-apart.ts'
+import { isProvablyValid } from './plane/validity-proof.ts'
 import { ValiditySweep } from './sweep/ring-sweep.ts'
 
 /**
@@ -41,7 +41,7 @@ function checkElement(geometry: FlatGeometry, element: number, resolvePole: Pole
     const invalidity = findInvalidityBySweep(elementRings)
     return invalidity === undefined ? undefined : (findCrossing(elementRings) ?? invalidity)
   } catch (error) {
-    // For rings that wind around the axis hundreds of times, or cross the closing edges over a pole 20,000 times.
+    // Thrown for rings that wind around the axis hundreds of times, or cross the closing edges over a pole 20,000 times.
     if (!(error instanceof UndecidableError)) throw error
     const crossing = elementRings === undefined ? undefined : findCrossing(elementRings)
     if (crossing !== undefined) return crossing
@@ -53,8 +53,8 @@ function checkElement(geometry: FlatGeometry, element: number, resolvePole: Pole
 }
 
 /**
- * Looks for the crossing of two edges that is first in the order received. Senders understand it better than the westernmost
- * fault, and better than that the polygon is too intricate. The effort is limited, so a later crossing may be found, or none.
+ * Looks for the crossing of two edges that is first in the order received. A client finds it more easily than the westernmost
+ * fault, and it says more than that the polygon is too intricate. The effort is limited, so a later crossing may be found, or none.
  */
 function findCrossing({ segments, rings }: ElementRings): Invalidity | undefined {
   const { positions, left, right } = segments
@@ -86,7 +86,7 @@ function findCrossing({ segments, rings }: ElementRings): Invalidity | undefined
 }
 
 /**
- * Checks the rings by sweep, which handles everything and names the fault.
+ * Checks the rings by a sweep, which handles every ring and names the fault.
  *
  * @param elementRings without shifted copies
  */

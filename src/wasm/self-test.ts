@@ -2,7 +2,7 @@ import type { Kernel } from './loader.ts'
 
 /**
  * Geodesics from C. F. F. Karney's test set, one of each kind: lat1, lat2 and lon2 − lon1 in degrees, length in metres.
- * The set gives lengths to 10⁻⁷ m.
+ * The set gives lengths to 10⁻⁷ m. A vertex of a geodesic is its point of extreme latitude here, as in Karney's papers.
  */
 const LINES: readonly (readonly [kind: string, lat1: number, lat2: number, lon12: number, s12: number])[] = [
   ['random', 36.530042355041, -48.16427077909777, 5.762344694676511, 9398502.0434687],

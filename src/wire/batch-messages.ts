@@ -30,14 +30,14 @@ export interface ComputeChunk {
    * Checksummed address that will sign each result; undefined if results are not signed one by one.
    */
   readonly attester: string | undefined
-  /** True if main has to look at every item. */
+  /** True if main needs every result as an `OpenItem`, not as bytes. */
   readonly returnsObjects: boolean
   /** Inputs that main resolved, by item. Empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
   readonly timestampSeconds: number
 }
 
-/** An item that main has to look at. Its text and its payload are empty. */
+/** An item that main has to process further, for example because it names a schema. Its text and its payload are empty. */
 export interface OpenItem {
   /** `"id":…,` as JSON; empty if the item had no `id`. */
   readonly id: string
@@ -64,7 +64,7 @@ export interface ChunkResult {
   readonly open: ReadonlyMap<number, OpenItem>
 }
 
-/** Texts of which each or none has a leaf. */
+/** Texts and their leaves. Either every text has a leaf, or none has. */
 export type MerklePiece = Pick<ChunkResult, 'texts' | 'leaves'>
 
 /** All items of a batch, in order, for the thread that builds the Merkle tree over those with leaves. */

@@ -100,7 +100,7 @@ export interface ComputeWorkerData {
   }
   /** True: the `mock` plugin is enabled. */
   readonly allowMock: boolean
-  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: no witness is preferred. */
+  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: every witness counts. */
   readonly witnesses: readonly string[] | undefined
   /** Which devices and apps are trusted. undefined: only the pinned roots of their makers. */
   readonly deviceTrust: DeviceTrust | undefined

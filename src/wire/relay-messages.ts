@@ -107,7 +107,10 @@ export type RelayStep =
   | { readonly step: 'vanished'; readonly nonces: readonly number[] }
   /** The blocks of these transactions are final. */
   | { readonly step: 'finalized'; readonly blocks: readonly { readonly nonce: number; readonly hash: Hex }[] }
-  /** The nonce was used up without attesting. Its submissions are queued again, or fail after `maxAttempts` transactions. */
+  /**
+   * The nonce was used up without attesting. Its submissions are queued again, but fail after `maxAttempts` transactions (not
+   * `RelayAttempt`s, of which each transaction may have several).
+   */
   | { readonly step: 'lost'; readonly nonce: number; readonly maxAttempts: number; readonly error: string }
   /** These submissions cannot be attested, and no transaction with them can still be mined. */
   | { readonly step: 'failed'; readonly ids: readonly string[]; readonly error: string }

@@ -19,14 +19,14 @@ export type Answer =
   | {
       readonly type: 'failure'
       readonly id: number
-      /** A word for code to decide by; each pair of sides has its own. */
+      /** The kind of failure, for code to branch on. Each pair of threads defines its own kinds. */
       readonly kind: string
       readonly reason: string
     }
 
 /**
  * Why a request has no result. `late`: its time limit passed. `full`: too many requests were pending. `lost`: the other side
- * ended, or there is none. `failure`: the other side answered so.
+ * ended, or there is none. `failure`: the other side answered with a failure.
  */
 export type RequestFailure =
   | { readonly type: 'late' }
@@ -137,13 +137,13 @@ export class Requester<T extends Operations<T>> {
   }
 }
 
-/** What is called for each operation. A handler that throws gives a `failure`. */
+/** The handler of each operation. If it throws, the answer is a `failure`. */
 export type Handlers<T extends Operations<T>> = {
   readonly [Name in keyof T]: (argument: T[Name]['argument']) => Promise<T[Name]['result']> | T[Name]['result']
 }
 
 interface ServeOptions {
-  /** Makes the `kind` of a failure from what a handler threw. Without it, every failure is of the kind `failed`. */
+  /** Returns the `kind` of a failure for the value that a handler threw. Without it, every failure is of the kind `failed`. */
   readonly failureKind?: (error: unknown) => string
   /** Returns the buffers of a result that are transferred instead of copied. */
   readonly transfer?: (value: unknown) => ArrayBuffer[]

@@ -38,7 +38,7 @@ export interface SequencePayload {
   readonly items: readonly AttestationPayload<Hex | Uint8Array>[]
 }
 
-/** How many attestations one EAS transaction has gas for; also how many one client may have signed ahead of the nonce. */
+/** Largest number of attestations in one EAS transaction (its gas is limited), and thus in one signed sequence. */
 export const MAX_SEQUENCE = 40
 
 /** A transaction from our account that calls `multiAttest` of the chain's EAS contract. The signer encodes it. */
@@ -101,7 +101,7 @@ export type SignerRequest =
       readonly type: 'sign'
       /** Payload records of attestations and results, joined by `joinRecords`. */
       readonly records: Uint8Array
-      /** The same for items of batches. No client waits for a single one of them, so their results come back together. */
+      /** The same for items of batches. They are not urgent one by one, so their results come back together. */
       readonly bulk: Uint8Array
       readonly others: readonly (readonly [id: number, payload: UnpackedPayload])[]
     }

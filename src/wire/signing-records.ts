@@ -42,6 +42,7 @@ const KINDS: readonly AttestationKind[] = ['numeric', 'boolean', 'verify', 'merk
 /** Added to the kind byte of a result. */
 const RESULT_FLAG = 16
 const INVALID_HEX = 'data must be 0x and pairs of hex digits'
+/** Bytes of a payload record before its salt or data. */
 const HEAD_BYTES = 59
 const SALT_BYTES = 32
 

@@ -130,7 +130,9 @@ export type ChangeKind = 'new' | 'revoked' | 'restored' | 'rolled-back'
 export interface JournalPosition {
   /** Identifies the journal. Each database has a different one. */
   readonly epoch: string
+  /** Number of a row of the journal. A row holds the changes of one kind from one range of blocks. */
   readonly number: number
+  /** Index of a change in its row. */
   readonly position: number
 }
 
@@ -183,7 +185,7 @@ export interface StoreOperations extends SubmissionOperations, SyncOperations {
   apply: { argument: BlockRange; result: AppliedRange }
   /** Checks that the database answers. */
   ping: { argument: undefined; result: undefined }
-  /** Runs vacuum and analyze where the engine does not do so automatically, and updates the marks for deep pages. */
+  /** Runs vacuum and analyze where the engine does not do so automatically, and sets missing page marks (`page-marks.ts`). */
   maintain: { argument: undefined; result: undefined }
 }
 

@@ -199,7 +199,7 @@ export interface SyncOperations {
   /** Returns those of the UIDs that are records or in quarantine. */
   known: { argument: { readonly chainId: number; readonly uids: readonly Hex[] }; result: readonly Hex[] }
   /** Returns all stored logs of a range of blocks, by the block of the attestation or of the revocation. */
-  keptOfBlocks: {
+  storedLogs: {
     argument: { readonly chainId: number; readonly from: number; readonly to: number }
     result: readonly StoredLog[]
   }

@@ -28,7 +28,7 @@ export type ChainState =
   | { readonly state: 'unverified'; readonly reason: string }
   | { readonly state: 'refused'; readonly reason: string }
 
-/** Result of a lookup. `value` is undefined if the chain has none. `wrong`: the RPC response cannot be correct. */
+/** Result of a lookup on a chain. `value` is undefined if nothing is there. `wrong`: the RPC response cannot be correct. */
 export type ChainResult<T> =
   | { readonly ok: true; readonly value: T | undefined }
   | { readonly ok: false; readonly reason: string; readonly cause: 'unreachable' | 'wrong' }

@@ -131,8 +131,8 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
     }
     const sorted = <T>(rows: readonly T[]) => rows.map((row) => JSON.stringify(row)).sort()
     const allBlocks = { chainId, from: 0, to: 1000 }
-    expect(sorted(await memory.keptOfBlocks(allBlocks))).toEqual(sorted(await store.keptOfBlocks(allBlocks)))
-    expect((await store.keptOfBlocks(allBlocks)).length).toBeGreaterThan(20)
+    expect(sorted(await memory.storedLogs(allBlocks))).toEqual(sorted(await store.storedLogs(allBlocks)))
+    expect((await store.storedLogs(allBlocks)).length).toBeGreaterThan(20)
     const uids = Array.from({ length: 700 }, (_, index) => uidOf(index))
     expect(sorted(await memory.known({ chainId, uids }))).toEqual(sorted(await store.known({ chainId, uids })))
     for (const due of [

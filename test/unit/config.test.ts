@@ -57,6 +57,7 @@ describe('the configuration', () => {
     ['NUMERIC_SCHEMA_UID', '0x12'],
     ['MAX_BODY_BYTES', '1'],
     ['WITNESSES', '0x12'],
+    ['RETIRED_ATTESTERS', '0x12'],
     ['EVALUATION_MODE', 'remote'],
     ['EVALUATION_METHOD', 'x'.repeat(65)],
     ['EVALUATION_METHOD', 'a\u0007b'],

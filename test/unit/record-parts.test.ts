@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LruCache } from '../../src/base/weighed-map.ts'
+import { LruCache } from '../../src/base/lru-cache.ts'
 import type { Row } from '../../src/store/database.ts'
 import { searchBoxes } from '../../src/store/records/conditions.ts'
 import { readCounters } from '../../src/store/records/counters.ts'

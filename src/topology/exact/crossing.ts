@@ -1,4 +1,4 @@
-import type { SegmentSet } from '../layout/scene.ts'
+import type { SegmentSet } from '../layout/segment-set.ts'
 import { countFractionBits, scaledInteger, scaledLongitude } from './exact.ts'
 
 /**
@@ -7,7 +7,7 @@ import { countFractionBits, scaledInteger, scaledLongitude } from './exact.ts'
 const CERTAIN_DEGREES = 1e-7
 
 /**
- * The point at which two segments cross, as the exact fraction (x/w, y/w) · 2^-places, with a rounded copy that serves as a
+ * The point at which two segments cross, as the exact fraction (x/w, y/w) · 2^-fractionBits, with a rounded copy that serves as a
  * filter.
  *
  * It is computed only where a crossing is allowed and the sweep has to continue past it.
@@ -20,7 +20,7 @@ export interface Crossing {
   /** > 0 */
   readonly w: bigint
   readonly fractionBits: number
-  /** Depends only on the value of the fraction, so equal points have equal copies. */
+  /** The rounded copy, degrees. It depends only on the value of the fraction, so equal points have equal copies. */
   readonly lon: number
   readonly lat: number
 }
@@ -57,7 +57,7 @@ export function computeCrossing(segments: SegmentSet, lower: number, upper: numb
     x,
     y,
     w,
-    fractionBits: fractionBits,
+    fractionBits,
     lon: quotient(x, w, fractionBits),
     lat: quotient(y, w, fractionBits),
   }

@@ -5,14 +5,14 @@ import { orientation } from './exact.ts'
 /** Where a position lies relative to an area, in the terms of DE-9IM. */
 export type Location = 'interior' | 'boundary' | 'exterior'
 
-/** Number of vertices from which it pays to use the kernel. */
+/** Smallest number of vertices for which the kernel is faster. */
 const MIN_KERNEL_VERTICES = 48
 
 /** Results of the kernel's `sideOfRing`. The last one is a flag. */
 const KERNEL_INSIDE = 1
 const KERNEL_ON_RING = 2
 const KERNEL_UNDECIDED = 3
-const KERNEL_IS_CLEAR = 4
+const KERNEL_IS_PLANAR = 4
 
 /**
  * Tells on which side of one ring a position lies in the plane: 1 inside, 0 on the ring, −1 outside. Exact, in one pass.
@@ -72,8 +72,8 @@ export function sideOfRing(vertices: Float64Array, start: number, end: number, l
 /** Where a position lies relative to the rings of one Polygon or MultiPolygon, and what else the pass over them showed. */
 export interface RingPass {
   location: Location
-  /** The rings keep clear of ±180 and the poles and span less than 180 degrees. False also when that was not checked. */
-  isClear: boolean
+  /** The rings do not touch ±180 or a pole and span less than 180 degrees. False also when that was not checked. */
+  isSurelyPlanar: boolean
 }
 
 /**
@@ -87,22 +87,22 @@ export function passRings(geometry: FlatGeometry, lon: number, lat: number, kern
     let isInside = false
     for (let sequence = 0; sequence < sequenceStarts.length - 1; sequence++) {
       const side = sideOfRing(vertices, sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!, lon, lat)
-      if (side === 0) return { location: 'boundary', isClear: false }
+      if (side === 0) return { location: 'boundary', isSurelyPlanar: false }
       if (side > 0) isInside = !isInside
     }
-    return { location: isInside ? 'interior' : 'exterior', isClear: false }
+    return { location: isInside ? 'interior' : 'exterior', isSurelyPlanar: false }
   }
   const isInKernel = vertices.buffer === kernel.memory.buffer
   const mark = kernel.mark()
   const pointer = isInKernel ? vertices.byteOffset : kernel.write(vertices)
   let isInside = false
   let isOnRing = false
-  let isClear = true
+  let isSurelyPlanar = true
   for (let sequence = 0; sequence < sequenceStarts.length - 1 && !isOnRing; sequence++) {
     const start = sequenceStarts[sequence]!
     const end = sequenceStarts[sequence + 1]!
     const result = kernel.sideOfRing(pointer + 16 * start, end - start, lon, lat)
-    if ((result & KERNEL_IS_CLEAR) === 0) isClear = false
+    if ((result & KERNEL_IS_PLANAR) === 0) isSurelyPlanar = false
     const side = result & 3
     if (side === KERNEL_INSIDE) isInside = !isInside
     else if (side === KERNEL_ON_RING) isOnRing = true
@@ -113,7 +113,10 @@ export function passRings(geometry: FlatGeometry, lon: number, lat: number, kern
     }
   }
   if (!isInKernel) kernel.releaseTo(mark)
-  return { location: isOnRing ? 'boundary' : isInside ? 'interior' : 'exterior', isClear: isClear && !isOnRing }
+  return {
+    location: isOnRing ? 'boundary' : isInside ? 'interior' : 'exterior',
+    isSurelyPlanar: isSurelyPlanar && !isOnRing,
+  }
 }
 
 /** Tells whether a position lies on the segment between two others. */

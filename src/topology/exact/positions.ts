@@ -5,8 +5,8 @@ import { exactOrientation, FILTER, orientation } from './exact.ts'
  * positions, and the orientation of three.
  *
  * When no edge crosses ±180, a position is its lon and lat. Otherwise it is (lon, turn, lat), at the longitude lon + 360 · turn
- * of the unrolled cylinder. Decisions never use that sum, because a double would round it (−0.1 + 360 has three bits fewer). lon
- * is normalised to [−180, 180), so longitudes compare exactly by turn, then lon. In an orientation test equal turns cancel out.
+ * of the unrolled cylinder. Decisions never use that sum, because a double would round it (−0.1 + 360 loses twelve bits). lon is
+ * normalised to [−180, 180), so longitudes compare exactly by turn, then lon. In an orientation test equal turns cancel out.
  * Where turns differ, a filter on the rounded longitudes decides, with the rounding in its bound, or else integers do.
  */
 export class Positions {
@@ -102,7 +102,7 @@ interface PositionRanks {
 /**
  * Ranks positions by longitude, then latitude.
  *
- * @param selected indices of positions, repetitions allowed; sorted in place
+ * @param selected indices of positions, repetitions allowed; overwritten
  */
 export function rankPositions(positions: Positions, selected: Int32Array): PositionRanks {
   const sorted = mergeSort(positions, selected)
@@ -139,7 +139,7 @@ export function bucketByEnd(active: Int32Array, end: Int32Array, rank: Int32Arra
   return { from, items }
 }
 
-/** Merge sort, bottom up: three times as fast as `sort` with a comparator, which leaves compiled code for every comparison. */
+/** Bottom-up merge sort; overwrites `items`. Three times as fast as `sort`, which calls a comparator from native code. */
 function mergeSort(positions: Positions, items: Int32Array): Int32Array {
   let from: Int32Array = items
   let to: Int32Array = new Int32Array(items.length)

@@ -12,7 +12,7 @@ export class UndecidableError extends Error {
 /** Largest number of crossings found ahead of the sweep line. Each takes about 10 µs. */
 const MAX_CROSSINGS = 10_000
 /**
- * A unit takes about 0.2 µs. A segment at a node is one unit: thousands of lines on one line would all meet at every position.
+ * A unit takes about 0.2 µs. Each segment at a node costs one unit, because thousands of collinear lines all meet at every node.
  */
 const MAX_EFFORT = 1_000_000
 /** Units per fraction bit of computing a crossing with integers, which have a thousand bits when coordinates are tiny. */

@@ -1,8 +1,8 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Invalidity } from '../invalidity.ts'
-import { computeExtent, computeRingExtent, type SegmentRole, SegmentSet, turnsToReach } from './scene.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
+import { computeExtent, computeRingExtent, type SegmentRole, SegmentSet, turnsToReach } from './segment-set.ts'
 import { hasLongitudeJump, unwrapRing } from './unwrap.ts'
 
 /** A ring of an element, with what a segment set needs to know of it. */
@@ -87,7 +87,7 @@ export function buildElementRings(
       return { reason: 'ring without an inside', lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence, vertex: 0 }
     }
   }
-  return { segments: segments, rings, exteriors, atPoles }
+  return { segments, rings, exteriors, atPoles }
 }
 
 /**

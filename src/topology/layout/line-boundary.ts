@@ -1,5 +1,5 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
-import type { SegmentSet } from './scene.ts'
+import type { SegmentSet } from './segment-set.ts'
 
 /**
  * The boundary of all lines of a geometry by the mod-2 rule: the positions at which an odd number of lines end. Closed lines and

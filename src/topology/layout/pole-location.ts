@@ -1,7 +1,7 @@
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
-import { isInsideOnLeft } from './scene.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
+import { isInsideOnLeft } from './segment-set.ts'
 
 /** A ring of a polygon on the unrolled cylinder. */
 export interface PolygonRing {
@@ -56,7 +56,7 @@ export function poleLocation(pole: 1 | -1, rings: readonly PolygonRing[]): Locat
   }
   if (!isTouched) return 'exterior'
   const compareWestward = (s: Spoke, t: Spoke): number => -pole * positions.orientation(s.pole, s.foot, t.foot)
-  // What reaches the pole at −180 comes last, as 180.
+  // An edge that reaches the pole at −180 comes last, as if at 180.
   const sortKey = ({ lon }: Spoke): number => (lon === -180 ? 180 : lon)
   spokes.sort((s, t) => sortKey(s) - sortKey(t) || compareWestward(s, t))
   let minDepth = depth

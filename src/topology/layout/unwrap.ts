@@ -2,7 +2,7 @@ import { edgeTurn, ringEdgeTurn, shortWayTurn } from '../../geometry/edge-turn.t
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import { hasWholeParallel, ringForm } from '../../geometry/whole-parallels.ts'
-import { openAntimeridian, type UnwrappedRing } from './seam-edges.ts'
+import { openAntimeridian, type UnwrappedRing } from './antimeridian-edges.ts'
 
 /**
  * Tells whether any line or ring has an edge that takes the short way across ±180.
@@ -89,15 +89,15 @@ export function arePlanar(a: number, b: number): boolean {
 export function unwrapRing(ring: Float64Array, resolvePole: PoleResolver): UnwrappedRing {
   const count = ring.length / 2
   const turns = new Int32Array(count)
-  // Turns by which the edges along each pole differ from the short way, on which areas are measured.
+  // Areas are measured as if edges along a pole took the short way. These are the turns by which they differ from it.
   let detourNorth = 0
   let detourSouth = 0
-  let hasFullTurn = false
+  let hasWholeTurn = false
   for (let i = 1; i < count; i++) {
     const lat1 = ring[2 * i - 1]!
     const lat2 = ring[2 * i + 1]!
     turns[i] = turns[i - 1]! + ringEdgeTurn(ring, 0, count, i - 1)
-    if (Math.abs(ring[2 * i]! - ring[2 * i - 2]!) === 360) hasFullTurn = true
+    if (Math.abs(ring[2 * i]! - ring[2 * i - 2]!) === 360) hasWholeTurn = true
     if (lat1 !== lat2) continue
     if (lat1 === 90) detourNorth += shortWayTurn(ring[2 * i - 2]!, ring[2 * i]!)
     else if (lat1 === -90) detourSouth += shortWayTurn(ring[2 * i - 2]!, ring[2 * i]!)
@@ -106,8 +106,8 @@ export function unwrapRing(ring: Float64Array, resolvePole: PoleResolver): Unwra
   // A detour along a pole winds around that pole only.
   const detourPole = detourNorth !== 0 ? 1 : detourSouth !== 0 ? -1 : 0
   const windsTheShortWay = winding + detourNorth + detourSouth !== 0
-  const isOrdinary = !hasFullTurn || ringForm(ring, 0, count).kind === 'ordinary'
-  const [pole, isClear] = isOrdinary ? poleByArea() : poleAsDrawn(ring, winding)
+  const isOrdinary = !hasWholeTurn || ringForm(ring, 0, count).kind === 'ordinary'
+  const [pole, isInteriorCertain] = isOrdinary ? poleByArea() : poleAsDrawn(ring, winding)
   const start = pole === 0 ? 0 : nearestToPole(ring, pole)
   const isAtPole = pole !== 0 && ring[2 * start + 1] === 90 * pole
   const size = count + (pole === 0 ? 0 : isAtPole ? 1 : 3)
@@ -137,7 +137,7 @@ export function unwrapRing(ring: Float64Array, resolvePole: PoleResolver): Unwra
     source,
     winding,
     pole,
-    isInteriorCertain: isClear,
+    isInteriorCertain,
     isOpenAtAntimeridian: false,
   })
 

@@ -11,8 +11,8 @@ const SEEN = 4
  * Locates positions among the rings of an edge tree by ray casting. A ray runs from the position to the east; the position is
  * inside when the ray crosses an odd number of edges.
  *
- * Only nodes whose box is on the latitude of the position and not wholly to its west or east are opened. A node wholly to the
- * east holds a run of vertices, and the latitudes at its ends say whether the ray crosses it an odd number of times.
+ * Nodes whose box does not contain the latitude of the position, or lies wholly to its west or east, are not opened. A node wholly
+ * to the east holds a run of vertices, and the latitudes at its ends tell whether the ray crosses it an odd number of times.
  */
 export class EdgeRay {
   /** Whether the ray crosses an odd number of edges, over all rings. */

@@ -1,7 +1,7 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import { type Location, passRings } from '../exact/point-in-ring.ts'
-import type { TouchingEdges } from '../layout/lay-geometry.ts'
+import type { TouchingEdges } from '../layout/build-segments.ts'
 import { arePlanar, findGlobeMarks } from '../layout/unwrap.ts'
 import { CROSS, joinBudget, joinEdges } from './edge-join.ts'
 import { isOnEdges, isVertexAtCrossing, ODD, ON } from './edge-ray.ts'
@@ -103,7 +103,7 @@ function moveIntoPlane(
   return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
 }
 
-/** Nothing is known about the edges. */
+/** Returns the touches of two geometries of whose edges nothing is known. */
 function unknownTouches(a: FlatGeometry, b: FlatGeometry): TouchingEdges {
   return { a, b, edgesOfA: undefined, edgesOfB: undefined }
 }
@@ -163,8 +163,8 @@ function visitPoints(
   const { vertices } = points
   if (a.isOnePolygonal && !a.hasTree && vertices.length <= 2 * MAX_PASSES) {
     for (let i = 0; i < vertices.length; i += 2) {
-      const { location, isClear } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
-      if (isClear) a.clearMarks()
+      const { location, isSurelyPlanar } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
+      if (isSurelyPlanar) a.clearMarks()
       if (i === 0 && !isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
       if (!visit(location)) return 'stopped'
     }

@@ -60,12 +60,12 @@ export class PreparedTopology {
   /**
    * The same geometry with longitudes in [0, 360), a plane in which geometries on both sides of ±180 are in one piece. Undefined
    * when the geometry meets a pole, has whole parallels or extends over 180° or more, and when a longitude would be rounded.
-   * Those in [−180, −128] never are: with 360 added, they are doubles of the same precision.
+   * Longitudes in [−180, −128] never are: with 360 added, they are doubles of the same precision.
    */
   get eastward(): PreparedTopology | undefined {
     if (this.#eastward !== undefined) return this.#eastward ?? undefined
     const moved = this.#moveEastward()
-    // Kept only where `byteLength` counts it. Others need it for the few geometries that cross the antimeridian.
+    // Kept only if `byteLength` counts it. A geometry without marks needs it only beside one that crosses the antimeridian.
     if (this.marks !== 0) this.#eastward = moved ?? null
     return moved
   }

@@ -1,7 +1,7 @@
 import { crossingFault, faultAt, type Invalidity, overlapFault } from '../invalidity.ts'
+import { AntimeridianCuts } from '../layout/antimeridian-cuts.ts'
 import type { ElementRings } from '../layout/element-rings.ts'
-import type { SegmentSet } from '../layout/scene.ts'
-import { AntimeridianCuts } from '../layout/seam-cuts.ts'
+import type { SegmentSet } from '../layout/segment-set.ts'
 import { Sweep, type SweepNode, type SweepVisitor } from './sweep.ts'
 
 /**
@@ -11,7 +11,7 @@ import { Sweep, type SweepNode, type SweepVisitor } from './sweep.ts'
 class TouchGraph {
   /** Parent by sequence, in a union-find forest of rings that are known to be connected. */
   readonly #parents = new Map<number, number>()
-  /** Points already added, because copies show a point again. */
+  /** Points already added. A point occurs again in every shifted copy. */
   readonly #pointKeys = new Set<string>()
 
   /**
@@ -27,7 +27,7 @@ class TouchGraph {
   }
 
   /**
-   * @param rings that meet at one point: their sequences, and the keys of their polygons
+   * @param rings that meet at one point: their sequences, and the keys of their polygons (see `ElementRings.exteriors`)
    * @returns false when rings of one polygon that were already connected meet again
    */
   join(rings: readonly { readonly sequence: number; readonly key: number }[]): boolean {

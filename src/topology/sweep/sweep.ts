@@ -1,8 +1,8 @@
 import { type Crossing, CrossingQueue, compareToPosition, computeCrossing, liesOn } from '../exact/crossing.ts'
 import { bucketByEnd, type EndBuckets, rankPositions } from '../exact/positions.ts'
-import { SweepStatus } from '../exact/segment-order.ts'
+import { SweepStatus } from '../exact/sweep-status.ts'
 import { SweepBudget } from '../exact/undecidable.ts'
-import type { SegmentSet } from '../layout/scene.ts'
+import type { SegmentSet } from '../layout/segment-set.ts'
 
 /**
  * Receives the arrangement of the segments while the sweep line moves over it. A method that returns false ends the sweep.
@@ -18,7 +18,7 @@ export interface SweepVisitor {
    * below and above it.
    */
   visitPiece(outgoing: readonly number[], from: number, to: number): boolean
-  /** Everything that meets at a position. Crossings are not reported here. */
+  /** The sweep line has passed a position. Crossings are not reported here. */
   visitNode(node: SweepNode): boolean
 }
 
@@ -106,7 +106,7 @@ export class Sweep {
       for (let crossing = this.#crossings.first; crossing !== undefined; crossing = this.#crossings.first) {
         const order = compareToPosition(segments, crossing, position)
         if (order > 0) break
-        // Of several crossings at one point the first is enough: like a position, it passes everything that meets there.
+        // Of several crossings at one point the first is enough: passing it handles all segments that meet there.
         this.#crossings.removeFirstPoint()
         if (order < 0 && !this.#passCrossing(crossing, visitor)) return false
       }

@@ -58,7 +58,7 @@ const boxChild: usize = memory.data(48, 16)
 
 /**
  * Returns the least geodesic distance in metres between two operands, 0 when they meet or one contains the other.
- * Swapping the operands does not change a bit.
+ * Swapping the operands changes no bit of the result.
  *
  * @param units work limit: one unit for each solution of the inverse problem, and one for every 16 box checks
  * @returns −1 when the limit is reached
@@ -76,10 +76,10 @@ export function minimumDistance(first: usize, second: usize, units: f64): f64 {
 }
 
 /**
- * Decides whether the distance of `minimumDistance` is at most a radius. It stops as soon as bounds or any one distance
- * decide, so it need not find the least distance.
+ * Decides whether the distance of `minimumDistance` is at most a radius. It stops as soon as a bound or a single distance
+ * decides, so it need not find the least distance.
  *
- * @param inner the radius minus the error of a distance, metres; negative when only containment can be that near
+ * @param inner the radius minus the error of a distance, metres; a negative number counts as 0
  * @param outer the radius plus the error of a distance, metres
  * @returns 1 when the distance is at most `inner`, 0 when at least `outer`, 2 when between them, −1 when the limit is
  *   reached

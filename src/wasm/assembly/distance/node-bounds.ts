@@ -1,6 +1,6 @@
 /**
- * Lower bounds of the distance between two nodes of the trees, for when the distance of their boxes is too rough. They
- * prove that a pair of nodes holds nothing nearer than `best`.
+ * Lower bounds of the distance between two nodes of the trees, for pairs whose boxes give too loose a bound. They prove
+ * that a pair of nodes holds nothing nearer than `best`.
  */
 
 import { chordUpperBound, geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
@@ -41,11 +41,11 @@ export function lowerBest(best: Best, distance: f64): void {
 
 /** Nodes larger than this, metres, are not bounded by `isFar`. */
 const FAR_REACH: f64 = 5e5
-/** Metres. Chords that are this accurate are good enough, which is the case while `best` is below 20 km. */
+/** Metres. Bounds by chords suffice while their uncertainty is below this, as it is while `best` is below 20 km. */
 const ACCURATE_CHORD: f64 = 1e-4
 /**
- * Metres. More than the methods for lengths differ by. It is added to the distances that `isFar` reports, so that the
- * edges, which give the exact result, find a lower one.
+ * Metres. The methods for lengths differ by less than this. It is added to the distances that `isFar` reports, so that
+ * the comparison of edges, which gives the exact result, finds a lower one.
  */
 const METHOD_DIFFERENCE: f64 = 1e-7
 

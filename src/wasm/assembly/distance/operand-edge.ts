@@ -28,7 +28,7 @@ import { square } from '../math/math'
 import { countSolutions } from '../math/work'
 import { edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
 
-/** An edge of an operand that was prepared for distances. A search uses the same ones many times in a row. */
+/** The edge that was last prepared for distances. A search uses the same edge many times in a row. */
 @unmanaged
 class Prepared {
   operand: usize
@@ -113,7 +113,7 @@ export function isBeyond(operand: Operand, edge: i32, limit: f64): bool {
   return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > limit
 }
 
-/** The distance from a vertex to an edge of an operand, metres. For `cutoff` see `best` of `distanceToEdge`. */
+/** The distance from a vertex to an edge of an operand, metres. `cutoff` is the `best` of `distanceToEdge`. */
 export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutoff: f64): f64 {
   const position = positionAt(from, v)
   const w = firstVertex(operand, edge)
@@ -164,7 +164,7 @@ function isOnLine(from: Operand, v: i32, operand: Operand, w: i32): bool {
   const first = isOrdered(operand, w) ? w : w + 1
   const second = first == w ? w + 1 : w
   const lat = latAt(operand, first)
-  // A short edge over a pole is near that pole, so it leaves A towards it.
+  // A short edge over a pole is near that pole, so it leaves its first end towards the pole of its hemisphere.
   return isOnCoordinateLine(
     lat,
     lonAt(operand, first),

@@ -40,8 +40,8 @@ export class Operand {
   /** 16 bytes each: i32 index of the first vertex, i32 flags, f64 upper bound of the length in metres. */
   edges: usize
   /**
-   * Levels of the tree and the table of their boxes. Level 0 are the edges, whose boxes are not stored but computed
-   * when needed.
+   * Levels of the tree and the table of their boxes. Level 0 consists of the edges, whose boxes are not stored but
+   * computed when needed.
    */
   levelCount: i32
   levelTable: usize

@@ -17,12 +17,12 @@ const FILTER: f64 = (3 + 16 * EPSILON) * EPSILON
 /** Below this, a product may have lost bits to underflow, which the filter does not account for. */
 const SMALLEST_PRODUCT: f64 = 1e-250
 
-/** Results of `sideOfRing`: one of the first four, to the first two of which IS_CLEAR may be added. */
+/** Results of `sideOfRing`: one of the first four, to the first two of which IS_PLANAR may be added. */
 const OUTSIDE: i32 = 0
 const INSIDE: i32 = 1
 const ON_RING: i32 = 2
 const UNDECIDED: i32 = 3
-const IS_CLEAR: i32 = 4
+const IS_PLANAR: i32 = 4
 
 /** Result of `boxAround`: west, south, east, north. */
 const box = memory.data(32, 16)
@@ -69,8 +69,8 @@ export function sideOfRing(vertices: usize, count: i32, lon: f64, lat: f64): i32
     if (parityOrSide >= ON_RING) return parityOrSide
     parity ^= parityOrSide
   }
-  const isClear = ringWest > -180 && ringEast < 180 && ringSouth > -90 && ringNorth < 90 && ringEast - ringWest < 180
-  return (parity == 1 ? INSIDE : OUTSIDE) | (isClear ? IS_CLEAR : 0)
+  const isPlanar = ringWest > -180 && ringEast < 180 && ringSouth > -90 && ringNorth < 90 && ringEast - ringWest < 180
+  return (parity == 1 ? INSIDE : OUTSIDE) | (isPlanar ? IS_PLANAR : 0)
 }
 
 /** Stores the box around the vertices from `first` to `last`, both inclusive. */

@@ -84,6 +84,7 @@ export function prepareOperand(block: usize, vertexCount: i32, sequenceCount: i3
   operand.edges = allocate(operand, <usize>vertexCount * EDGE_BYTES)
   operand.levelTable = allocate(operand, MAX_LEVELS * LEVEL_BYTES)
   toEcef(operand.vertices, vertexCount, operand.positions)
+  // The memory of the edges is not in use yet, so the sort may overwrite it.
   mortonOrder(operand.positions, operand.sequenceStarts, sequenceCount, operand.order, operand.edges)
   operand.edgeCount = fillEdges(operand)
   const boxes = allocate(operand, <usize>treeSize(parentCount(operand.edgeCount)) * BOX_BYTES)

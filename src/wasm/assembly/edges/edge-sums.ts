@@ -201,8 +201,8 @@ function addEdge(sums: EdgeSums, p: usize, lane: usize, wantsArea: bool): void {
 
 /**
  * Returns what an edge adds to the winding number, east-going positive. The differences lon2 − lon1 around a ring sum to
- * 0, so the ring winds as often as differences are reduced by 360°. An edge between two longitudes of one pole counts too: S12 includes the wedge
- * between them, and the winding must match it.
+ * 0, so the winding number counts the reductions of a difference by 360°. An edge between two longitudes of one pole
+ * counts too: S12 includes the wedge between them, and the winding must match it.
  */
 export function edgeWinding(lon1: f64, lon2: f64): i32 {
   const lon12 = lon2 - lon1

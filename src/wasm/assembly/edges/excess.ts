@@ -68,9 +68,9 @@ function sineAndCosine(degrees: f64, degreesLow: f64, radians: f64, out: Angle):
   const d = (degrees - load<f64>(row, 24) + degreesLow) * DEGREE + radians
   const dd = d * d
   const sine = d + d * dd * (-1 / 6.0 + dd * (1 / 120.0 - dd / 5040))
-  const versine = dd * (-1 / 2.0 + dd * (1 / 24.0 - dd / 720))
-  const sineStep = load<f64>(row, 16) + (c0 * sine + s0 * versine)
-  const cosineStep = load<f64>(complement, 16) + (c0 * versine - s0 * sine)
+  const cosm1 = dd * (-1 / 2.0 + dd * (1 / 24.0 - dd / 720))
+  const sineStep = load<f64>(row, 16) + (c0 * sine + s0 * cosm1)
+  const cosineStep = load<f64>(complement, 16) + (c0 * cosm1 - s0 * sine)
   out.s = s0 + sineStep
   out.sLow = sumError(s0, sineStep, out.s)
   out.c = c0 + cosineStep

@@ -55,7 +55,7 @@ export function areasWithErrors(vertices: usize, count: i32, side: i32, out: usi
   }
   for (let i = 0; i + 1 < count; i++) {
     const areaSoFar = load<f64>(out + <usize>i * RESULT_BYTES)
-    if (areaSoFar == areaSoFar) continue
+    if (areaSoFar == areaSoFar) continue // not NaN: the guards passed
     const p = vertices + <usize>i * POSITION_BYTES
     inverseWithArea(load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16), geodesic)
     store<f64>(out + <usize>i * RESULT_BYTES, side == 0 ? geodesic.S12 : geodesic.P12)
@@ -65,7 +65,7 @@ export function areasWithErrors(vertices: usize, count: i32, side: i32, out: usi
 
 /**
  * Measures edges from index `first` on while enough vertices remain to fill the lanes. Returns the index of the first
- * unmeasured edge. `fromPole` must be a constant.
+ * unmeasured edge. `fromPole` must be a compile-time constant.
  */
 @inline
 function edgeAreas<T>(vertices: usize, first: i32, count: i32, out: usize, errors: usize, fromPole: bool): i32 {

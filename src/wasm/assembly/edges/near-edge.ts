@@ -38,10 +38,15 @@ export class NearEdge {
   nx: f64
   ny: f64
   nz: f64
+  /** κ, 1/m. */
   kappa: f64
+  /** κτ/6, 1/m². */
   torsion: f64
+  /** Asymmetry of the rise, 1/m: the curvature changes along the edge. */
   skew: f64
+  /** κ²L²/4, for the rise of a circle above its parabola (`setFoot`). */
   bulge: f64
+  /** Square of the greatest slope of the arc against the chord. */
   spread: f64
   /** Metres. */
   length: f64

@@ -28,7 +28,7 @@ const MIN_GAIN: f64 = 1e-6
 /** Above this length, metres, the first guess of the foot is a fraction of an angle instead of the chord. */
 const STRAIGHT: f64 = 2e5
 
-/** An edge. A is the smaller end in the order of lat, lon, so that reversing a line does not change a bit of the result. */
+/** An edge. A is the smaller end in the order of lat, lon, so that reversing a line changes no bit of the result. */
 @unmanaged
 export class Edge {
   latA: f64
@@ -51,7 +51,7 @@ export class Edge {
   calpB: f64
 }
 
-/** f, f' and f'' at one place of the edge. */
+/** f, f' and f'' at one point of the edge. */
 @unmanaged
 class Sample {
   distance: f64
@@ -89,7 +89,7 @@ export function setEdge(
   edge.near = near
   if (near) {
     edge.length = near.length
-    // A short edge over a pole is near that pole, so it leaves A towards it.
+    // A short edge over a pole is near that pole, so it leaves A towards the pole of its hemisphere.
     edge.startsNorth = edge.latA > 0
     return
   }

@@ -168,13 +168,13 @@ export function setParallel(parallel: Parallel, lat: f64): void {
 /** sin(φ0 + d) − sin φ0. */
 @inline
 function sineStep<T>(d: T, s0: T, c0: T): T {
-  return add<T>(mul<T>(c0, tinySine<T>(d)), mul<T>(s0, tinyVersine<T>(d)))
+  return add<T>(mul<T>(c0, tinySine<T>(d)), mul<T>(s0, tinyCosm1<T>(d)))
 }
 
 /** cos(φ0 + d) − cos φ0. */
 @inline
 function cosineStep<T>(d: T, s0: T, c0: T): T {
-  return sub<T>(mul<T>(c0, tinyVersine<T>(d)), mul<T>(s0, tinySine<T>(d)))
+  return sub<T>(mul<T>(c0, tinyCosm1<T>(d)), mul<T>(s0, tinySine<T>(d)))
 }
 
 @inline
@@ -185,7 +185,7 @@ function tinySine<T>(d: T): T {
 
 /** cos d − 1. */
 @inline
-function tinyVersine<T>(d: T): T {
+function tinyCosm1<T>(d: T): T {
   const dd = mul<T>(d, d)
   return mul<T>(dd, mulAdd<T>(dd, constant<T>(COSINE4), constant<T>(COSINE2)))
 }
@@ -267,24 +267,24 @@ export function shortEdge<T>(
   const s = add<T>(s0, ds)
   const c = add<T>(c0, cosineStep<T>(d, s0, c0))
   const ss = mul<T>(s, s)
-  const w = div<T>(constant<T>(ONE), sub<T>(constant<T>(ONE), mul<T>(constant<T>(E2), ss))) // 1/W²
-  const ww = mul<T>(w, w)
+  const inverseW2 = div<T>(constant<T>(ONE), sub<T>(constant<T>(ONE), mul<T>(constant<T>(E2), ss)))
+  const inverseW4 = mul<T>(inverseW2, inverseW2)
 
   const lat12 = sub<T>(lat2, lat1)
   const ll = mul<T>(lon12, lon12)
   const dd = mul<T>(lat12, lat12)
-  const x2 = mul<T>(mul<T>(ll, constant<T>(XX)), mul<T>(mul<T>(c, c), w))
-  const y2 = mul<T>(mul<T>(dd, constant<T>(YY)), mul<T>(ww, w))
+  const x2 = mul<T>(mul<T>(ll, constant<T>(XX)), mul<T>(mul<T>(c, c), inverseW2))
+  const y2 = mul<T>(mul<T>(dd, constant<T>(YY)), mul<T>(inverseW4, inverseW2))
   const p = mulAdd<T>(ss, mulAdd<T>(ss, constant<T>(P + 16), constant<T>(P + 8)), constant<T>(P))
-  const q = mul<T>(ww, mulAdd<T>(ss, mulAdd<T>(ss, constant<T>(Q + 16), constant<T>(Q + 8)), constant<T>(Q)))
+  const q = mul<T>(inverseW4, mulAdd<T>(ss, mulAdd<T>(ss, constant<T>(Q + 16), constant<T>(Q + 8)), constant<T>(Q)))
   const higherOrder = mulAdd<T>(y2, mulAdd<T>(ll, p, mul<T>(dd, q)), mul<T>(x2, mul<T>(mul<T>(ss, constant<T>(SS)), ll)))
   let square = add<T>(add<T>(x2, y2), higherOrder)
   if (!isVector<T>() && isLong) square = add<T>(square, <T>lengthTerms(<f64>x2, <f64>y2, <f64>ll, <f64>dd, <f64>ss))
   storeLanes<T>(lengths, sqrtLanes<T>(square))
   if (!wantsArea) return
 
-  const u = mulAdd<T>(ss, constant<T>(W + 8), constant<T>(W))
-  let curvature = mulAdd<T>(x2, constant<T>(V), mul<T>(y2, u))
+  const w = mulAdd<T>(ss, constant<T>(W + 8), constant<T>(W))
+  let curvature = mulAdd<T>(x2, constant<T>(V), mul<T>(y2, w))
   if (!isVector<T>() && isLong) curvature = add<T>(curvature, <T>areaTerms(<f64>x2, <f64>y2, <f64>ll, <f64>dd, <f64>ss))
   const above = add<T>(sub<T>(s0, head), sub<T>(add<T>(low0, ds), tail))
   const curved = mul<T>(s, curvature)

@@ -46,8 +46,8 @@ import {
   firstHarmonic,
   firstStep,
   longitudeExcess,
-  meanExcess,
   newtonGain,
+  roughFA3,
   sinAlp0,
   sinAlp0Slope,
   sinArc,
@@ -70,7 +70,7 @@ const LARGEST_ARC: f64 = 3.03
  *
  * @param lat1 and further arguments up to `lon12Low` as for `generalLength`; a `lon12` of exactly ±180° fails the
  *   guard, because the geodesic then goes neither east nor west
- * @param fromPole whether to measure from the pole of the hemisphere, in which both ends must lie; must be a constant
+ * @param fromPole whether to measure from the pole of the hemisphere, in which both ends must lie; a compile-time constant
  */
 @inline
 export function generalArea<T>(
@@ -110,7 +110,7 @@ export function generalArea<T>(
   const salp1 = sinAlp0<T>(cc, somg1, ssig1)
   const slope = sinAlp0Slope<T>(cc, comg1, salp1, ssig1, csig1)
   const eps1 = mul<T>(expansionRatio<T>(sub<T>(one, mul<T>(salp1, salp1))), sub<T>(one, mul<T>(salp1, salp1)))
-  const gain = newtonGain<T>(meanExcess<T>(eps1), sig1, salp1, slope)
+  const gain = newtonGain<T>(roughFA3<T>(eps1), sig1, salp1, slope)
   const residual1 = sub<T>(longitudeExcess<T>(salp1, sig1, ssig1, csig1, ss), step1)
   const step2 = mulAdd<T>(residual1, gain, step1)
 

@@ -89,7 +89,7 @@ export const RECORD_BYTES: usize = 176
 const singleRecord = memory.data(176, 16)
 
 /**
- * First half: stores a first ω − λ and the spherical triangle for ω = λ in a record.
+ * First half: stores a first estimate of ω − λ and the spherical triangle for ω = λ in a record.
  *
  * @param lat1 degrees; the formulae treat the point of higher |latitude| as point 1, so a line and its reverse give the
  *   same bits
@@ -137,7 +137,7 @@ export function prepareRecord<T>(
 /**
  * Second half: returns the length in metres of the shortest geodesic, NaN where a guard fails.
  *
- * @param guards where to store the values of the guards, or null; must be a constant, and works for one lane only
+ * @param guards where to store the values of the guards, or null; a compile-time constant, and for one lane only
  */
 @inline
 export function lengthFromRecord<T>(record: usize, guards: Guards | null): T {

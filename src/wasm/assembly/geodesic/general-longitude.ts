@@ -30,8 +30,8 @@ import {
   polynomial3,
   polynomial4,
   polynomial5,
+  smallCosm1,
   smallSin,
-  smallVersine,
   splat,
   sqrtLanes,
   sub,
@@ -43,8 +43,8 @@ import { C400, C401, C402, C403, C404, C411, C412, C413, C414, C422, C423, C424,
  * need: the omitted terms stay below 0.1 nm of a length and 10⁻⁴ m² of the area under the longest line. series.ts has
  * the full series.
  *
- * The products in general-longitude.ts already contain the factor ε^k. So the table of a coefficient begins with the
- * order k; its entries multiply further powers of ε or, where only every second power occurs, of ε².
+ * The products below (`product1` …) already contain the factor ε^k. So the table of a coefficient begins with the order
+ * k; its entries multiply further powers of ε or, where only every second power occurs, of ε².
  */
 
 /** ε / k² by powers of k² = e'² cos²α0. */
@@ -122,12 +122,12 @@ export function sinAlp0Slope<T>(cc: T, comg: T, salp0: T, ssig: T, csig: T): T {
 /** sin (λ + step) and cos (λ + step) for a step below 0.02. */
 @inline
 export function sinShifted<T>(slam: T, clam: T, step: T): T {
-  return add<T>(slam, mulAdd<T>(slam, smallVersine<T>(step), mul<T>(clam, smallSin<T>(step))))
+  return add<T>(slam, mulAdd<T>(slam, smallCosm1<T>(step), mul<T>(clam, smallSin<T>(step))))
 }
 
 @inline
 export function cosShifted<T>(slam: T, clam: T, step: T): T {
-  return add<T>(clam, sub<T>(mul<T>(clam, smallVersine<T>(step)), mul<T>(slam, smallSin<T>(step))))
+  return add<T>(clam, sub<T>(mul<T>(clam, smallCosm1<T>(step)), mul<T>(slam, smallSin<T>(step))))
 }
 
 /** 1 / (1 − I'(ω)), the ratio of Newton's step to the residual. I' is below 0.02 wherever the guards pass. */
@@ -140,13 +140,13 @@ export function newtonGain<T>(fA3: T, sig: T, salp0: T, slope: T): T {
 
 /** f A3 to low order. */
 @inline
-export function meanExcess<T>(eps: T): T {
+export function roughFA3<T>(eps: T): T {
   return mul<T>(polynomial2<T>(A3, eps), splat<T>(f))
 }
 
 /**
- * A first ω − λ from the triangle with ω = λ: Newton's step for the equation ω = λ + I(ω), plus a correction for the
- * curvature of I. Accurate to 10⁻⁹ on most of the Earth.
+ * A first estimate of ω − λ, from the triangle with ω = λ: Newton's step for the equation ω = λ + I(ω), plus a
+ * correction for the curvature of I. Accurate to 10⁻⁹ on most of the Earth.
  */
 @inline
 export function firstStep<T>(cbetFar: T, cs: T, sc: T, ss: T, cc: T, slam: T, clam: T): T {
@@ -158,7 +158,7 @@ export function firstStep<T>(cbetFar: T, cs: T, sc: T, ss: T, cc: T, slam: T, cl
   const ratio = polynomial2<T>(FIRST_EXPANSION, mul<T>(calp0Square, splat<T>(ep2)))
   const eps = mul<T>(ratio, calp0Square)
   const G = mul<T>(ratio, sub<T>(mul<T>(calp0Square, csig), add<T>(ss, ss)))
-  const fA3 = meanExcess<T>(eps)
+  const fA3 = roughFA3<T>(eps)
   const B3 = mul<T>(mul<T>(polynomial1<T>(C31, eps), add<T>(G, G)), ssig)
   const excess = mul<T>(mul<T>(salp0, fA3), add<T>(sig, B3))
   const slope = sinAlp0Slope<T>(cc, clam, salp0, ssig, csig)
@@ -240,7 +240,10 @@ export function product5<T>(G: T, eps2: T, s: T, c: T): T {
   return mul<T>(harmonic5<T>(G, eps2), sine5<T>(s, c))
 }
 
-/** I(ω) = ω − λ' = f sin α0 A3 (σ12 + B3): equation 23, taken between the two ends. */
+/**
+ * I(ω) = ω − λ' = f sin α0 A3 (σ12 + B3): equation 23, taken between the two ends. λ' is the longitude difference of the
+ * geodesic that ω gives.
+ */
 @inline
 export function longitudeExcess<T>(salp0: T, sig: T, ssig: T, csig: T, ss: T): T {
   const calp0Square = sub<T>(splat<T>(1), mul<T>(salp0, salp0))

@@ -1,6 +1,6 @@
 /**
  * The inverse geodesic problem on WGS 84: Karney, Algorithms for geodesics, J. Geodesy 87 (2013),
- * doi:10.1007/s00190-012-0578-z. Within 15 nm everywhere.
+ * doi:10.1007/s00190-012-0578-z. The error of a length is below 15 nm everywhere.
  *
  * A geodesic on the ellipsoid corresponds to a great circle on an auxiliary sphere whose latitude is the reduced
  * latitude. The two longitudes differ: λ is smaller than ω by at most the fraction f. The solver searches for the
@@ -68,7 +68,7 @@ class Arc {
   /** ω12, set only by closed forms, and λ12 − ω12. */
   omg12: f64
   domg12: f64
-  /** Derivative of the longitude difference by α1. */
+  /** Derivative of the longitude difference with respect to α1. */
   dlam12: f64
 }
 
@@ -166,7 +166,7 @@ function setProblem(p: Problem, lat1: f64, lat2: f64, lon12: f64, lon12Low: f64)
 
 /** Stores everything except areas for the canonical problem. Returns MERIDIAN, CLOSED or SERIES. */
 function solveCanonical(p: Problem, arc: Arc, out: Geodesic): i32 {
-  // Only a pole has this cosine.
+  // The cosine is TINY at a pole only.
   if ((p.cbet1 == TINY || p.slam12 == 0) && solveMeridian(p, out)) return MERIDIAN
   if (p.sbet1 == 0 && p.supplement >= f * 180) {
     solveEquator(p, arc, out)
@@ -277,6 +277,8 @@ function newton(p: Problem, arc: Arc, out: Geodesic): void {
   let calp1a: f64 = 1
   let salp1b = TINY
   let calp1b: f64 = -1
+  // GeographicLib's names. tripn: the last Newton step nearly converged, so the next tolerance is wider. tripb: the bracket
+  // is as narrow as rounding allows, and one more evaluation follows.
   let tripn = false
   let tripb = false
   for (let step: i32 = 0; ; step++) {

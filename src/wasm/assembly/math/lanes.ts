@@ -120,7 +120,7 @@ export function loadSeconds<T>(pointer: usize, stride: usize): T {
 }
 
 /**
- * Shifts a sequence by one element. `previous` and `next` are consecutive groups of lanesOf<T>() elements; the result
+ * Shifts a sequence by one element. `previous` and `next` are consecutive groups of laneCount<T>() elements; the result
  * is the group that starts one element before `next`.
  */
 @inline
@@ -259,7 +259,7 @@ export function smallSin<T>(x: T): T {
 
 /** cos x − 1 for |x| < 0.02. */
 @inline
-export function smallVersine<T>(x: T): T {
+export function smallCosm1<T>(x: T): T {
   const z = mul<T>(x, x)
   return mul<T>(z, polynomial2<T>(SMALL_COSINE, z))
 }

@@ -2,8 +2,8 @@
  * A table with the sine (as a double-double) and the cosine of every eighth of a degree of latitude.
  *
  * With the table, the sine of any latitude needs only a polynomial of an angle below 1/16°. The difference of two sines
- * is then exact to the last bit of the difference. Areas of small rings are such differences at a radius of 6,400 km,
- * so that precision matters.
+ * is then exact to the last bit of the difference. Areas of small rings are such differences times the square of the
+ * Earth's radius, so this precision matters.
  */
 import { DoubleDouble, sumOfProducts } from './double-double'
 

@@ -1,5 +1,5 @@
 /**
- * Reads one position, `lon,lat`, with SIMD: one lane for each number, and no step that depends on the number of digits.
+ * Reads one position, `lon,lat`, with SIMD: one lane for each number, and no loop over the digits.
  * Texts of another form, and numbers too near the midpoint between two doubles, are left to decimal.ts.
  *
  * A number is W + A × 10⁻⁸ + B × 10⁻¹⁶ + C × 10⁻²⁴, with its whole part W and its decimals in groups of eight.

@@ -1,4 +1,6 @@
-/** Reads the array of a `coordinates` member into doubles and offsets of its sequences and parts. */
+/**
+ * Reads the array of a `coordinates` member (a span) into doubles and into the ends of its sequences and parts.
+ */
 import { isCanonical, markNotCanonical, readDegrees, resetCanonical, skipNumber } from './decimal'
 import { readPosition } from './position-lanes'
 
@@ -11,7 +13,7 @@ const NEXT_POSITION: u32 = 0x5b2c5d
 /** Deepest nesting of arrays: that of a MultiPolygon. */
 export const MAX_NESTING: i32 = 4
 
-/** Where a span is written, and what was found of it. */
+/** Where a span is written, and what is known of the last one. */
 @unmanaged
 export class Output {
   /** Address of the next double, and end of the table. */
@@ -110,8 +112,9 @@ export function readCoordinates(p: usize, maxNesting: i32, output: Output): usiz
 }
 
 /**
- * Returns the address of the closing bracket of a position. p is the byte after its latitude; 0 when anything else is
- * there.
+ * Returns the address of the closing bracket of a position; 0 when anything but further numbers precedes it.
+ *
+ * @param p the byte after the latitude
  */
 function findPositionEnd(p: usize): usize {
   p = skipSpace(p)

@@ -5,7 +5,7 @@
  * The host parses the skeleton with `JSON.parse`, which also decides whether the text is JSON. The skeleton has the
  * same strings and brackets as the text, byte by byte, and the replaced arrays were read by the grammar of JSON here.
  * So the text is valid JSON if and only if the skeleton is. Anything unusual is declined with a code; then the host
- * parses the whole text, and words any error.
+ * parses the whole text and reports any error.
  */
 
 import { reserve } from '../math/memory'
@@ -20,7 +20,7 @@ const BAD_KEYS: i32 = 4 // a key is repeated in its object, forbidden or escaped
 const TOO_MANY_SPANS: i32 = 5
 
 const MAX_LEVELS: i32 = 64
-/** Most keys of one object and of the objects around it together. Each new key is compared with all its siblings. */
+/** Largest number of keys of one object and the objects around it together. Each new key is compared with its siblings. */
 const MAX_KEYS: i32 = 64
 /**
  * Below 1000, so that the `[n]` that replaces a span is never longer than `[0,0]`, and the skeleton never longer than

@@ -3,17 +3,16 @@ import { hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { WorkLimitError } from './distance.ts'
 
-/**
- * a (π/180)² / 8, in metres: an edge of w by h degrees leaves its line in the plane by less than this · w (w + 2h), up to 90°.
- */
+/** a (π/180)² / 8: the geodesic of an edge of w by h degrees is less than this · w (w + 2h) metres from its planar edge. */
 const METERS_PER_SQUARE_DEGREE = 242.9
+/** Largest difference of longitude for which this bound holds. */
 const MAX_BOUNDED_DEGREES = 90
 /** Less than the length of a degree of latitude anywhere, metres. */
 const METERS_PER_DEGREE = 110_000
 /** Halvings of an edge, after which its length is below rounding. */
 const HALVINGS = 60
 
-/** Number of exact solutions that the search for an extreme latitude costs. */
+/** Cost of the search for one extreme latitude, in solutions of the inverse problem. */
 const SOLUTIONS = 8
 
 /** An edge whose geodesic crosses a whole parallel although both its ends lie on the same side. */
@@ -28,10 +27,10 @@ export interface ParallelCrossing {
 
 /**
  * Finds a geodesic edge that crosses a whole parallel of another ring of the same element, although neither of its ends lies
- * beyond. Geodesics bulge towards the nearer pole, so the extreme latitude of each edge decides.
+ * beyond that parallel. Geodesics bulge towards the nearer pole, so the extreme latitude of each edge decides.
  *
  * @param geometry is valid in the plane, so every ordinary ring lies on one side of every parallel
- * @param workLimit number of exact solutions that it may cost
+ * @param workLimit number of solutions of the inverse problem that it may cost
  * @throws {WorkLimitError} when the limit is reached
  */
 export function findParallelCrossing(
@@ -111,7 +110,7 @@ function findExtremeBeyond(
   budget.solutions -= SOLUTIONS
   const length = kernel.inverse(lat1, lon1, lat2, lon2)
   const [salp, calp] = [kernel.salp1(), kernel.calp1()]
-  // The geodesic has its extreme latitude between its ends only if it starts towards the parallel and arrives from it.
+  // The extreme latitude is between the ends only if the geodesic starts towards the parallel and arrives from it.
   if (!(side * calp > 0 && side * kernel.calp2() < 0)) return undefined
   let low = 0
   let high = length

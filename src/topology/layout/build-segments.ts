@@ -2,6 +2,7 @@ import { edgeTurn } from '../../geometry/edge-turn.ts'
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Location } from '../exact/point-in-ring.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
 import { LineBoundary } from './line-boundary.ts'
 import { type PolygonRing, poleLocation } from './pole-location.ts'
 import {
@@ -13,8 +14,7 @@ import {
   shiftExtent,
   turnsToReach,
   uniteExtents,
-} from './scene.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+} from './segment-set.ts'
 import { arePlanar, findGlobeMarks, unwrapRing } from './unwrap.ts'
 
 /** A ring, an edge of a line, or a point. It can be added in any number of copies. */
@@ -159,19 +159,19 @@ function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float6
 
 /**
  * What is known about two geometries when only a sweep can decide, because they touch, because no plane suffices, or because any
- * other way would cost too much. By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known.
+ * other method would cost too much.
  */
 export interface TouchingEdges {
   readonly a: FlatGeometry
   readonly b: FlatGeometry
+  /** By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known. */
   readonly edgesOfA: Uint8Array | undefined
   readonly edgesOfB: Uint8Array | undefined
 }
 
 /**
- * Returns the segments that a sweep needs: rings, points, and of the lines only what touches the other geometry, with one point
- * for each run of edges of b that does not. Otherwise lines that cross themselves a million times would make the sweep as
- * expensive.
+ * Returns the segments that a sweep needs: rings, points, and the edges of lines that touch the other geometry. A run of edges of b
+ * that touches nothing is replaced by one point. This keeps the sweep cheap for lines that cross themselves a million times.
  *
  * @param segments of both geometries; points may be added
  */
@@ -189,7 +189,7 @@ export function segmentsToSweep(segments: SegmentSet, touches: TouchingEdges): I
       continue
     }
     if (operand[s] === 0) continue
-    // The rest of this run of edges is where its first position is, because it touches nothing on the way.
+    // The whole run lies in the interior or in the exterior of a, as its first position does, because it touches nothing.
     const follows = last >= 0 && sequence[s] === sequence[last]
     if (!follows) {
       const role = { operand: 1, dimension: 0, step0: 0, step1: 0, sequence: sequence[s]! }

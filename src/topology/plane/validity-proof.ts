@@ -51,7 +51,7 @@ function starMargin(vertices: Float64Array, start: number, end: number): number 
   let y1 = vertices[2 * start + 1]!
   // 1 when the mean is to the left of the edges, −1 when it is to the right.
   let windingSign = 0
-  // Crossings of the ray from the mean to the east: upward in the first case, downward in the second.
+  // Crossings of the ray from the mean to the east: upward if windingSign is 1, downward if it is −1.
   let windings = 0
   let margin = Number.POSITIVE_INFINITY
   for (let i = 2 * start + 2; i < 2 * end; i += 2) {

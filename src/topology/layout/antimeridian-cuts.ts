@@ -1,15 +1,15 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import { ringForm } from '../../geometry/whole-parallels.ts'
+import { findAntimeridianSides, findRingTurn } from './antimeridian-edges.ts'
 import type { ElementRing } from './element-rings.ts'
-import type { SegmentSet } from './scene.ts'
-import { findAntimeridianSides, findRingTurn } from './seam-edges.ts'
+import type { SegmentSet } from './segment-set.ts'
 import { unwrapRing } from './unwrap.ts'
 
 /**
- * The polygons of an element that stay within one turn, from −180 to 180, whichever of the two names their vertices on the
- * antimeridian have. For them the map ends at the antimeridian: edges that come to it from its two sides do not touch there, and
- * edges along both sides of it are a cut, as RFC 7946 asks for.
+ * The polygons of an element that stay within one turn, from −180 to 180; a vertex on the antimeridian may have either name. For
+ * these polygons the map ends at the antimeridian: edges that come to it from its two sides do not touch there, and edges along
+ * both sides of it are a cut, as RFC 7946 asks for.
  */
 export class AntimeridianCuts {
   readonly #segments: SegmentSet
@@ -52,8 +52,8 @@ export class AntimeridianCuts {
 
 /**
  * Finds a hole in which edges along the antimeridian lie that are no boundary: edges of the hole itself, of another hole on the
- * other side, or of the exterior ring. Predicates and areas are defined all the same, but a distance from inside the hole would
- * be measured to these edges.
+ * other side, or of the exterior ring. Predicates and areas are still defined, but a distance from inside the hole would be
+ * measured to these edges.
  *
  * @returns the sequence of the hole
  */

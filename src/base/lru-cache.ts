@@ -22,7 +22,7 @@ export class LruCache<T> {
     return value
   }
 
-  /** Does not store an entry that is heavier than the maximum weight. */
+  /** Replaces the entry of this key. An entry that is heavier than the maximum weight is not stored. */
   set(key: string, value: T): void {
     this.#remove(key)
     const weight = this.#weightOf(value, key)

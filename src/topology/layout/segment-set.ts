@@ -2,7 +2,7 @@ import { bigintSign, scaledInteger, scaledLongitude } from '../exact/exact.ts'
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
 import { UndecidableError } from '../exact/undecidable.ts'
-import type { UnwrappedRing } from './seam-edges.ts'
+import type { UnwrappedRing } from './antimeridian-edges.ts'
 
 /** What a segment stands for: where it comes from, and how the depths change across it. */
 export interface SegmentRole {
@@ -237,8 +237,9 @@ export function computeRingExtent({ lon, turn }: UnwrappedRing): Extent {
 const MAX_SEGMENTS = 300_000
 
 /**
- * Returns the whole turns by which copies of something have to be shifted to come near a target.
+ * Returns the whole turns by which copies of a shape have to be shifted to come near a target.
  *
+ * @param own extent of the shape
  * @param segmentCount number of segments in one copy
  * @returns the first and the last turn, both included
  * @throws {UndecidableError} when there would be too many copies

@@ -104,7 +104,8 @@ async function run(ask: EvidenceRunner, task: VerifyTask, context: RequestContex
 }
 
 /**
- * Returns the members `attestation` and `delegatedAttestation`, and `submission` if the service submits the attestation itself.
+ * Has a proof's attestation signed, and submitted on request. Returns the members `attestation` and `delegatedAttestation`, and
+ * `submission` if the service submits the attestation itself.
  */
 async function sign(
   { chains, signer, submissions, keccak }: VerifyServiceParts,
@@ -126,7 +127,7 @@ async function sign(
     return { uid: offchainUid, members, isOnChain: false, headers }
   }
   const submission = await submissions.submit(payload, caller, context)
-  // Once the attestation is on chain, its block has determined both values.
+  // Once the attestation is on the chain, the time of its block determines `time` and the UID.
   const { uid = offchainUid, timeSeconds: time = timeSeconds } = submission
   const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
   return { uid, members, isOnChain: submission.blockNumber !== undefined, headers }

@@ -246,7 +246,7 @@ function startSubmissionCounts(config: Config, { signer, store, relay }: Threads
   })
 }
 
-/** Stores generated records. They arrive while the service already runs; the log says when they are there. */
+/** Stores generated records in the background, while the service already runs. The log reports when they are stored. */
 function storeSampleRecords(store: StoreClient, { config, log, chains }: Basics): void {
   fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
     ({ stored, reason }) =>
@@ -280,13 +280,16 @@ function registerSubmissionMetrics(metrics: Metrics, relay?: RelayClient, counts
   metrics.samples('submissions', 'Submissions by status', 'gauge', () =>
     (counts?.counts() ?? []).map(({ chainId, status, count }) => [{ ...chainLabels(chainId), status }, count]),
   )
-  metrics.samples('submission_oldest_seconds', 'Since the oldest one that is in no block was taken', 'gauge', () =>
-    (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chainLabels(chainId), seconds]),
+  metrics.samples(
+    'submission_oldest_seconds',
+    'Seconds since the oldest submission without a block was stored',
+    'gauge',
+    () => (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chainLabels(chainId), seconds]),
   )
   metrics.samples('submission_events_total', 'Submissions that were sent, mined or reverted', 'counter', () =>
     (relay?.events() ?? []).map(({ chainId, event, count }) => [{ ...chainLabels(chainId), event }, count]),
   )
-  metrics.samples('relay_ready', '1 when the relay of a chain waits for nothing', 'gauge', () =>
+  metrics.samples('relay_ready', '1 if the relay of a chain is ready to send', 'gauge', () =>
     (relay?.chainIds ?? []).map((id) => [chainLabels(id), relay?.state(id)?.state === 'ready' ? 1 : 0]),
   )
 }

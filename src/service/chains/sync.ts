@@ -4,8 +4,8 @@ import type { Config } from '../../config/config.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import { readSyncParameter } from '../../validation/feed-query.ts'
 import type { SyncKind, SyncOutcome, SyncStatus } from '../../wire/sync-messages.ts'
-import { recordsUnavailable, type StoreAccess } from '../records/questions.ts'
 import type { EventSink, SyncResponse, SyncService } from '../records/record-services.ts'
+import { recordsUnavailable, type StoreAccess } from '../records/store-access.ts'
 import type { RequestContext } from '../request.ts'
 
 /**

@@ -8,8 +8,8 @@ import { encodeCursor, readRecordQuery, readUid } from '../../validation/record-
 import type { EncodedPage } from '../../wire/store-messages.ts'
 import type { RequestContext, ServiceResponse } from '../request.ts'
 import { featureText, featureTexts, lastKey } from './documents.ts'
-import type { StoreAccess } from './questions.ts'
 import type { ListResponse, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
+import type { StoreAccess } from './store-access.ts'
 
 export interface RecordServiceParts {
   readonly config: Config
@@ -31,6 +31,7 @@ type ListQuery = ReturnType<typeof readRecordQuery>
 
 interface CachedList {
   readonly listQuery: ListQuery
+  /** Identifies the version of the records from which the list was read. */
   readonly mark: string
   readonly response: ListResponse
 }
@@ -143,7 +144,7 @@ export class RecordApi implements RecordService {
     return Buffer.from(format === 'geojson' ? await featureTexts(text) : text)
   }
 
-  /** Returns true if the operator has chosen the formats' names of the previous API generation for this route (decision 51). */
+  /** Returns true if this route names formats as the previous API generation did, which is the operator's choice (decision 51). */
   #isLegacy(route: RecordRoute): boolean {
     return this.#parts.config.legacyProofFormat && route === 'location-proofs'
   }

@@ -14,7 +14,7 @@ export interface TransportOptions {
    * does when the hourly limit is reached, the call fails at once.
    */
   readonly maxRetryWaitMs?: number | undefined
-  /** Time limit for a response, or for the next piece of a stream; default 30,000. */
+  /** Time limit for a response, or for the next piece of a stream, in milliseconds; default 30,000. */
   readonly timeoutMs?: number | undefined
 }
 

@@ -198,12 +198,12 @@ async function createServices(
   const schemas = schemaUids(config)
   const { allowAnySchema } = config
   const policy = new ChainPolicy({ chains, schemas, builtInKinds: schemaKinds(config), allowAnySchema, chainClient })
-  const ask = createEvidenceRunner(config, pool, now)
-  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now })
+  const runEvidence = createEvidenceRunner(config, pool, now)
+  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, runEvidence, now })
   const resolver = createInputResolver({ chainClient, locations, readProof, now })
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
-  const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now }
+  const parts = { config, pool, runEvidence, chains: policy, resolver, answers, signer, keccak, now }
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
   const records = new RecordApi({ config, chains, ask: askRecords, now })

@@ -303,7 +303,7 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     remedy: 'Set RPC_URL_<chainId> and restart the service.',
     method: 'POST',
     path: '/api/sync',
-    detail: 'set RPC_URL_<chainId> for the chains that shall be read',
+    detail: 'set RPC_URL_<chainId> for each chain to read',
   },
   'Invalid GraphQL request': {
     cause: 'The body or the query string contains no GraphQL query.',

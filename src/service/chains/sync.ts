@@ -219,7 +219,7 @@ export class SyncApi implements SyncService {
     if (!config.records) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     if (!config.sync) throw invalidInput('Sync is off', 'this deployment does not read chains (SYNC=0)')
     if (chainClient !== undefined) return chainClient
-    throw invalidInput('No chain is configured', 'set RPC_URL_<chainId> for the chains that shall be read')
+    throw invalidInput('No chain is configured', 'set RPC_URL_<chainId> for each chain to read')
   }
 }
 

@@ -36,7 +36,7 @@ export interface ProofReaderParts {
   readonly schemas: Readonly<Record<SchemaKind, Hex>>
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
-  readonly ask: EvidenceRunner
+  readonly runEvidence: EvidenceRunner
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -134,7 +134,7 @@ class ProofChecks {
   ) {
     const input = kind === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
     const body = Buffer.from(JSON.stringify(input))
-    const result = await this.#parts.ask({ kind, body, nowSeconds }, context)
+    const result = await this.#parts.runEvidence({ kind, body, nowSeconds }, context)
     if (result.ok) return result
     throw new ProblemError({ ...underPath(result.problem, pointer), type: 'invalid-input' })
   }

@@ -32,7 +32,7 @@ type ListQuery = ReturnType<typeof readRecordQuery>
 interface CachedList {
   readonly listQuery: ListQuery
   /** Identifies the version of the records from which the list was read. */
-  readonly mark: string
+  readonly version: string
   readonly response: ListResponse
 }
 
@@ -67,10 +67,14 @@ export class RecordApi implements RecordService {
     const key = `${route} ${format} ${address}?${search}`
     const cached = this.#lists.get(key)
     const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
-    const { mark, page } = await this.#parts.ask('newPage', { query: listQuery.query, mark: cached?.mark }, context)
+    const { version, page } = await this.#parts.ask(
+      'newPage',
+      { query: listQuery.query, version: cached?.version },
+      context,
+    )
     if (page === undefined) return cached!.response
     const response = await this.#makeList(page, listQuery, { route, address, format })
-    this.#lists.set(key, { listQuery, mark, response })
+    this.#lists.set(key, { listQuery, version, response })
     return response
   }
 

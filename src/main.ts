@@ -1,6 +1,6 @@
 /**
- * Reads the settings, starts the service and stops it on a signal. Except for the signer, only this file accesses the process
- * itself.
+ * Reads the settings, starts the service and stops it on a signal. Within the service, only this file and the signer thread read
+ * the environment.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -24,10 +24,10 @@ import { createResponseSigner } from './service/compute/signed-answer.ts'
 import { Feeds } from './service/records/feeds.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
-import { createStoreAccess } from './service/records/questions.ts'
 import type { GraphqlService } from './service/records/record-services.ts'
 import { RecordApi } from './service/records/records.ts'
 import { fillWithSamples } from './service/records/sample-records.ts'
+import { createStoreAccess } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
@@ -198,12 +198,12 @@ async function createServices(
   const schemas = schemaUids(config)
   const { allowAnySchema } = config
   const policy = new ChainPolicy({ chains, schemas, builtInKinds: schemaKinds(config), allowAnySchema, chainClient })
-  const ask = createEvidenceRunner(config, pool, now)
-  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now })
+  const runEvidence = createEvidenceRunner(config, pool, now)
+  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, runEvidence, now })
   const resolver = createInputResolver({ chainClient, locations, readProof, now })
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
-  const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now }
+  const parts = { config, pool, runEvidence, chains: policy, resolver, answers, signer, keccak, now }
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
   const records = new RecordApi({ config, chains, ask: askRecords, now })
@@ -246,7 +246,7 @@ function startSubmissionCounts(config: Config, { signer, store, relay }: Threads
   })
 }
 
-/** Stores generated records. They arrive while the service already runs; the log says when they are there. */
+/** Stores generated records in the background, while the service already runs. The log reports when they are stored. */
 function storeSampleRecords(store: StoreClient, { config, log, chains }: Basics): void {
   fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
     ({ stored, reason }) =>
@@ -280,13 +280,16 @@ function registerSubmissionMetrics(metrics: Metrics, relay?: RelayClient, counts
   metrics.samples('submissions', 'Submissions by status', 'gauge', () =>
     (counts?.counts() ?? []).map(({ chainId, status, count }) => [{ ...chainLabels(chainId), status }, count]),
   )
-  metrics.samples('submission_oldest_seconds', 'Since the oldest one that is in no block was taken', 'gauge', () =>
-    (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chainLabels(chainId), seconds]),
+  metrics.samples(
+    'submission_oldest_seconds',
+    'Seconds since the oldest submission without a block was stored',
+    'gauge',
+    () => (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chainLabels(chainId), seconds]),
   )
   metrics.samples('submission_events_total', 'Submissions that were sent, mined or reverted', 'counter', () =>
     (relay?.events() ?? []).map(({ chainId, event, count }) => [{ ...chainLabels(chainId), event }, count]),
   )
-  metrics.samples('relay_ready', '1 when the relay of a chain waits for nothing', 'gauge', () =>
+  metrics.samples('relay_ready', '1 if the relay of a chain is ready to send', 'gauge', () =>
     (relay?.chainIds ?? []).map((id) => [chainLabels(id), relay?.state(id)?.state === 'ready' ? 1 : 0]),
   )
 }

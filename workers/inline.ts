@@ -6,8 +6,8 @@ import type { ComputeResult, ComputeTask, ComputeWorkerData } from '../src/wire/
 /**
  * Creates a function that computes requests on the calling thread, with the same code as the compute threads.
  *
- * A distance between two points costs the service 76 µs of CPU time so, and 110 µs through a compute thread (32 connections); the
- * main thread alone spends 37 µs instead of 45 µs, because two messages cost more than the computation.
+ * With 32 connections, a distance between two points costs the service 76 µs of CPU time this way, and 110 µs through a compute
+ * thread. The share of the main thread is 37 µs instead of 45 µs, because two messages cost more than the computation.
  *
  * @returns a function that returns undefined when the request is rejected or fails; such a request goes to a compute
  *   thread, which has larger limits and reports the problem

@@ -59,10 +59,10 @@ class SignedOutbox {
 }
 
 /**
- * Signatures in one message. A message costs as much as a signature; small ones let the main thread respond to the
- * first clients while the remaining signatures are computed.
+ * Maximum number of signatures in one message. Sending a message costs as much as a signature, but small messages let the main
+ * thread respond to the first clients while the remaining signatures are computed.
  */
-const RESULTS_A_MESSAGE = 8
+const RESULTS_PER_MESSAGE = 8
 const main = parentPort!
 const post = (reply: SignerReply, transfer: ArrayBuffer[] = []) => main.postMessage(reply, transfer)
 
@@ -118,7 +118,7 @@ function serve({ signer, connection }: { signer: Signer; connection: NonceConnec
     const { records, bulk, others } = request
     splitRecords(records, (id, record) => {
       // Flush only when another result follows: the last ones travel with the final flush below.
-      if (outbox.length >= RESULTS_A_MESSAGE) outbox.flush(false)
+      if (outbox.length >= RESULTS_PER_MESSAGE) outbox.flush(false)
       signRecord(id, record)
     })
     for (const [id, payload] of others) {

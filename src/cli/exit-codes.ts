@@ -31,7 +31,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Creates an error for a wrong use of the command. */
+/** Creates an error for an invalid command line or an unusable input. */
 export function usage(message: string, cause?: unknown): CommandError {
   return new CommandError(EXIT.usageError, message, { cause })
 }

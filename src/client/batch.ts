@@ -56,7 +56,7 @@ export interface Batch {
 const INPUT_MEMBERS = ['from', 'to', 'geometry', 'container', 'containee', 'target', 'geometry1', 'geometry2']
 const DEFAULT_CHUNK_ITEMS = 256
 const DEFAULT_CONCURRENCY = 2
-/** Most characters of the lines of one request. A longer line is sent in a request with no others. */
+/** Maximum number of characters of the lines of one request. A longer line is sent in a request with no others. */
 const MAX_CHUNK_CHARACTERS = 512 * 1024
 
 export function createBatch(transport: Transport, defaultChainId: number | undefined): Batch {

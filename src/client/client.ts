@@ -81,7 +81,7 @@ export interface Client {
   ready(options?: CallOptions): Promise<Readiness>
   /** Reads the version, endpoints and attester of the service. */
   info(options?: CallOptions): Promise<ServiceInfo>
-  /** Reads who signs here. `verifyResult` takes it as `issuer`; keep a trusted copy instead of reading it each time. */
+  /** Reads the attester's addresses, chains and schemas. `verifyResult` takes it as `issuer`; keep a trusted copy instead of reading it each time. */
   issuer(options?: CallOptions): Promise<Issuer>
 }
 

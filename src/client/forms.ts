@@ -51,7 +51,7 @@ interface Member {
   readonly optional?: true
 }
 
-/** The required and optional members of an object. Other members are rejected, because nothing vouches for them. */
+/** The required and optional members of an object. Other members are rejected, because they are not signed. */
 export type Form = Readonly<Record<string, Member>>
 
 const LARGEST_INTEGER = 2 ** 48 - 1
@@ -165,7 +165,7 @@ export const PROOF_ATTESTATION_FORM: Form = {
   ...ATTESTATION_FORM,
   uid: BYTES32,
   time: INTEGER,
-  expirationTime: { isValid: (value) => value === 0, what: '0, never' },
+  expirationTime: { isValid: (value) => value === 0, what: '0 (never)' },
   revocationTime: INTEGER,
   signature: optional(SIGNATURE),
 }
@@ -187,8 +187,7 @@ export function findFaults(value: unknown, form: Form, path = ''): string[] {
     }
   }
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(form, name))
-      faults.push(`${path}${name.slice(0, 40)} is an unknown member, which nothing vouches for`)
+    if (!Object.hasOwn(form, name)) faults.push(`${path}${name.slice(0, 40)} is an unknown member, which is not signed`)
   }
   return faults
 }

@@ -40,7 +40,7 @@ export interface Records {
   list(query?: RecordQuery, options?: CallOptions): Promise<LocationRecordList>
   /** Reads one record. @throws {ApiError} with status 404 when there is no record with this UID */
   get(uid: string, options?: CallOptions): Promise<LocationRecord>
-  /** Reads numbers of records, by chain and by time. */
+  /** Reads the number of records, by chain and by time. */
   stats(options?: CallOptions): Promise<RecordStats>
   /** Reads the chains that the service reads records from, and the schema of location attestations. */
   config(options?: CallOptions): Promise<RecordConfig>

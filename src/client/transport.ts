@@ -7,14 +7,14 @@ export interface TransportOptions {
   readonly apiKey?: string | undefined
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined
-  /** How often a request is retried at most; default 3. */
+  /** Maximum number of retries of a request; default 3. */
   readonly maxRetries?: number | undefined
   /**
-   * The longest `Retry-After` to wait for; default 30,000. An exhausted hourly limit usually asks for a longer wait, and is then
-   * an error at once.
+   * The longest `Retry-After` to wait for, in milliseconds; default 30,000. If a response asks for a longer wait, as it usually
+   * does when the hourly limit is reached, the call fails at once.
    */
   readonly maxRetryWaitMs?: number | undefined
-  /** Time limit for a response, or for the next piece of a stream; default 30,000. */
+  /** Time limit for a response, or for the next piece of a stream, in milliseconds; default 30,000. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -57,7 +57,7 @@ export interface Transport {
   json<T>(call: Call, options?: CallOptions): Promise<T>
   /** Sends a request and returns once the response's headers have arrived. @throws as `json` */
   open(call: Call, options?: CallOptions): Promise<OpenResponse>
-  /** Returns how often a call is retried at most. */
+  /** Returns the maximum number of retries of a call. */
   maxRetries(options: CallOptions): number
   /** Waits before a retry. @param attempt 0 before the second attempt, 1 before the third, … */
   pause(attempt: number, options: CallOptions): Promise<void>

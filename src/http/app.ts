@@ -186,7 +186,7 @@ class RequestHandler implements HttpHandler {
     return unparsableResponse(status, { requestId: this.#nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
   }
 
-  /** Creates a request's state. Reads the address only without a valid key: reading it costs as much as all other work here. */
+  /** Creates a request's state. Reads the address only if there is no valid key, because that takes as long as everything else here. */
   #begin(exchange: Exchange): RequestState {
     const nowMs = this.#now()
     exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs

@@ -89,7 +89,7 @@ interface AnvilEnd {
   readonly code: number | null
   readonly signal: string | null
   /** The last lines of its output, joined to one line. */
-  readonly lastWords: string
+  readonly lastOutput: string
 }
 
 /** Number of past states that anvil keeps, as many as a full node. Without a limit, memory would grow with the chain. */
@@ -128,8 +128,8 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
   ])
   let tail = ''
   const ended = new Promise<AnvilEnd>((resolve) => {
-    child.once('error', (error) => resolve({ code: null, signal: null, lastWords: error.message }))
-    child.once('exit', (code, signal) => resolve({ code, signal, lastWords: lastLines(tail) }))
+    child.once('error', (error) => resolve({ code: null, signal: null, lastOutput: error.message }))
+    child.once('exit', (code, signal) => resolve({ code, signal, lastOutput: lastLines(tail) }))
   })
   const guard = child.stdio[3] as Writable | undefined | null
   guard?.on('error', () => {}) // the guard has ended, and so has anvil
@@ -149,7 +149,7 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
   if (typeof url === 'string') return { pid: child.pid!, url, ended, stop }
   child.kill('SIGKILL')
   const reason = url === undefined ? `does not listen after ${options.startMs} ms` : 'ended while it started'
-  throw new Error(`anvil ${reason}: ${(url ?? (await ended)).lastWords}`)
+  throw new Error(`anvil ${reason}: ${(url ?? (await ended)).lastOutput}`)
 
   async function stop(): Promise<void> {
     child.kill('SIGTERM')

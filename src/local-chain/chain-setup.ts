@@ -96,7 +96,7 @@ const DEFAULT_SCHEMAS = {
 /** `empty`: a new chain. `partial`: its setup was interrupted. `whole`: its setup is complete. */
 type SetupState = 'empty' | 'partial' | 'whole'
 
-/** Finds how far the setup of a chain has come. @param accounts anvil's accounts */
+/** Finds the progress of a chain's setup. @param accounts anvil's accounts */
 export async function setupState(rpc: Rpc, accounts: readonly Hex[]): Promise<SetupState> {
   // The last step of the setup is the revocation, which is the second transaction of account 1.
   if (Number(await rpc.request('eth_getTransactionCount', [accounts[1], 'latest'])) >= 2) return 'whole'

@@ -62,7 +62,8 @@ const TEST_FUNDS = 1000n * 10n ** 18n
  * Starts anvil with the state in the data folder, or sets up a new chain with EAS, our schemas and sample attestations. If anvil
  * ends unexpectedly, it is started again on the same port.
  *
- * @throws {ConfigError} that says what to do, when anvil is missing or cannot start, or another setting contradicts
+ * @throws {ConfigError} that says what to do, when anvil is missing or cannot start, or another setting conflicts
+ * with it
  */
 export async function startLocalChain(parts: LocalChainParts): Promise<LocalChain> {
   const chains = localChainTable(parts.config)
@@ -203,9 +204,9 @@ class SupervisedChain {
   /** Starts anvil again when it ends. @param restarts number of restarts since it last ran for long */
   #watch(running: AnvilProcess, restarts: number): void {
     const startedMs = performance.now()
-    void running.ended.then(({ code, signal, lastWords }) => {
+    void running.ended.then(({ code, signal, lastOutput }) => {
       if (this.#isClosing) return
-      this.#log.error('the local chain ended', { code, signal, lastWords })
+      this.#log.error('the local chain ended', { code, signal, lastOutput })
       const isStable = performance.now() - startedMs > this.#settings.stableMs
       void this.#restart(isStable ? 1 : restarts + 1)
     })

@@ -4,7 +4,7 @@ import { type JsonSchema, standaloneSchema, type Tool } from './tool.ts'
 
 /** Records per page, few enough for a model to read; `offset` selects further pages. */
 const PAGE = { default: 20, max: 100 }
-/** Most characters of a location in the text; the structured content has all of them. */
+/** Maximum number of characters of a location in the text; the structured content has all of them. */
 const MAX_SHOWN_CHARACTERS = 120
 
 const address = (description: string): JsonSchema => ({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description })

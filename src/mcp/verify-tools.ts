@@ -4,7 +4,7 @@ import { verifyResult } from '../client/verify/verify-result.ts'
 import type { EvidenceCheck, VerifyProofResponse, VerifyStampResponse } from '../types/generated.ts'
 import { type JsonSchema, metersText, shareText, signedText, standaloneSchema, type Tool } from './tool.ts'
 
-/** Most failed checks in the text; the structured content has all of them. */
+/** Maximum number of failed checks in the text; the structured content has all of them. */
 const MAX_SHOWN_CHECKS = 8
 
 /** Creates the tools that have the service evaluate evidence. */
@@ -54,7 +54,7 @@ const PROOF_OPTIONS: JsonSchema = {
 /**
  * Creates the tool that checks a signed response in this process, without trusting the service.
  *
- * @param client only used to read who signs there, when a call names no attester; undefined without a service
+ * @param client used only to read the attester of the service when a call names none; undefined without a service
  */
 export function createVerifyResultTool(client: Client | undefined): Tool {
   return {
@@ -124,7 +124,7 @@ function stampText({
   details,
 }: VerifyStampResponse): string {
   const parts = [
-    `The stamp is ${valid ? 'valid' : 'not valid'}: signatures ${either(signaturesValid, 'verify', 'do not verify')}, form ${either(structureValid, 'holds', 'does not hold')}, signals ${either(signalsConsistent, 'are consistent', 'are not consistent')}.`,
+    `The stamp is ${valid ? 'valid' : 'not valid'}: signatures ${either(signaturesValid, 'verify', 'do not verify')}, structure ${either(structureValid, 'is valid', 'is not valid')}, signals ${either(signalsConsistent, 'are consistent', 'are not consistent')}.`,
     ...details.signatures.filter(({ ok }) => !ok).map(({ index, reason }) => `signature ${index}: ${reason}`),
     ...failed([...details.structure, ...details.checks]),
   ]

@@ -80,12 +80,12 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   }
   return {
     page: (query) => listRecords(database, memory, query),
-    async newPage({ query, mark }) {
-      // Read before the page. If the page is newer than its mark, the next call only reads it once more.
+    async newPage({ query, version }) {
+      // Read before the page. If the page is newer than its version, the next call only reads it once more.
       const { state } = await readState()
-      if (state === mark) return { mark, page: undefined }
+      if (state === version) return { version, page: undefined }
       const page = await listRecords(database, memory, query)
-      return { mark: state, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
+      return { version: state, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),

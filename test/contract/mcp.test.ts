@@ -155,7 +155,7 @@ describe('the MCP server', () => {
     const stamp = stampOf('gpsd')
     const good = await call(client, 'verify_stamp', { stamp })
     expect(good['structured'].valid).toBe(true)
-    expect(good['text']).toMatch(/^The stamp is valid: signatures verify, form holds, signals are consistent\./)
+    expect(good['text']).toMatch(/^The stamp is valid: signatures verify, structure is valid, signals are consistent\./)
     const forged = await call(client, 'verify_stamp', { stamp: { ...stamp, location: TOWN_HALL } })
     expect(forged['structured'].valid).toBe(false)
     expect(forged['text']).toMatch(/^The stamp is not valid: signatures do not verify,.*\nsignature 0: /)

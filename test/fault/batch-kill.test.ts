@@ -120,7 +120,7 @@ describe('a batch that is killed', () => {
       }
       const code = await ended
       // Killed before it printed anything, when the previous checkpoint was already far enough.
-      if (round > 0 && output() !== '') expect(output()).toMatch(/^going on after item \d/)
+      if (round > 0 && output() !== '') expect(output()).toMatch(/^resuming after item \d/)
       if (code === null) continue
       expect({ code, output: output() }).toMatchObject({ code: 1 }) // some items were rejected
       expect(JSON.parse(output().trim().split('\n').at(-1)!)).toMatchObject({ items: LINES })

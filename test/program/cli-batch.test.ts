@@ -52,7 +52,7 @@ describe('a batch in this process', () => {
     expect(checkpoint.items).toBeLessThan(ITEMS)
     expect(checkpoint.outputBytes).toBe(Buffer.byteLength(output()))
     const second = await batch()
-    expect([second.exitCode, second.err]).toEqual([0, `going on after item ${checkpoint.items}\n`])
+    expect([second.exitCode, second.err]).toEqual([0, `resuming after item ${checkpoint.items}\n`])
     expect(existsSync(path('out.ndjson.part'))).toBe(false)
     const parts = output()
     expect((await batch({}, '--restart')).exitCode).toBe(0)

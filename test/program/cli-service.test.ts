@@ -107,7 +107,7 @@ describe('commands that use a service', () => {
       expect.stringContaining('7 items are done: run the same command again to resume'),
     ])
     const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.internalKey])
-    expect([second.exitCode, second.err]).toEqual([0, 'going on after item 7\n'])
+    expect([second.exitCode, second.err]).toEqual([0, 'resuming after item 7\n'])
     const ids = readFileSync(output, 'utf8')
       .trim()
       .split('\n')

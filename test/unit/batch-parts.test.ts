@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { BodyCollector, BodyPages } from '../../src/http/transport/in-flight.ts'
 import { BatchTally } from '../../src/service/batch/batch.ts'
 import { LineCutter, type LineGroup, splitBatch } from '../../src/service/batch/item-cutters.ts'
-import { OrderedLane } from '../../src/service/batch/ordered-lane.ts'
+import { OrderedQueue } from '../../src/service/batch/ordered-queue.ts'
 import { Gate } from '../../src/service/gate.ts'
 import { eventually } from '../eventually.ts'
 
@@ -206,21 +206,21 @@ describe('a body in pieces', () => {
 /** Waits for one tick of the event loop: all work that needs nothing from outside is then done. */
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('an ordered lane', () => {
+describe('an ordered queue', () => {
   it('writes in the order of adding, whichever task ends first, and never runs more tasks than its width', async () => {
     const written: string[] = []
     let begun = 0
     let highest = 0
-    const lane = new OrderedLane<string>({ width: 3, write: (text) => void written.push(text), onRoom: () => {} })
+    const queue = new OrderedQueue<string>({ width: 3, write: (text) => void written.push(text), onRoom: () => {} })
     for (let index = 0; index < 20; index++) {
-      lane.add(async () => {
+      queue.add(async () => {
         highest = Math.max(highest, ++begun - written.length)
         for (let ticks = (index * 7) % 5; ticks > 0; ticks--) await tick()
         return String(index)
       })
     }
-    expect(lane.isFull).toBe(true)
-    await lane.finish()
+    expect(queue.isFull).toBe(true)
+    await queue.finish()
     expect(written).toEqual(Array.from({ length: 20 }, (_, index) => String(index)))
     expect(highest).toBeLessThanOrEqual(3)
   })
@@ -234,33 +234,33 @@ describe('an ordered lane', () => {
         release = resolve
       })
     }
-    const lane = new OrderedLane<string>({ width: 2, write, onRoom: () => {} })
-    for (const text of ['a', 'b']) lane.add(async () => text)
+    const queue = new OrderedQueue<string>({ width: 2, write, onRoom: () => {} })
+    for (const text of ['a', 'b']) queue.add(async () => text)
     await tick()
     expect(written).toEqual(['a'])
     release()
     await tick()
     expect(written).toEqual(['a', 'b'])
     release()
-    await lane.finish()
+    await queue.finish()
   })
 
   it('ends with the first failure, and takes nothing more before finish is called', async () => {
     const written: string[] = []
     let isLateStarted = false
     const write = (text: string) => void written.push(text)
-    const lane = new OrderedLane<string>({ width: 3, write, onRoom: () => {} })
-    lane.add(async () => 'a')
-    lane.add(() => Promise.reject(new Error('broken')))
-    lane.add(async () => 'c')
+    const queue = new OrderedQueue<string>({ width: 3, write, onRoom: () => {} })
+    queue.add(async () => 'a')
+    queue.add(() => Promise.reject(new Error('broken')))
+    queue.add(async () => 'c')
     await eventually(() => expect(written).toEqual(['a']))
     await tick()
-    expect(lane.isFull).toBe(true)
-    lane.add(() => {
+    expect(queue.isFull).toBe(true)
+    queue.add(() => {
       isLateStarted = true
       return Promise.reject(new Error('begun after the failure'))
     })
-    await expect(lane.finish()).rejects.toThrow('broken')
+    await expect(queue.finish()).rejects.toThrow('broken')
     expect(written).toEqual(['a'])
     expect(isLateStarted).toBe(false)
   })

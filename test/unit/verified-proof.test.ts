@@ -51,7 +51,7 @@ function reader(
       onChain === undefined
         ? undefined
         : ({ serves: () => true, attestation: async () => reading } as unknown as ChainClient),
-    ask,
+    runEvidence: ask,
     now: () => (NOW_SECONDS + laterSeconds) * 1000,
   })
 }

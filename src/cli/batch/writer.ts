@@ -128,7 +128,7 @@ export class FileWriter implements BatchWriter {
   readonly #errors: LineFile
   readonly #now: () => number
   readonly #read: () => ReadBytes | undefined
-  /** Whether a restart left the results of an interrupted run as they are until now. */
+  /** True if this run restarts an interrupted run. Until this run writes, the journal stays, so that the other can be resumed. */
   readonly #hasInterruptedRun: boolean
   #items: number
   #failed: number

@@ -68,7 +68,7 @@ export async function runBatch(
       )
   const startedMs = terminal.now()
   const { items: skipped } = writer.from
-  if (skipped > 0) terminal.err(`going on after item ${skipped.toLocaleString('en-US')}\n`)
+  if (skipped > 0) terminal.err(`resuming after item ${skipped.toLocaleString('en-US')}\n`)
   const counted = countedBytes(pieces, writer.from.read, () => {
     throw usage(
       `${file}: not the input of the interrupted run: repeat it with that input, or start again with --restart`,

@@ -18,7 +18,7 @@ const SAMPLE_EVERY = 100
 /** Maximum number of latencies that are stored for the percentiles. */
 const MAX_LATENCIES = 1_000_000
 
-/** Runs `trigpoint bench load`, which requests distances between ever-changing points. @returns 1 if a signature is wrong */
+/** Runs `trigpoint bench load`, which requests distances between points that differ in each request. @returns 1 if a signature is wrong */
 export async function runBench(what: 'load' | 'ops', options: BenchOptions, terminal: Terminal): Promise<ExitCode> {
   if (what === 'ops')
     throw usage('run the benchmark of the operations in a checkout: npm run bench (results are in docs/geodesy.md)')
@@ -77,13 +77,13 @@ class Load {
 
   async run(startedMs: number): Promise<void> {
     await Promise.all(
-      Array.from({ length: this.#options.concurrency }, (_, lane) => this.#sendRequests(lane, startedMs)),
+      Array.from({ length: this.#options.concurrency }, (_, sender) => this.#sendRequests(sender, startedMs)),
     )
     this.#progress.stop()
   }
 
   /** Sends the next request as soon as the response to the previous one has arrived. */
-  async #sendRequests(lane: number, startedMs: number): Promise<void> {
+  async #sendRequests(sender: number, startedMs: number): Promise<void> {
     const { signal } = this.#terminal
     const durationMs = this.#options.seconds * 1000
     const isRefused = () => this.errorStatus === 429 || this.errorStatus === 401
@@ -91,7 +91,7 @@ class Load {
       const requestStartMs = performance.now()
       try {
         const call = { maxRetries: 0, signal }
-        const response = await this.#client.compute.distance(point(lane, step), point(step, lane + 1), call)
+        const response = await this.#client.compute.distance(point(sender, step), point(step, sender + 1), call)
         this.requests++
         if (this.requests % SAMPLE_EVERY === 1) this.sampled.push(response)
         if (this.latenciesMs.length < MAX_LATENCIES) this.latenciesMs.push(performance.now() - requestStartMs)

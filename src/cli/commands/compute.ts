@@ -90,7 +90,7 @@ function responseText(response: ComputeResponse, names: readonly string[]): stri
     `${'operation'.padEnd(11)}${operation}`,
     ...(notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`),
     `${'attester'.padEnd(11)}${attestation.attester}`,
-    `${'signed'.padEnd(11)}${timeText(timestamp)}, nonce ${delegatedAttestation.nonce}, to be submitted until ${timeText(delegatedAttestation.deadline)}`,
+    `${'signed'.padEnd(11)}${timeText(timestamp)}, nonce ${delegatedAttestation.nonce}, can be submitted until ${timeText(delegatedAttestation.deadline)}`,
     '',
   ].join('\n')
 }

@@ -49,19 +49,19 @@ export async function registerSchema(text: string, options: RegisterOptions, ter
   const definition = newSchema(text, options)
   const account = await readAccount(options.key, options.passwordFile)
   const {
-    readChainId: chainIdOf,
-    readRegisteredSchema: registeredSchema,
+    readChainId,
+    readRegisteredSchema,
     registerSchema: sendSchema,
   } = await import('../../attest/register-schema.ts')
   const rpc = { rpcUrl: options.rpc, rpcTimeoutMs: RPC_TIMEOUT_MS }
   const chainId = await withRpcErrors(
-    chainIdOf({ ...rpc, registry: definition.resolver }),
+    readChainId({ ...rpc, registry: definition.resolver }),
     'the chain does not respond',
   )
   const registry = (options.registry ?? builtInRegistry(chainId)) as Hex
   const parts = { ...rpc, registry }
   const registered = await withRpcErrors(
-    registeredSchema(parts, definition.uid),
+    readRegisteredSchema(parts, definition.uid),
     `${registry} on chain ${chainId} does not respond as a SchemaRegistry`,
   )
   if (registered !== undefined) {

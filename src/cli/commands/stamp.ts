@@ -101,12 +101,12 @@ function parseSeconds(text: string): number {
 }
 
 function parseSignal(text: string): Record<string, unknown> {
-  const at = text.indexOf('=')
-  if (at < 1) throw usage(`--signal ${JSON.stringify(text)} is not name=value`)
-  const value = text.slice(at + 1)
+  const equals = text.indexOf('=')
+  if (equals < 1) throw usage(`--signal ${JSON.stringify(text)} is not name=value`)
+  const value = text.slice(equals + 1)
   try {
-    return { [text.slice(0, at)]: JSON.parse(value) }
+    return { [text.slice(0, equals)]: JSON.parse(value) }
   } catch {
-    return { [text.slice(0, at)]: value }
+    return { [text.slice(0, equals)]: value }
   }
 }

@@ -97,7 +97,7 @@ type InputColumns =
 
 interface Columns {
   readonly names: readonly string[]
-  /** Inputs by member of an operation. `''` is an input without a member. */
+  /** Inputs by member of an operation. The key `''` is an input whose columns name no member. */
   readonly inputs: ReadonlyMap<string, InputColumns>
   readonly id: number
   readonly radius: number

@@ -6,7 +6,7 @@ const MAX_DEPTH = 64
 const MAX_POSITIONS = 1_000_000
 
 /** A waypoint, route or track while it is being read. */
-interface Open {
+interface OpenElement {
   readonly name: 'waypoint' | 'route' | 'track'
   readonly place: string
   readonly segments: Position[][]
@@ -23,7 +23,7 @@ interface Open {
 export async function* gpxItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
   const parser = new SaxesParser<{ xmlns: false; position: true }>({ xmlns: false, position: true })
   const items: SourceItem[] = []
-  let open: Open | undefined
+  let open: OpenElement | undefined
   let depth = 0
   let positions = 0
   let isGpx = false
@@ -55,7 +55,7 @@ export async function* gpxItems(texts: AsyncIterable<string>): AsyncGenerator<So
     positions = 0
   })
 
-  function addPosition(element: Open | undefined, { lon, lat }: Record<string, string>): void {
+  function addPosition(element: OpenElement | undefined, { lon, lat }: Record<string, string>): void {
     const segment = element?.segments.at(-1)
     if (element === undefined || segment === undefined) return
     if (++positions > MAX_POSITIONS) throw new SourceError(lineLabel(), `more than ${MAX_POSITIONS} positions`)
@@ -77,13 +77,13 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function openElement(elementName: string, place: string): Open | undefined {
+function openElement(elementName: string, place: string): OpenElement | undefined {
   if (elementName === 'wpt') return { name: 'waypoint', place, segments: [[]], fault: undefined }
   if (elementName === 'rte') return { name: 'route', place, segments: [[]], fault: undefined }
   return elementName === 'trk' ? { name: 'track', place, segments: [], fault: undefined } : undefined
 }
 
-function toSourceItem({ name, place, segments, fault }: Open): SourceItem {
+function toSourceItem({ name, place, segments, fault }: OpenElement): SourceItem {
   if (fault !== undefined) return { place, fault: `${name}: ${fault}` }
   if (name === 'waypoint') return { place, value: { type: 'Point', coordinates: segments[0]![0] } }
   // A receiver that lost its satellites leaves segments of one position.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { MAX_ITEM_CHARACTERS, SourceError } from './source-item.ts'
 
 /**
- * Reads ahead until the pieces have a length together, or all are read.
+ * Reads ahead until the pieces together have at least `length` bytes or characters, or the stream ends.
  *
  * @returns those pieces, and the whole stream including them
  */

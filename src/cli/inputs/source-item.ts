@@ -65,7 +65,7 @@ export function isPlaceText(text: string): boolean {
   return WKT.test(text.trim()) || PAIR.test(text) || PREFIXED.test(text)
 }
 
-/** Reads such a text. Without a prefix it is WKT. */
+/** Reads a text that `isPlaceText` accepts. */
 export async function readPlaceText(text: string): Promise<PlaceText> {
   if (PAIR.test(text)) {
     const [longitude, latitude] = text.split(',')

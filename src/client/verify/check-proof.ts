@@ -10,7 +10,7 @@ import { isObject } from '../forms.ts'
 import { hashCanonicalJson } from './check-inputs.ts'
 import type { CheckList } from './verdict.ts'
 
-/** Most signatures of a stamp (decision 106). */
+/** Maximum number of signatures of a stamp (decision 106). */
 const MAX_SIGNATURES = 16
 
 /**
@@ -59,7 +59,7 @@ function stampFaults(stamp: LocationStamp): string[] {
   else {
     const { start, end } = temporalFootprint
     if (!Number.isFinite(start) || !Number.isFinite(end) || end < start)
-      faults.push('temporalFootprint does not end after its start')
+      faults.push('temporalFootprint has no valid start and end')
   }
   if (!Array.isArray(signatures) || signatures.length === 0) faults.push('has no signatures')
   else if (signatures.length > MAX_SIGNATURES) faults.push(`has more than ${MAX_SIGNATURES} signatures`)
@@ -129,7 +129,7 @@ function measureFaults({ credibility, proof }: VerifyProofResponse, data: Verify
   return faults
 }
 
-/** Checks the UID, which also covers the time, and `revocationTime`; neither is signed. Adds `uid` and `revoked`. */
+/** Checks the UID, a hash of the fields and the time, and checks `revocationTime`. Neither is signed. Adds `uid` and `revoked`. */
 export function checkUid(attestation: ProofAttestation, keccak: Keccak, list: CheckList): void {
   const uid = attestationUid(
     { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime },

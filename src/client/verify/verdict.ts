@@ -75,7 +75,7 @@ export class CheckList {
   }
 }
 
-/** Most faults that a detail lists. */
+/** Maximum number of faults that a detail lists. */
 const MAX_FAULTS = 5
 
 /**
@@ -104,11 +104,11 @@ export interface VerifyResultOptions {
   readonly merkle?: MerkleAttestation | null | undefined
   /** RPC of the chain, to check contract, schema and nonce too, and whether EAS would accept the attestation. */
   readonly rpcUrl?: string | undefined
-  /** Time limit of each RPC call; default 10,000. */
+  /** Time limit of each RPC call in milliseconds; default 10,000. */
   readonly rpcTimeoutMs?: number | undefined
   /** When true, a deadline that has passed is not a failure. */
   readonly allowExpired?: boolean | undefined
-  /** Present time in Unix seconds; by default that of the clock. */
+  /** Current time in Unix seconds; by default that of the clock. */
   readonly nowSeconds?: number | undefined
   /** Used instead of the global `fetch` for RPC calls. */
   readonly fetch?: typeof fetch | undefined

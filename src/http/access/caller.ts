@@ -120,7 +120,7 @@ export function parseRanges(entries: readonly string[], name = 'TRUSTED_PROXIES'
   })
 }
 
-/** Returns true if one of the ranges contains the address. An IPv4 range contains no IPv6 address, and the reverse. */
+/** Returns true if one of the ranges contains the address. An IPv4 range contains no IPv6 address, and vice versa. */
 export function isInRanges(address: Uint8Array, ranges: readonly AddressRange[]): boolean {
   return ranges.some(({ bytes, bits }) => {
     if (bytes.length !== address.length) return false

@@ -71,8 +71,12 @@ export function generateKey(tier: Tier): string {
 
 /** Returns true if the last digits of a key are the checksum of the others. */
 export function hasValidChecksum(key: string): boolean {
-  const border = key.length - CHECKSUM_LENGTH - 1
-  return key.startsWith('tp_') && key[border] === '_' && key.slice(border + 1) === checksum(key.slice(0, border))
+  const separatorIndex = key.length - CHECKSUM_LENGTH - 1
+  return (
+    key.startsWith('tp_') &&
+    key[separatorIndex] === '_' &&
+    key.slice(separatorIndex + 1) === checksum(key.slice(0, separatorIndex))
+  )
 }
 
 function checksum(text: string): string {

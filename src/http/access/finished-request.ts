@@ -57,7 +57,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 export function createRequestMetrics(metrics: Metrics): (request: FinishedRequest) => void {
   const requests = metrics.counter(
     'http_requests_total',
-    'Requests answered; status 499 if the client disconnected before',
+    'Requests answered; status 499 if the client disconnected first',
   )
   const durations = metrics.histogram(
     'http_request_duration_seconds',

@@ -72,7 +72,7 @@ export function takeQuota(window: RateWindow, limit: number, requests: number): 
   return granted
 }
 
-/** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected item within a response has not. */
+/** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected batch item does not. */
 const WAIT_HINTS = {
   answer: 'Retry-After has the seconds to wait',
   item: 'X-RateLimit-Reset has the Unix seconds when the hour ends',

@@ -110,7 +110,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
       query('chainId', 'NDJSON only: the chain of lines that name none.', schemaRef('ChainId'), 84532),
       query('recipient', 'NDJSON only: the recipient of lines that name none.', schemaRef('Recipient')),
       query('attest', 'NDJSON only: each or none.', schemaRef('Attest')),
-      query('sequence', 'NDJSON only: same.', schemaRef('Sequence')),
+      query('sequence', 'NDJSON only: the only supported value is same.', schemaRef('Sequence')),
     ],
     body: {
       content: {

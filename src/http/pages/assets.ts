@@ -120,7 +120,7 @@ export function openAssets(folder: string, policy: string = PAGE_POLICY): Assets
       },
     )
     loaded.set(file, reading)
-    // A build in progress may have removed the file for a moment.
+    // A build in progress may have removed the file for a moment, so the next request reads it again.
     reading.catch(() => loaded.delete(file))
     return reading
   }

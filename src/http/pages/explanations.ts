@@ -121,7 +121,7 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>>
     remedy: 'Wait until the job has ended; use a new key for each attestation to submit.',
     path: '/verify/v0/proof',
     situation: 'Two different proofs with submitOnchain and the same Idempotency-Key.',
-    detail: 'Idempotency-Key: stands for another attestation already; use a new key for this one',
+    detail: 'Idempotency-Key: already used for another attestation; use a new key for this one',
   },
   'payload-too-large': {
     cause: 'The body is larger than this deployment accepts.',
@@ -303,7 +303,7 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     remedy: 'Set RPC_URL_<chainId> and restart the service.',
     method: 'POST',
     path: '/api/sync',
-    detail: 'set RPC_URL_<chainId> for the chains that shall be read',
+    detail: 'set RPC_URL_<chainId> for each chain to read',
   },
   'Invalid GraphQL request': {
     cause: 'The body or the query string contains no GraphQL query.',
@@ -353,7 +353,7 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     path: '/api/sync/status',
     situation: 'The database is unavailable.',
     type: 'internal',
-    detail: 'the database is away',
+    detail: 'the database is not available; try again',
   },
   'Records are not available': {
     cause:

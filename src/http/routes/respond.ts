@@ -186,8 +186,9 @@ export function isFieldValue(value: string): boolean {
 
 const MAX_PROBLEM_BYTES = 4095
 const MAX_INVALID_PARTS = 10
-/** Maximum UTF-16 units of the other texts in a problem. */
-const MAX_PLACE_TEXT = 300
+/** Maximum UTF-16 units of each text in an invalid part. */
+const MAX_PART_TEXT = 300
+/** Maximum UTF-16 units of `instance`, the path of the request. */
 const MAX_INSTANCE = 200
 
 /** Serializes a problem (RFC 9457), in less than 4 KB whatever the client sent. */
@@ -197,7 +198,7 @@ export function problemJson(
 ): string {
   const { status, title } = PROBLEMS[problem.type]
   let detail = clip(problem.detail, MAX_DETAIL)
-  let invalidParts = (problem.invalidParts ?? []).slice(0, MAX_INVALID_PARTS).map(clipPointer)
+  let invalidParts = (problem.invalidParts ?? []).slice(0, MAX_INVALID_PARTS).map(clipPart)
   for (;;) {
     const text = JSON.stringify({
       type: `${context.errorTypeBase}/${problem.type}`,
@@ -214,12 +215,12 @@ export function problemJson(
   }
 }
 
-function clipPointer({ pointer, detail, code, hint }: InvalidPart): InvalidPart {
+function clipPart({ pointer, detail, code, hint }: InvalidPart): InvalidPart {
   return {
-    pointer: clip(pointer, MAX_PLACE_TEXT),
-    detail: clip(detail, MAX_PLACE_TEXT),
-    ...(code === undefined ? {} : { code: clip(code, MAX_PLACE_TEXT) }),
-    ...(hint === undefined ? {} : { hint: clip(hint, MAX_PLACE_TEXT) }),
+    pointer: clip(pointer, MAX_PART_TEXT),
+    detail: clip(detail, MAX_PART_TEXT),
+    ...(code === undefined ? {} : { code: clip(code, MAX_PART_TEXT) }),
+    ...(hint === undefined ? {} : { hint: clip(hint, MAX_PART_TEXT) }),
   }
 }
 

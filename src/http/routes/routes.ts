@@ -171,9 +171,9 @@ export function createRouter(routes: readonly Route[]): (path: string) => PathRo
       const trimmed = exact.get(path.slice(0, -1))
       if (trimmed !== undefined) return trimmed
     }
-    return prefixed.find(({ prefix, allowsSlashes: isDeep }) => {
+    return prefixed.find(({ prefix, allowsSlashes }) => {
       const remaining = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
-      return remaining !== '' && remaining !== '/' && (isDeep || !remaining.slice(0, -1).includes('/'))
+      return remaining !== '' && remaining !== '/' && (allowsSlashes || !remaining.slice(0, -1).includes('/'))
     })
   }
 }

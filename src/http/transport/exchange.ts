@@ -11,7 +11,7 @@ type Received = Pick<Exchange, 'method' | 'path' | 'query' | 'head'>
  * One request from its head to the end of its response, as far as both transports share it: how its body is received, what ends
  * it, and whether its connection stays open. Each transport implements the abstract members on its sockets.
  *
- * A class instead of closures, because one is created for each request.
+ * This is a class because one is created for each request, and closures would cost more.
  */
 export abstract class TransportExchange implements Exchange, BodyFlow, ResponseStream {
   readonly method: string
@@ -60,7 +60,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     inFlight.add(this)
   }
 
-  /** Runs the handler so that it cannot end without a response. @param isTooMany true rejects it: too many connections */
+  /** Runs the handler so that it cannot end without a response. @param isTooMany true if there are too many connections */
   run(isTooMany: boolean): void {
     try {
       if (isTooMany) this.#handler.decline(this, overloaded('too many connections'), true)

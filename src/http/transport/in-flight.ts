@@ -66,8 +66,8 @@ export class InFlight {
   }
 
   start(): void {
-    const shortest = shortestLimit(this.limits)
-    this.#timer = setInterval(() => this.expire(performance.now()), Math.max(5, Math.min(250, shortest / 8)))
+    const shortestMs = shortestLimitMs(this.limits)
+    this.#timer = setInterval(() => this.expire(performance.now()), Math.max(5, Math.min(250, shortestMs / 8)))
     this.#timer.unref()
   }
 
@@ -158,29 +158,29 @@ export class InFlight {
     else this.#openBodies.delete(owner)
   }
 
-  /** Ends all requests that have taken too long. @param now value of `performance.now()` */
-  expire(now: number): void {
+  /** Ends all requests that have taken too long. @param nowMs value of `performance.now()` */
+  expire(nowMs: number): void {
     const { requestDeadlineMs, receiveTimeoutMs, streamIdleMs } = this.limits
     const bodyMs = Math.min(requestDeadlineMs, receiveTimeoutMs)
-    const shortest = shortestLimit(this.limits)
+    const shortestMs = shortestLimitMs(this.limits)
     let exchange = this.#first
-    while (exchange !== undefined && now - exchange.lastActivityMs >= shortest) {
+    while (exchange !== undefined && nowMs - exchange.lastActivityMs >= shortestMs) {
       const { next } = exchange
-      const limit = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : bodyMs) : requestDeadlineMs
-      if (now - exchange.lastActivityMs >= limit + exchange.extraMs) exchange.expire()
+      const limitMs = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : bodyMs) : requestDeadlineMs
+      if (nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs) exchange.expire()
       exchange = next
     }
   }
 }
 
-/** Returns the shortest limit: no exchange expires before it is this old. */
-function shortestLimit({ requestDeadlineMs, receiveTimeoutMs, streamIdleMs }: TransportLimits): number {
+/** Returns the shortest time limit: no exchange expires before it is this old. */
+function shortestLimitMs({ requestDeadlineMs, receiveTimeoutMs, streamIdleMs }: TransportLimits): number {
   return Math.min(requestDeadlineMs, receiveTimeoutMs, streamIdleMs)
 }
 
 const CHECK_MS = 5
 /**
- * After this number of quiet checks in a row, 50 ms at least, we assume that no more requests are on their way. Checks are counted
+ * After this number of quiet checks in a row (at least 50 ms), we assume that no more requests are on their way. Checks are counted
  * because time passes also while a busy machine keeps this process waiting; between two checks the event loop has read the sockets.
  */
 const QUIET_CHECKS = 10

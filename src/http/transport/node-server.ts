@@ -249,7 +249,7 @@ class NodeExchange extends TransportExchange {
   }
 
   protected send(reply: ResponseData, close: boolean): void {
-    this.#write(reply, close, UNCLEAR_BYTES)
+    this.#write(reply, close, INVALID_BYTES_LIMITS)
   }
 
   protected sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void {
@@ -267,7 +267,7 @@ class NodeExchange extends TransportExchange {
     const mustClose = close || this.isBroken
     if (mustClose) {
       this.#closeAfterResponse()
-      // Whatever the bytes after an unclear end mean, nothing more is answered on this connection.
+      // If the end of this request is ambiguous, the bytes after it are discarded, and no further request is answered.
       if (!this.#message.complete) lingeringClose(this.#message.socket, limits)
     }
     const lines = [...reply.headers.pairs, ...reply.fields]
@@ -281,8 +281,8 @@ class NodeExchange extends TransportExchange {
 
 const NO_BYTES = new Uint8Array(0)
 
-/** Limits for bytes that are not a body: enough for a client that has sent them already. */
-const UNCLEAR_BYTES: DiscardLimits = { maxBytes: 1_048_576, maxMs: LINGER_MS }
+/** Limits for discarding bytes that belong to no valid body: enough to read what the client has already sent. */
+const INVALID_BYTES_LIMITS: DiscardLimits = { maxBytes: 1_048_576, maxMs: LINGER_MS }
 
 /**
  * Abandons the requests whose body is incomplete, because the client has closed its side.
@@ -308,7 +308,7 @@ function readHead(message: IncomingMessage): RequestHead {
 }
 
 /** Closes our half after the response and reads on for a while, because destroying a socket with unread bytes resets it. */
-function lingeringClose(socket: Socket, limits = UNCLEAR_BYTES): void {
+function lingeringClose(socket: Socket, limits = INVALID_BYTES_LIMITS): void {
   socket.destroySoon = () => {
     socket.end()
     const discard = new Discard(

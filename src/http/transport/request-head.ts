@@ -104,7 +104,7 @@ export class RequestHead {
         this.idempotencyKey = appendLine(this.idempotencyKey, value)
         break
       default:
-        // -Host, -Proto, -Port, -Server, -Prefix …
+        // X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Port …
         if (name.startsWith('x-forwarded')) this.isForwarded = true
     }
   }

@@ -11,7 +11,7 @@ import { type HttpHandler, type HttpServer, ListenError, type ResponseData } fro
 import { RequestHead, splitTarget } from './request-head.ts'
 import { UwsWriter } from './uws-writer.ts'
 
-/** The parts of the package that are used. Its own types put the constant elsewhere and lack `_cfg`. */
+/** The parts of the package that are used. Its own types declare the constant in another module and lack `_cfg`. */
 export type UwsBinary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_socket_local_port'> & {
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number
   readonly _cfg?: (key: string) => void
@@ -148,7 +148,7 @@ class UwsExchange extends TransportExchange {
   }
 
   /**
-   * Keeps a slow stream alive. uWebSockets.js closes a connection whose body brings less than 160 KB in ten seconds, and only
+   * Keeps a slow stream alive. uWebSockets.js closes a connection that receives less than 160 KB of a body in ten seconds, and only
    * `resume` restarts these ten seconds. `InFlight` ends a stream that is silent for too long.
    */
   #keepAlive(): void {
@@ -182,9 +182,9 @@ class UwsExchange extends TransportExchange {
   }
 
   /**
-   * Sends a response and keeps reading. uWebSockets.js can end a response either together with the connection, or in a way
-   * that the connection cannot be closed any more. So this response is never ended here; for the client it is complete,
-   * because Content-Length tells where it ends.
+   * Sends a response and keeps reading. uWebSockets.js can end a response either together with the connection, or so
+   * that the connection cannot be closed afterwards. This response is therefore never ended here; the client sees from
+   * Content-Length that it is complete.
    */
   protected sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void {
     if (typeof reply.body !== 'string') {

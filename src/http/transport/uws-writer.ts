@@ -18,7 +18,7 @@ export class UwsWriter {
   readonly #response: HttpResponse
   /** Called after each write, because a write without room makes uWebSockets.js read from a paused socket again. */
   readonly #afterWrite: () => void
-  /** The end of the last piece, not written yet; not empty only after a write that found no room. */
+  /** The end of the last piece, not written yet; empty except after a write that found no room. */
   #heldBack: Piece = ''
   #listener: (() => void) | undefined = undefined
   #isListening = false
@@ -89,7 +89,7 @@ export class UwsWriter {
   }
 
   #probe(waitedMs: number): void {
-    // With nothing to probe with, we wait for the event of the socket.
+    // If nothing is held back, there is nothing to probe with: wait for the event of the socket.
     const end = this.#heldBack
     if (end.length === 0) return
     const units = typeof end === 'string' && end.codePointAt(0)! > 0xffff ? 2 : 1

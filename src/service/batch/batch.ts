@@ -252,7 +252,7 @@ export class BatchRun {
   }
 }
 
-/** Makes the result of a chunk of which the main thread has to look at every item. */
+/** Makes a chunk result that leaves every item to the main thread. */
 function openChunk(items: readonly OpenItem[]): ChunkResult {
   return {
     type: 'chunk',
@@ -264,7 +264,7 @@ function openChunk(items: readonly OpenItem[]): ChunkResult {
   }
 }
 
-/** Returns the path of an item: from the list of items in a JSON batch, empty in a stream of lines. */
+/** Returns the path of an item: `items` and its index in a JSON batch, an empty path in a stream of lines. */
 export function itemPath(
   { firstIndex }: Pick<ComputeChunk, 'firstIndex'>,
   index: number,
@@ -285,7 +285,7 @@ function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
   return { buffer: buffer.slice(0), offsets }
 }
 
-/** Counts how the items of one batch came out, and collects the response headers. */
+/** Counts the outcomes of the items of one batch, and collects the response headers. */
 export class BatchTally {
   readonly #context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>
   failed = 0
@@ -298,7 +298,8 @@ export class BatchTally {
   }
 
   /**
-   * @param headers as for a single response; a default nonce is reported rather than a cached one, because it is the worse news
+   * @param headers as for a single response; if both occur, a default nonce is reported rather than a cached one, because it is
+   * less likely to be valid
    */
   countSigned(items: number, headers: Readonly<Record<string, string>>): void {
     this.#context.countItems('ok', items)

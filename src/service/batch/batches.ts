@@ -7,7 +7,7 @@ import type { BatchContext, BatchSink, LineStream } from '../request.ts'
 import type { Services } from '../services.ts'
 import { type BatchParts, BatchRun, type ComputedChunk } from './batch.ts'
 import { LineCutter, readJsonBatch, type SplitBatch } from './item-cutters.ts'
-import { OrderedLane } from './ordered-lane.ts'
+import { OrderedQueue } from './ordered-queue.ts'
 import { attestInSequence, attestUnderRoot, type BatchTexts, signEach } from './sign.ts'
 
 export interface BatchServiceParts extends BatchParts {
@@ -29,7 +29,8 @@ const MAX_ASSEMBLING_BATCHES = 2
 const MAX_SIGNING_CHUNKS = 4
 
 /**
- * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items come and go.
+ * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items arrive and
+ * how results are written.
  */
 export function createBatchService(serviceParts: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
   const parts = {
@@ -119,17 +120,17 @@ class JsonBatch {
     const body = this.#body
     const split = this.#split
     let begin = 0
-    const lane = new OrderedLane<T>({ width: laneWidth(this.#run.options, this.#parts.config), write, onRoom: fill })
+    const queue = new OrderedQueue<T>({ width: queueWidth(this.#run.options, this.#parts.config), write, onRoom: fill })
     function fill(): void {
-      while (begin < split.count && !lane.isFull) {
+      while (begin < split.count && !queue.isFull) {
         const first = begin
         begin = endOfChunk(split, first)
         const items = packItems(body, split, first, begin)
-        lane.add(() => compute(items, first))
+        queue.add(() => compute(items, first))
       }
     }
     fill()
-    await lane.finish()
+    await queue.finish()
   }
 
   /** Returns the response up to its first result. @param members JSON members, each followed by a comma */
@@ -150,7 +151,7 @@ class LineBatch implements LineStream {
   readonly #run: BatchRun
   readonly #context: BatchContext
   readonly #cutter: LineCutter
-  readonly #lane: OrderedLane<Uint8Array>
+  readonly #queue: OrderedQueue<Uint8Array>
   readonly #onRoom: (bytes: number) => void
   /** Stream bytes of each group that was started and not yet written, and their sum. */
   readonly #sizes: number[] = []
@@ -168,8 +169,8 @@ class LineBatch implements LineStream {
     this.#context = context
     this.#onRoom = onRoom
     this.#cutter = new LineCutter(parts.config.limits.maxBodyBytes)
-    this.#lane = new OrderedLane<Uint8Array>({
-      width: laneWidth(run.options, parts.config),
+    this.#queue = new OrderedQueue<Uint8Array>({
+      width: queueWidth(run.options, parts.config),
       write(results) {
         sink.addHeaders(run.tally.headers)
         return sink.write(results)
@@ -184,23 +185,26 @@ class LineBatch implements LineStream {
   }
 
   get isFull(): boolean {
-    return this.#lane.isFull || this.#startedBytes >= this.#parts.config.limits.maxStreamBytes / 2
+    return this.#queue.isFull || this.#startedBytes >= this.#parts.config.limits.maxStreamBytes / 2
   }
 
   async end(isCut: boolean): Promise<void> {
     if (!isCut) this.#cutter.end()
     this.#fill()
-    await this.#lane.finish()
+    await this.#queue.finish()
   }
 
-  /** Starts groups of lines. Lines wait as uncut bytes: cut into lines, the shortest would take a hundred times the memory. */
+  /**
+   * Starts groups of lines. Waiting lines stay uncut bytes, because one object for each short line takes a hundred times the
+   * memory.
+   */
   #fill(): void {
     while (!this.isFull) {
       const group = this.#cutter.next()
       if (group === undefined) return
       this.#sizes.push(group.streamBytes)
       this.#startedBytes += group.streamBytes
-      this.#lane.add(() => this.#answerLines(group.lines))
+      this.#queue.add(() => this.#answerLines(group.lines))
     }
   }
 
@@ -242,8 +246,8 @@ class LineBatch implements LineStream {
   }
 }
 
-/** Returns how many chunks of one batch may be in work. */
-function laneWidth({ attest }: BatchOptions, { limits }: Config): number {
+/** Returns the number of chunks of one batch that may be in progress. */
+function queueWidth({ attest }: BatchOptions, { limits }: Config): number {
   // The signer takes longer for a chunk than the compute threads. If they ran further ahead, results would only pile up in
   // memory.
   return attest === 'each' ? 2 : 2 * limits.largeThreads + 2

@@ -253,7 +253,7 @@ export class LineCutter {
     const lines: (Uint8Array | number)[] = []
     let lineBytes = 0
     let streamBytes = 0
-    // Without the unused space after the data, which every call would search otherwise.
+    // Excludes the unused space after the data, so that no call searches it.
     const held = this.#buffer.subarray(0, this.#end)
     while (lines.length < MAX_GROUP_LINES && lineBytes < MAX_GROUP_BYTES) {
       const end = this.#nextEnd(held)

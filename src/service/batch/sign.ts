@@ -82,7 +82,8 @@ function signHandled(run: BatchRun, { handled }: ComputedChunk, { answers }: Sig
 }
 
 /**
- * Attests results whose JSON goes from the compute thread to the client as bytes, and whose payloads go so to the signer.
+ * Attests results that the main thread does not parse: it forwards their JSON to the client and their payloads to the signer, both
+ * as bytes.
  *
  * @returns by index, the end of the JSON of each result that was signed, and the whole JSON of the others
  */
@@ -108,13 +109,13 @@ async function signTexts(run: BatchRun, chunk: ComputedChunk, { chains, signer }
     isWhole ? payloads : pack(signable.map((index) => unpack(payloads, index))),
   )
   const sources = new Map<NonceSource, number>()
-  for (const [at, index] of signable.entries()) {
-    const problem = refusals.get(at)
+  for (const [blockIndex, index] of signable.entries()) {
+    const problem = refusals.get(blockIndex)
     if (problem !== undefined) {
       fail(index, problem)
       continue
     }
-    const attestation = readSigned(signed, at * SIGNED_BYTES) as SignedAttestation
+    const attestation = readSigned(signed, blockIndex * SIGNED_BYTES) as SignedAttestation
     sources.set(attestation.nonceSource, (sources.get(attestation.nonceSource) ?? 0) + 1)
     tails[index] = `${attestationJsonTail({ ...attestation, attester: signer.address })}}`
   }
@@ -123,8 +124,8 @@ async function signTexts(run: BatchRun, chunk: ComputedChunk, { chains, signer }
 }
 
 /**
- * Returns a function that returns the problem of a chain that is not supported. The main thread is the first to know which chains
- * are refused.
+ * Returns a function that returns the problem of a chain that is not supported. The main thread checks this, because compute
+ * threads do not know which chains are refused.
  */
 function unsupportedChains(chains: ChainPolicy): (chainId: number) => ProblemData | undefined {
   const problems = new Map<number, ProblemData | undefined>()

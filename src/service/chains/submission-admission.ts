@@ -54,7 +54,7 @@ export class SubmissionAdmission {
     const { maxWaiting, now } = this.#parts
     if (this.#size >= maxWaiting) throw overloaded('too many submissions wait to be stored')
     return new Promise((resolve, reject) => {
-      // It may still be stored after this. The client can send it again: the idempotency key makes it the same submission.
+      // The submission may still be stored later. A client may repeat the request: the idempotency key prevents a second one.
       const late = () => reject(overloaded(LATE))
       const timer = setTimeout(late, Math.max(0, context.deadlineMs - now()))
       const queue = this.#queues.get(submission.account) ?? []

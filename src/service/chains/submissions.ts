@@ -221,7 +221,7 @@ function throwStoreProblem(error: unknown): never {
 const OUTCOME_PROBLEMS = {
   conflict: {
     type: 'conflict',
-    detail: 'Idempotency-Key: stands for another attestation already; use a new key for this one',
+    detail: 'Idempotency-Key: already used for another attestation; use a new key for this one',
   },
   full: {
     type: 'overloaded',

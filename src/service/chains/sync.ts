@@ -4,8 +4,8 @@ import type { Config } from '../../config/config.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import { readSyncParameter } from '../../validation/feed-query.ts'
 import type { SyncKind, SyncOutcome, SyncStatus } from '../../wire/sync-messages.ts'
-import { recordsUnavailable, type StoreAccess } from '../records/questions.ts'
 import type { EventSink, SyncResponse, SyncService } from '../records/record-services.ts'
+import { recordsUnavailable, type StoreAccess } from '../records/store-access.ts'
 import type { RequestContext } from '../request.ts'
 
 /**
@@ -219,7 +219,7 @@ export class SyncApi implements SyncService {
     if (!config.records) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     if (!config.sync) throw invalidInput('Sync is off', 'this deployment does not read chains (SYNC=0)')
     if (chainClient !== undefined) return chainClient
-    throw invalidInput('No chain is configured', 'set RPC_URL_<chainId> for the chains that shall be read')
+    throw invalidInput('No chain is configured', 'set RPC_URL_<chainId> for each chain to read')
   }
 }
 

@@ -38,7 +38,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     context: RequestContext,
     prefersResultSignature: boolean,
   ): Promise<ServiceResponse> {
-    // Only bodies computed here wait for room at the signer. Larger ones are computed on a thread, and wait there.
+    // Only bodies that the main thread computes wait here for room at the signer. Larger ones wait in a compute thread.
     const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
     if (roomAtSigner !== undefined) {
       await roomAtSigner

@@ -58,7 +58,7 @@ export function featureText(document: string, more = ''): string {
   return `{"type":"Feature","id":"${uid}","geometry":${geometryJson(location)},"properties":${properties}${more}}`
 }
 
-/** UTF-16 code units converted in one go. This takes a few milliseconds, during which no other request is served. */
+/** UTF-16 code units converted at a time. This takes a few milliseconds, during which no other request is served. */
 const MAX_UNITS_AT_ONCE = 131_072
 
 /** Returns the features of a page, joined with commas. Yields to other requests in between. */

@@ -18,8 +18,8 @@ import type {
 import { Gate } from '../gate.ts'
 import type { RequestContext, TextSink } from '../request.ts'
 import { featureText, splitDocuments } from './documents.ts'
-import { recordsUnavailable, type StoreAccess } from './questions.ts'
 import type { EventSink, ExportFormat, RecordFeeds } from './record-services.ts'
+import { recordsUnavailable, type StoreAccess } from './store-access.ts'
 
 interface FeedParts {
   readonly config: Config

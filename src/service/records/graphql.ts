@@ -20,8 +20,8 @@ import type { Config, Limits } from '../../config/config.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../../validation/graphql-request.ts'
 import type { RequestContext } from '../request.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
-import { pageTooLarge } from './questions.ts'
 import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'
+import { pageTooLarge } from './store-access.ts'
 
 /** Cost of one store query, in fields of a response. */
 const STORE_QUERY_COST = 500

@@ -11,8 +11,8 @@ import {
   landingJson,
   openApiJson,
 } from './ogc-documents.ts'
-import type { StoreAccess } from './questions.ts'
 import type { OgcDocument, OgcService } from './record-services.ts'
+import type { StoreAccess } from './store-access.ts'
 
 interface OgcServiceParts {
   readonly chains: ReadonlyMap<number, Chain>

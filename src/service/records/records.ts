@@ -8,8 +8,8 @@ import { encodeCursor, readRecordQuery, readUid } from '../../validation/record-
 import type { EncodedPage } from '../../wire/store-messages.ts'
 import type { RequestContext, ServiceResponse } from '../request.ts'
 import { featureText, featureTexts, lastKey } from './documents.ts'
-import type { StoreAccess } from './questions.ts'
 import type { ListResponse, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
+import type { StoreAccess } from './store-access.ts'
 
 export interface RecordServiceParts {
   readonly config: Config
@@ -31,7 +31,8 @@ type ListQuery = ReturnType<typeof readRecordQuery>
 
 interface CachedList {
   readonly listQuery: ListQuery
-  readonly mark: string
+  /** Identifies the version of the records from which the list was read. */
+  readonly version: string
   readonly response: ListResponse
 }
 
@@ -66,10 +67,14 @@ export class RecordApi implements RecordService {
     const key = `${route} ${format} ${address}?${search}`
     const cached = this.#lists.get(key)
     const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
-    const { mark, page } = await this.#parts.ask('newPage', { query: listQuery.query, mark: cached?.mark }, context)
+    const { version, page } = await this.#parts.ask(
+      'newPage',
+      { query: listQuery.query, version: cached?.version },
+      context,
+    )
     if (page === undefined) return cached!.response
     const response = await this.#makeList(page, listQuery, { route, address, format })
-    this.#lists.set(key, { listQuery, mark, response })
+    this.#lists.set(key, { listQuery, version, response })
     return response
   }
 
@@ -143,7 +148,7 @@ export class RecordApi implements RecordService {
     return Buffer.from(format === 'geojson' ? await featureTexts(text) : text)
   }
 
-  /** Returns true if the operator has chosen the formats' names of the previous API generation for this route (decision 51). */
+  /** Returns true if this route names formats as the previous API generation did, which is the operator's choice (decision 51). */
   #isLegacy(route: RecordRoute): boolean {
     return this.#parts.config.legacyProofFormat && route === 'location-proofs'
   }

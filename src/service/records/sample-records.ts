@@ -118,7 +118,7 @@ const CHAIN_SHARES = [
  * Every sample UID begins with these 16 bytes, `trigpoint sample`, so pages can recognise sample records. A real record cannot be
  * mistaken for a sample, whatever its memo says, because UIDs on a chain are hashes.
  */
-const SAMPLE_UID = Buffer.from('trigpoint sample').toString('hex')
+const SAMPLE_UID_PREFIX = Buffer.from('trigpoint sample').toString('hex')
 const PROVER_COUNT = 60
 const SPAN_SECONDS = 365 * 86_400
 const REVOKED_SHARE = 0.02
@@ -157,7 +157,7 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
   const shape = kind.shape(draw, place)
   const point = shape.type === 'Point' ? shape.coordinates : undefined
   return {
-    uid: `0x${SAMPLE_UID}${createHash('sha256').update(`sample ${index}`).digest('hex').slice(0, 32)}`,
+    uid: `0x${SAMPLE_UID_PREFIX}${createHash('sha256').update(`sample ${index}`).digest('hex').slice(0, 32)}`,
     chainId,
     chain,
     prover,
@@ -244,14 +244,14 @@ function mulberry32(seed: number): Draw {
   }
 }
 
-/** Enough records for several pages and for maps with something on them; stored in about a second. */
+/** Enough records for several pages and a well-filled map; stored in about a second. */
 const SAMPLE_COUNT = 5000
 const POLL_MS = 100
 
 interface SampleFill {
-  /** Number of records stored; 0 if the store already had records. */
+  /** Number of records stored by this call; 0 if there is a `reason`. */
   readonly stored: number
-  /** Text that says why none were stored. */
+  /** Why no records were stored. */
   readonly reason?: string
 }
 

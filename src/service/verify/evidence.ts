@@ -17,7 +17,7 @@ import { type RequestContext, rejectExpired } from '../request.ts'
 export type EvidenceRunner = (task: VerifyTask, context: RequestContext) => Promise<VerifyResult>
 
 /**
- * Makes the function that runs such tasks in the lane for their size. The size does not show how much work the locations need: if
+ * Makes the function that runs evidence tasks in the lane for their size. The size does not show how much work the locations need: if
  * they need too much, the small lane gives up and the large lane takes the task.
  *
  * @param now milliseconds since the epoch

@@ -36,7 +36,7 @@ export interface ProofReaderParts {
   readonly schemas: Readonly<Record<SchemaKind, Hex>>
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
-  readonly ask: EvidenceRunner
+  readonly runEvidence: EvidenceRunner
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -48,7 +48,7 @@ const CLOCK_SKEW_SECONDS = 300
 /**
  * Makes the function that decides whether a verified proof may be an input (decision 21).
  *
- * A proof without an attestation is only the caller's word. Its geometry is used, under the hash of the proof. An attestation
+ * A proof without an attestation proves nothing. Its geometry is used, and the hash of the proof is its reference. An attestation
  * must be ours: signed by our key over exactly this proof and over the measures that a new evaluation gives, recent enough, and
  * not revoked. Any other attestation is rejected with the name of the failed check; it is never treated as an unsigned proof.
  */
@@ -126,15 +126,15 @@ class ProofChecks {
   }
 
   async #runInThread(
-    question: 'hash' | 'recheck',
+    kind: 'hash' | 'recheck',
     { proof, credibility, attestation }: VerifiedLocationProof,
     nowSeconds: number,
     pointer: Path,
     context: RequestContext,
   ) {
-    const input = question === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
+    const input = kind === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
     const body = Buffer.from(JSON.stringify(input))
-    const result = await this.#parts.ask({ kind: question, body, nowSeconds }, context)
+    const result = await this.#parts.runEvidence({ kind, body, nowSeconds }, context)
     if (result.ok) return result
     throw new ProblemError({ ...underPath(result.problem, pointer), type: 'invalid-input' })
   }
@@ -170,7 +170,11 @@ function requireSigningTimes(
   )
 }
 
-/** Legacy signatures carry no deadline, so only the chain can show that such an attestation is still valid. */
+/**
+ * Checks on the chain that an attestation is not revoked. A legacy signature covers no deadline, so such an attestation must be on
+ * the chain, because only the chain shows that it is still valid. Any other one is accepted if the chain does not have it or cannot
+ * be read.
+ */
 async function requireNotRevoked(
   chainClient: ChainClient | undefined,
   chain: Chain,

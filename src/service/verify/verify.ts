@@ -15,7 +15,7 @@ import type { EvidenceRunner } from './evidence.ts'
 
 export interface VerifyServiceParts {
   readonly config: Config
-  readonly ask: EvidenceRunner
+  readonly runEvidence: EvidenceRunner
   /** Plugins that the operator adds. */
   readonly addedPlugins: readonly AddedPlugin[]
   readonly chains: ChainPolicy
@@ -37,16 +37,16 @@ const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 export function createVerifyService(
   parts: VerifyServiceParts,
 ): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson' | 'olderVerify'> {
-  const { ask, chains, signer, keccak, now } = parts
+  const { runEvidence, chains, signer, keccak, now } = parts
   return {
     async verifyStamp(body, context) {
-      const { members } = await run(ask, { kind: 'stamp', body, nowSeconds: nowSeconds() }, context)
+      const { members } = await run(runEvidence, { kind: 'stamp', body, nowSeconds: nowSeconds() }, context)
       return { json: `{${members}}` }
     },
     async verifyProof(body, context, caller) {
       const evaluatedAt = nowSeconds()
       const task = { kind: 'proof', body, nowSeconds: evaluatedAt } as const
-      const { members, attest: request, data } = await run(ask, task, context)
+      const { members, attest: request, data } = await run(runEvidence, task, context)
       if (request === undefined) return { json: `{${members}}` }
       const { chainId } = request
       const signed = await sign(parts, request, data!, evaluatedAt, context, caller)
@@ -55,7 +55,7 @@ export function createVerifyService(
     pluginsJson: pluginsJson(parts, ({ environments }) => environments),
     olderVerify: {
       async stamp(body, context) {
-        const { members } = await run(ask, { kind: 'older-stamp', body, nowSeconds: nowSeconds() }, context)
+        const { members } = await run(runEvidence, { kind: 'older-stamp', body, nowSeconds: nowSeconds() }, context)
         return { json: `{${members}}` }
       },
       async proof(body, context, caller) {
@@ -64,7 +64,7 @@ export function createVerifyService(
           members,
           attest: request,
           data,
-        } = await run(ask, { kind: 'older-proof', body, nowSeconds: timestamp }, context)
+        } = await run(runEvidence, { kind: 'older-proof', body, nowSeconds: timestamp }, context)
         const head = (uid: Hex) => `${members},"uid":"${uid}","attester":"${signer.address}","timestamp":${timestamp}`
         if (request !== undefined) {
           const signed = await sign(parts, request, data!, timestamp, context, caller)
@@ -97,14 +97,15 @@ function pluginsJson(
   return JSON.stringify({ plugins })
 }
 
-async function run(ask: EvidenceRunner, task: VerifyTask, context: RequestContext): Promise<Verified> {
-  const result = await ask(task, context)
+async function run(runEvidence: EvidenceRunner, task: VerifyTask, context: RequestContext): Promise<Verified> {
+  const result = await runEvidence(task, context)
   if (!result.ok) throw new ProblemError(result.problem)
   return result
 }
 
 /**
- * Returns the members `attestation` and `delegatedAttestation`, and `submission` if the service submits the attestation itself.
+ * Has a proof's attestation signed, and submitted on request. Returns the members `attestation` and `delegatedAttestation`, and
+ * `submission` if the service submits the attestation itself.
  */
 async function sign(
   { chains, signer, submissions, keccak }: VerifyServiceParts,
@@ -126,7 +127,7 @@ async function sign(
     return { uid: offchainUid, members, isOnChain: false, headers }
   }
   const submission = await submissions.submit(payload, caller, context)
-  // Once the attestation is on chain, its block has determined both values.
+  // Once the attestation is on the chain, the time of its block determines `time` and the UID.
   const { uid = offchainUid, timeSeconds: time = timeSeconds } = submission
   const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
   return { uid, members, isOnChain: submission.blockNumber !== undefined, headers }

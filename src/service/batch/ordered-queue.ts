@@ -1,4 +1,4 @@
-export interface OrderedLaneOptions<T> {
+export interface OrderedQueueOptions<T> {
   /** Largest number of tasks that are started and whose results are not yet written. */
   readonly width: number
   /** Writes a result. Resolves when the receiver can take more. */
@@ -7,21 +7,21 @@ export interface OrderedLaneOptions<T> {
   readonly onRoom: () => void
 }
 
-/** A task. A rejection ends the whole lane. */
-export type LaneTask<T> = () => Promise<T>
+/** A task. A rejection ends the whole queue. */
+export type QueueTask<T> = () => Promise<T>
 
 /**
  * Runs tasks concurrently and writes their results in order. At most `width` tasks are started and not yet written. A slow reader
  * holds everything back, so memory stays bounded for a stream of any length.
  */
-export class OrderedLane<T> {
-  readonly #options: OrderedLaneOptions<T>
-  readonly #waiting: LaneTask<T>[] = []
+export class OrderedQueue<T> {
+  readonly #options: OrderedQueueOptions<T>
+  readonly #waiting: QueueTask<T>[] = []
   readonly #started: Promise<T>[] = []
   #writing: Promise<void> | undefined
   #hasFailed = false
 
-  constructor(options: OrderedLaneOptions<T>) {
+  constructor(options: OrderedQueueOptions<T>) {
     this.#options = options
   }
 
@@ -30,7 +30,7 @@ export class OrderedLane<T> {
     return this.#hasFailed || this.#waiting.length > 0 || this.#started.length >= this.#options.width
   }
 
-  add(task: LaneTask<T>): void {
+  add(task: QueueTask<T>): void {
     if (this.#hasFailed) return
     this.#waiting.push(task)
     this.#startTasks()

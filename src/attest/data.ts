@@ -153,7 +153,7 @@ export interface VerifyData {
   readonly stampCount: number
 }
 
-/** The content of `merkle-root` data. It vouches for every leaf under the root (decision 103). */
+/** The content of `merkle-root` data. It attests every leaf under the root (decision 103). */
 export interface MerkleRootData {
   readonly merkleRoot: Hex
   readonly leafCount: number

@@ -258,7 +258,10 @@ export class RelayChain {
    *
    * @returns undefined when the endpoint counts the nonce as used but shows no transaction that used it
    */
-  async findNonceUser(nonce: number, head: ChainHead): Promise<{ hash: Hex; blockNumber: number } | undefined> {
+  async findTransactionByNonce(
+    nonce: number,
+    head: ChainHead,
+  ): Promise<{ hash: Hex; blockNumber: number } | undefined> {
     const used = await this.#findBlockOfNonce(nonce, head)
     const block = (await this.#rpc.request('eth_getBlockByNumber', [toQuantity(used), true])) as FullBlock | null
     const transaction = block?.transactions?.find(

@@ -155,7 +155,7 @@ export class RelayJudge {
     { chain, endpointIndex, head, finalized }: ChainSnapshot,
     { nonce, attempts }: SentTransaction,
   ): Promise<RelayState> {
-    const user = await findUser(chain, nonce, head)
+    const user = await findTransactionByNonce(chain, nonce, head)
     if (user === 'too-old') {
       return waiting(
         `nonce ${nonce} is used, and the endpoint does not have blocks old enough to show by which transaction: add an endpoint that has`,
@@ -187,7 +187,7 @@ export class RelayJudge {
     const { chain, endpointIndex, head, usedNonces } = snapshot
     const jump = usedNonces - (nextNonce ?? 0)
     if (jump <= 0) return undefined
-    if (nextNonce !== undefined && (await findUser(chain, usedNonces - 1, head)) === undefined) {
+    if (nextNonce !== undefined && (await findTransactionByNonce(chain, usedNonces - 1, head)) === undefined) {
       return `the endpoint counts nonce ${usedNonces - 1} as used but shows no transaction that used it`
     }
     // A nonce far too high could never be mined, because the relay does not fill such a gap.
@@ -239,9 +239,9 @@ const OPINION_TEXTS = {
 } as const
 
 /** Finds the transaction that used a nonce. Returns `too-old` when the endpoint no longer has the state of that time. */
-async function findUser(chain: RelayChain, nonce: number, head: ChainSnapshot['head']) {
+async function findTransactionByNonce(chain: RelayChain, nonce: number, head: ChainSnapshot['head']) {
   try {
-    return await chain.findNonceUser(nonce, head)
+    return await chain.findTransactionByNonce(nonce, head)
   } catch (error) {
     if (error instanceof RpcError && error.failure === 'error') return 'too-old'
     throw error

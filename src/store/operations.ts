@@ -8,7 +8,7 @@ import type { RecordMemory } from './records/memory.ts'
 import { shownDocumentSql } from './records/page.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './records/page-marks.ts'
 import { readSlice } from './records/slice.ts'
-import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './records/writes.ts'
+import { countChange, insertRecords, type RollbackResult, revokeRecords, rollBackRecords } from './records/writes.ts'
 import { readRelayWork, takeRelayStep } from './relay-work.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
@@ -70,7 +70,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   // This is the only writer of the embedded engine, so cached counters are valid until it writes.
   let cachedCounters: Promise<Counters> | undefined
   const readShared = shareRead(() => readCounters(database.reads))
-  const readState = () => {
+  const readCurrent = () => {
     if (database.engine === 'postgres') return readShared()
     cachedCounters ??= readCounters(database.reads).catch((error: unknown) => {
       cachedCounters = undefined
@@ -80,12 +80,12 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   }
   return {
     page: (query) => listRecords(database, memory, query),
-    async newPage({ query, mark }) {
-      // Read before the page. If the page is newer than its mark, the next call only reads it once more.
-      const { state } = await readState()
-      if (state === mark) return { mark, page: undefined }
+    async newPage({ query, versionTag }) {
+      // Read before the page. If the page is newer than its version tag, the next call only reads it once more.
+      const { versionTag: currentTag } = await readCurrent()
+      if (currentTag === versionTag) return { versionTag, page: undefined }
       const page = await listRecords(database, memory, query)
-      return { mark: state, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
+      return { versionTag: currentTag, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
@@ -143,7 +143,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   }
 }
 
-const NOTHING_ROLLED_BACK: RolledBack = {
+const NOTHING_ROLLED_BACK: RollbackResult = {
   records: 0,
   revoked: 0,
   oldestSeconds: undefined,

@@ -23,7 +23,7 @@ import { Sweep } from './sweep.ts'
 import { type ChainTasks, type SyncedChain, SyncWorker } from './sync-worker.ts'
 
 /** The store as another thread uses it, over ports that `StoreClient.connect` makes. */
-export class RecordLine {
+export class StoreConnection {
   readonly #requests = new Requester<StoreOperations>({
     notConnected: 'the store is not open',
     ended: 'the store is restarting',
@@ -121,7 +121,7 @@ export class RecordSync {
       maxSuspensionMs: limits.maxRpcSuspensionMs,
       onSuspend: (index, reason) => problems.push(`RPC ${index} is suspended for a while: ${reason}`),
     })
-    const tasks = openChainSync({
+    const tasks = createChainTasks({
       chain,
       schemas,
       limits: {
@@ -151,7 +151,7 @@ export class RecordSync {
   }
 }
 
-interface OpenChainSyncParts {
+interface ChainTasksParts {
   readonly chain: Pick<Chain, 'id' | 'name' | 'easAddress' | 'startBlock' | 'finalityDepth'>
   /** Schemas of location attestations: UIDs in lower case with their layouts. */
   readonly schemas: ReadonlyMap<Hex, LocationLayout>
@@ -170,7 +170,7 @@ interface OpenChainSyncParts {
 }
 
 /** Makes the tasks that read one chain. */
-export function openChainSync(options: OpenChainSyncParts): ChainTasks {
+export function createChainTasks(options: ChainTasksParts): ChainTasks {
   const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem } = options
   const source = { easAddress: chain.easAddress, schemas }
   const { startBlock } = chain

@@ -2,12 +2,12 @@
  * Options of adaptive micro-batching: requests that arrive in the same tick of the event loop travel together.
  *
  * A message to a thread costs more than a small request itself; a batch pays for it once. With one connection a batch
- * is one request, and it does not wait for others. At most `lanes` batches are out at a time, so the receiver's own
+ * is one request, and it does not wait for others. At most `concurrency` batches are out at a time, so the receiver's own
  * queue stays empty and the order is first in, first out.
  */
 export interface BatcherOptions<Item, Result> {
   /** Batches that may be out at a time: one per thread behind `run`. */
-  readonly lanes: number
+  readonly concurrency: number
   readonly maxBatchSize: number
   readonly maxQueueSize: number
   /** The longest wait for which an item is queued; the wait is estimated from how long recent items took. */
@@ -48,7 +48,7 @@ const NEWEST_SHARE = 0.2
 /** Work, in milliseconds, that one lane should have before another lane is woken to share it. */
 const MIN_LANE_MS = 0.5
 
-/** Queues items and sends them in batches to idle lanes. See `BatcherOptions`. */
+/** Queues items and sends them in batches to idle concurrency. See `BatcherOptions`. */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   #queue: Pending<Item, Result>[] = []
@@ -69,7 +69,7 @@ export class Batcher<Item, Result> {
 
   /** How long an item submitted now would wait. */
   get estimatedWaitMs(): number {
-    return (this.#queue.length * this.#itemMs) / this.#options.lanes
+    return (this.#queue.length * this.#itemMs) / this.#options.concurrency
   }
 
   submit(item: Item): Promise<Result> {
@@ -95,7 +95,7 @@ export class Batcher<Item, Result> {
   }
 
   #planFlush(): void {
-    if (this.#isFlushPlanned || this.#batchesOut >= this.#options.lanes) return
+    if (this.#isFlushPlanned || this.#batchesOut >= this.#options.concurrency) return
     this.#isFlushPlanned = true
     // `setImmediate` runs after the poll phase, so every request whose bytes have already arrived joins the batch.
     setImmediate(() => {
@@ -105,11 +105,11 @@ export class Batcher<Item, Result> {
   }
 
   #flush(): void {
-    const { lanes, maxBatchSize } = this.#options
-    while (this.#queue.length > 0 && this.#batchesOut < lanes) {
+    const { concurrency, maxBatchSize } = this.#options
+    while (this.#queue.length > 0 && this.#batchesOut < concurrency) {
       // An even share for each idle lane lets a burst use every thread at once. But waking a thread costs more than a
       // few quick items, so a batch has at least that many.
-      const evenShare = Math.ceil(this.#queue.length / (lanes - this.#batchesOut))
+      const evenShare = Math.ceil(this.#queue.length / (concurrency - this.#batchesOut))
       const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_LANE_MS / this.#itemMs)
       const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)

@@ -39,7 +39,7 @@ export interface ComputePool {
    *
    * @returns undefined when the body is larger, invalid, or too much work; it then goes to one of the lanes
    */
-  runAtOnce(task: ComputeTask): ComputeResult | undefined
+  runOnMainThread(task: ComputeTask): ComputeResult | undefined
   /** Computes a small body: micro-batched, on the threads of normal priority. */
   runSmall(job: ComputeJob): Promise<ComputeResult>
   /** Computes a body beyond `smallBodyBytes`: one at a time on each thread, on the threads of low priority. */
@@ -86,7 +86,7 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
   const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, settings)
   const batchers = [...requests, ...evidence, chunks]
   return {
-    runAtOnce: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
+    runOnMainThread: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
     runSmall: (job) => submit(requests[0], job),
     runLarge: (job) => submit(requests[1], job),
     runChunk: (job) => submit(chunks, job) as Promise<ChunkResult>,
@@ -148,7 +148,7 @@ function chunkBatcher(config: Config, lane: Lane) {
 
 function commonOptions(config: Config, lane: Lane) {
   return {
-    lanes: lane.threads,
+    concurrency: lane.threads,
     maxQueueSize: config.limits.maxQueuedRequests,
     maxWaitMs: lane.maxWaitMs,
     nowMs: () => performance.now(),

@@ -11,13 +11,13 @@ export interface RelayClient {
   /** Returns the state of the relay of a chain; undefined for a chain without a relay. */
   state(chainId: number): RelayState | undefined
   /** Returns how many submissions were sent, mined and reverted since this process started. */
-  events(): readonly RelayEvent[]
+  events(): readonly RelayEventCount[]
   /** Every chain that has a relay. */
   readonly chainIds: readonly number[]
 }
 
 /** The number of submissions of one chain that were sent, mined or reverted. */
-export interface RelayEvent {
+export interface RelayEventCount {
   readonly chainId: number
   readonly event: string
   readonly count: number

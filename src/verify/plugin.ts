@@ -138,7 +138,7 @@ const SAME_DEGREES = 1e-6
  *
  * @param isRequired whether a missing position fails the check too
  */
-export function checkSamePlace(
+export function checkSamePosition(
   checks: CheckCollector,
   id: string,
   point: Coordinates | undefined,

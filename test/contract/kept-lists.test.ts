@@ -62,12 +62,12 @@ describe.skipIf(!ENGINES.includes('postgres'))('lists that are requested again',
 
   it('do not send a page between threads again when the receiver has it', async () => {
     const query = { limit: 3, offset: 0 }
-    const { mark, page } = await writer.newPage({ query, mark: undefined })
+    const { versionTag, page } = await writer.newPage({ query, versionTag: undefined })
     expect(page).toMatchObject({ length: 3 })
-    expect(await writer.newPage({ query, mark })).toEqual({ mark, page: undefined })
+    expect(await writer.newPage({ query, versionTag })).toEqual({ versionTag, page: undefined })
     await writer.apply({ chainId: 84532, records: [recordOf(12)], revocations: [] })
-    const next = await writer.newPage({ query, mark })
-    expect(next.mark).not.toBe(mark)
+    const next = await writer.newPage({ query, versionTag })
+    expect(next.versionTag).not.toBe(versionTag)
     expect(next.page).toMatchObject({ length: 3 })
   })
 })

@@ -68,7 +68,7 @@ export function createComputeService(parts: ComputeServiceParts) {
    * small lane gives up and the large lane takes it.
    */
   async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
-    const inlineResult = isSmall ? pool.runAtOnce(task) : undefined
+    const inlineResult = isSmall ? pool.runOnMainThread(task) : undefined
     if (inlineResult !== undefined) return inlineResult
     const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)

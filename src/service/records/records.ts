@@ -1,8 +1,8 @@
 import type { Chain } from '../../attest/chains.ts'
 import { LOCATION_STRINGS, locationSchemas } from '../../attest/schemas.ts'
 import { freeBuffer } from '../../base/bytes.ts'
+import { LruCache } from '../../base/lru-cache.ts'
 import { ProblemError } from '../../base/problem.ts'
-import { LruCache } from '../../base/weighed-map.ts'
 import type { Config } from '../../config/config.ts'
 import { encodeCursor, readRecordQuery, readUid } from '../../validation/record-query.ts'
 import type { EncodedPage } from '../../wire/store-messages.ts'
@@ -31,7 +31,7 @@ type ListQuery = ReturnType<typeof readRecordQuery>
 
 interface CachedList {
   readonly listQuery: ListQuery
-  readonly mark: string
+  readonly versionTag: string
   readonly response: ListResponse
 }
 
@@ -66,10 +66,14 @@ export class RecordApi implements RecordService {
     const key = `${route} ${format} ${address}?${search}`
     const cached = this.#lists.get(key)
     const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
-    const { mark, page } = await this.#parts.ask('newPage', { query: listQuery.query, mark: cached?.mark }, context)
+    const { versionTag, page } = await this.#parts.ask(
+      'newPage',
+      { query: listQuery.query, versionTag: cached?.versionTag },
+      context,
+    )
     if (page === undefined) return cached!.response
     const response = await this.#makeList(page, listQuery, { route, address, format })
-    this.#lists.set(key, { listQuery, mark, response })
+    this.#lists.set(key, { listQuery, versionTag, response })
     return response
   }
 

@@ -16,7 +16,7 @@ export interface Counters {
    * Names the state of the records, so that cached pages can be matched with it. Contains a version, which grows with every
    * write, and the newest journal row, because another state may have the same version after a failover.
    */
-  readonly state: string
+  readonly versionTag: string
 }
 
 export async function readCounters(session: Session): Promise<Counters> {
@@ -35,7 +35,7 @@ export async function readCounters(session: Session): Promise<Counters> {
   return {
     total: chains.reduce((sum, { records }) => sum + records, 0),
     chains,
-    state: `${version} ${rows[0]?.['journal_position'] ?? ''}`,
+    versionTag: `${version} ${rows[0]?.['journal_position'] ?? ''}`,
   }
 }
 

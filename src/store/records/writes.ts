@@ -174,7 +174,7 @@ export async function revokeRecords(
 }
 
 /** The changes that a rollback made. */
-export interface RolledBack extends CounterChange {
+export interface RollbackResult extends CounterChange {
   readonly oldestSeconds: number | undefined
   /** The identifying members of each removed record as JSON, one record per line. */
   readonly removed: string
@@ -190,7 +190,7 @@ export async function rollBackRecords(
   chainId: number,
   blockNumber: number,
   changedAt: string,
-): Promise<RolledBack> {
+): Promise<RollbackResult> {
   const [removed] = await session.query(
     `with removed_record as (
        delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time

@@ -1,4 +1,4 @@
-import { checkSamePlace, type VerifyConfig, type VerifyPlugin } from '../plugin.ts'
+import { checkSamePosition, type VerifyConfig, type VerifyPlugin } from '../plugin.ts'
 import { printable, readNumber, readSignal } from '../signals.ts'
 import { geoclue } from './geoclue.ts'
 import { gpsd } from './gpsd.ts'
@@ -19,7 +19,13 @@ export const mock: VerifyPlugin = {
   check({ signals, point }, checks) {
     const provider = readSignal(signals, 'provider')
     if (provider !== undefined) checks.fail('provider', provider === 'mock', printable(provider), 'mock')
-    checkSamePlace(checks, 'signals-location', point, readNumber(signals, 'latitude'), readNumber(signals, 'longitude'))
+    checkSamePosition(
+      checks,
+      'signals-location',
+      point,
+      readNumber(signals, 'latitude'),
+      readNumber(signals, 'longitude'),
+    )
     return { mock: true }
   },
 }

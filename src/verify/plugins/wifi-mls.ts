@@ -2,7 +2,7 @@ import type { CheckCollector, VerifyPlugin } from '../plugin.ts'
 import { printable, readNumber, readObjects, readSignal, readText, type Signals } from '../signals.ts'
 
 /** Mozilla's location service answered its last look-up on 2024-06-12; Unix seconds. */
-const MLS_RETIRED = 1_718_150_400
+const MLS_RETIRED_SECONDS = 1_718_150_400
 
 /** A position that a service derived from Wi-Fi access points in range. Their addresses never appear in a response. */
 export const wifiMls: VerifyPlugin = {
@@ -32,7 +32,7 @@ export const wifiMls: VerifyPlugin = {
     if (resolver !== undefined) checks.info('resolver', resolver)
     if (resolver?.toLowerCase() === 'mls') {
       const { start } = stamp.temporalFootprint
-      checks.warn('resolver-retired', start < MLS_RETIRED, start, MLS_RETIRED)
+      checks.warn('resolver-retired', start < MLS_RETIRED_SECONDS, start, MLS_RETIRED_SECONDS)
     }
     if (readSignal(signals, 'accessPoints') === undefined) return {}
     const points = readObjects(signals, 'accessPoints')

@@ -3,7 +3,7 @@ import { utf8 } from '../../crypto/hex.ts'
 import { parseSignature, personalMessage } from '../../crypto/signature.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../plugin.ts'
+import { checkSamePosition } from '../plugin.ts'
 import {
   asObject,
   printable,
@@ -102,7 +102,7 @@ export const witnesschain: VerifyPlugin = {
     }
     const prover = readObject(signals, 'proverClaims') ?? {}
     const [lat, lon] = [readNumber(prover, 'latitude'), readNumber(prover, 'longitude')]
-    checkSamePlace(checks, 'prover-location', context.point, lat, lon)
+    checkSamePosition(checks, 'prover-location', context.point, lat, lon)
     checkChallenge(context, checks)
     checkKnown(context, checks)
     const anchors = readAnchors(context, checks)

@@ -30,7 +30,7 @@ export const mock: VerifyPlugin = {
   },
 }
 
-/** Every built-in plugin except `mock`, in the order of the public list. A new plugin is a new row. */
+/** Every built-in plugin except `mock`, in the order of the public list. Add new plugins here. */
 const PLUGINS: readonly VerifyPlugin[] = [proofmode, witnesschain, gpsd, geoclue, wifiMls, ipGeolocation]
 
 /** The members of a plugin in the public list. */

@@ -14,8 +14,8 @@ import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads, storeRangeNotes } from './sync-rows.ts'
 
-/** A running read is waited for no longer than this: its connection may be lost. */
-const MAX_JOIN_MS = 20
+/** The longest wait for a running read, whose connection may be lost. */
+const MAX_WAIT_MS = 20
 
 /**
  * Shares one read among all callers that call while another read is running. The shared read starts after their calls, so it
@@ -25,7 +25,7 @@ export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | undefined
   let running: Promise<unknown> | undefined
   return () => {
-    next ??= (running === undefined ? nextTick() : settle(running)).then(() => {
+    next ??= (running === undefined ? nextTick() : waitFor(running)).then(() => {
       next = undefined
       const result = read()
       const settled = result.then(
@@ -46,9 +46,9 @@ function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function settle(running: Promise<unknown>): Promise<void> {
+function waitFor(running: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, MAX_JOIN_MS)
+    const timer = setTimeout(resolve, MAX_WAIT_MS)
     void running.then(() => {
       clearTimeout(timer)
       resolve()
@@ -56,8 +56,9 @@ function settle(running: Promise<unknown>): Promise<void> {
   })
 }
 
-/** Marks set while a range is stored; `maintain` sets the remaining ones. */
+/** Page marks that are set while a range is stored; `maintain` sets the remaining ones. */
 const MARKS_PER_RANGE = 5
+/** Page marks that `maintain` sets in one transaction. */
 const MARKS_PER_MAINTENANCE = 200
 
 /**
@@ -81,7 +82,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   return {
     page: (query) => listRecords(database, memory, query),
     async newPage({ query, versionTag }) {
-      // Read before the page. If the page is newer than its version tag, the next call only reads it once more.
+      // Read the tag before the page. If the page is newer than its tag, the only effect is that the next call reads it again.
       const { versionTag: currentTag } = await readCurrent()
       if (currentTag === versionTag) return { versionTag, page: undefined }
       const page = await listRecords(database, memory, query)

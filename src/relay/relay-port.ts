@@ -72,7 +72,7 @@ export function serveRelay(
 
 /** Runs one tick of a relay. Never rejects, because an error now may be gone at the next tick. */
 async function runTick(relay: Relay, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
-  // The contracts are not the expected ones, or a clock is wrong: nothing is sent to this chain.
+  // The contracts are not the expected ones, or a clock is wrong, so nothing is sent to this chain.
   if (access.state.state === 'refused') return { state: 'waiting', reason: access.state.reason }
   try {
     return await relay.tick()

@@ -259,13 +259,13 @@ interface SchemaCacheOptions {
  * Creates a cache of the schema strings of one chain. A registered schema never changes and stays until it is evicted. A schema
  * that is not registered is read again after a while. Concurrent lookups of one schema share one call.
  */
-export function createSchemaCache({ fetchSchema: look, maxEntries, unregisteredMs, now }: SchemaCacheOptions) {
+export function createSchemaCache({ fetchSchema: readSchema, maxEntries, unregisteredMs, now }: SchemaCacheOptions) {
   const cached = new Map<Hex, { readonly text: string | undefined; readonly untilMs: number }>()
   const pending = new Map<Hex, Promise<string | undefined>>()
 
   async function fetchSchema(uid: Hex): Promise<string | undefined> {
     try {
-      const text = await look(uid)
+      const text = await readSchema(uid)
       if (cached.size >= maxEntries) cached.delete(cached.keys().next().value!)
       cached.set(uid, { text, untilMs: text === undefined ? now() + unregisteredMs : Number.POSITIVE_INFINITY })
       return text

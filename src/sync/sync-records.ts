@@ -22,7 +22,7 @@ import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
 import { type ChainTasks, type SyncedChain, SyncWorker } from './sync-worker.ts'
 
-/** The store as another thread uses it, over ports that `StoreClient.connect` makes. */
+/** A connection to the store from another thread, over ports that `StoreClient.connect` makes. */
 export class StoreConnection {
   readonly #requests = new Requester<StoreOperations>({
     notConnected: 'the store is not open',
@@ -31,9 +31,9 @@ export class StoreConnection {
   })
   #wasConnected = false
 
-  /** The operations. They are rejected as `unavailable` while there is no connection. */
+  /** The operations. Calls are rejected as `unavailable` while there is no connection. */
   readonly store: RecordStore = new Proxy({} as RecordStore, {
-    // The operations are named only in their types; each name becomes a method that asks for it.
+    // The operations exist only as a type. Every property is a method that sends a request of its name.
     get: (_, operation) => (argument: never) => this.#requests.ask(operation as keyof StoreOperations, argument),
   })
 

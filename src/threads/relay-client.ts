@@ -30,7 +30,7 @@ interface RelayClientParts {
   readonly log: Log
 }
 
-/** The counted notes of the relay, and the event that each counts as. */
+/** The notes of the relay that are counted, and the event that each note is counted as. */
 const COUNTED: Readonly<Record<string, string>> = {
   'submissions sent': 'sent',
   'submissions mined': 'mined',

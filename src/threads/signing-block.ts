@@ -28,7 +28,7 @@ export function overloaded(detail: string): SigningFailure {
 export interface SignedBlock {
   /** `SIGNED_BYTES` for each payload, by index, as `putSigned` writes them; zeros where there is a problem instead. */
   readonly signed: Buffer
-  /** Problems by index of the payload. */
+  /** The problem of each rejected payload, by its index. */
   readonly rejections: ReadonlyMap<number, ProblemData>
 }
 
@@ -86,7 +86,7 @@ export class SigningBlock {
   /**
    * Stores a signature.
    *
-   * @param bytes with the signature of one of the payloads at `at`
+   * @param at offset in `bytes` of the signature of one of the payloads
    */
   settle(bytes: Uint8Array, at: number): void {
     const index = signedId(bytes, at) - this.#firstId
@@ -102,7 +102,7 @@ export class SigningBlock {
     this.#close(index)
   }
 
-  /** Ends all payloads without a result with the same problem. */
+  /** Rejects all payloads without a result, with the same problem. */
   rejectRemaining(problem: ProblemData): void {
     for (let index = 0; index < this.#isSettled.length; index++) this.reject(this.#firstId + index, problem)
   }

@@ -16,7 +16,7 @@ export interface ComputeServiceParts {
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
   readonly answers: ResponseSigner
-  readonly signer: Pick<SignerClient, 'waitForRoom'>
+  readonly signer: Pick<SignerClient, 'waitForSlot'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -39,7 +39,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     prefersResultSignature: boolean,
   ): Promise<ServiceResponse> {
     // Only bodies computed here wait for room at the signer. Larger ones are computed on a thread, and wait there.
-    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
+    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForSlot() : undefined
     if (roomAtSigner !== undefined) {
       await roomAtSigner
       rejectExpired(context, now())

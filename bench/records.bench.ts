@@ -137,13 +137,13 @@ async function measureLists(store: RecordStore, sample: readonly LocationRecord[
         const query: RecordQuery = { ...filter, ...(bbox === undefined ? {} : { bbox }), limit: 100, offset }
         const times: number[] = []
         let count = 0
-        let version: string | undefined
+        let versionTag: string | undefined
         const end = performance.now() + QUERY_MS
         for (let round = 0; round < ROUNDS && performance.now() < end; round++) {
           const started = performance.now()
-          // As the service asks: the page is read once, and then only its version is compared.
-          const answer = await store.newPage({ query, version })
-          version = answer.version
+          // As the service asks: the page is read once, and then only its version tag is compared.
+          const answer = await store.newPage({ query, versionTag })
+          versionTag = answer.versionTag
           count = answer.page?.count ?? count
           times.push(performance.now() - started)
         }

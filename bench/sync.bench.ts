@@ -9,7 +9,7 @@ import { createKeccak } from '../src/crypto/keccak.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { HttpRpc } from '../src/sync/rpc.ts'
 import { RpcList } from '../src/sync/rpc-list.ts'
-import { openChainSync } from '../src/sync/sync-records.ts'
+import { createChainTasks } from '../src/sync/sync-records.ts'
 import type { Hex } from '../src/wire/values.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../test/onchain/anvil.ts'
 import { ENGINES, makeStore } from './store-engines.ts'
@@ -84,7 +84,7 @@ async function measure(local: LocalChain, engine: (typeof ENGINES)[number]): Pro
   const files = await makeStore(engine, {})
   const database = await files.open()
   try {
-    const { sync } = openChainSync({
+    const { sync } = createChainTasks({
       chain: local.chain,
       schemas: new Map([[SCHEMA, 'nine-fields']]),
       limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576, maxBumps: 1024 },

@@ -4,7 +4,7 @@ import type { Keccak } from '../src/crypto/primitives.ts'
 import { CheckpointMoved, type SyncStore } from '../src/sync/chain-position.ts'
 import { type RpcClient, RpcError } from '../src/sync/rpc.ts'
 import { RpcList } from '../src/sync/rpc-list.ts'
-import { openChainSync } from '../src/sync/sync-records.ts'
+import { createChainTasks } from '../src/sync/sync-records.ts'
 import type { ChainTasks } from '../src/sync/sync-worker.ts'
 import { StoreFault } from '../src/wire/store-messages.ts'
 import { createMemorySyncStore } from './memory-sync-store.ts'
@@ -23,7 +23,7 @@ function open(
   random: () => number,
   clock: Clock,
 ): ChainTasks {
-  return openChainSync({
+  return createChainTasks({
     chain: MODEL_CHAIN,
     schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
     limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 6, maxDataBytes: 10_000, maxBumps: 24 },

@@ -4,10 +4,10 @@ import type { ChainAccessConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import type { Keccak } from '../src/crypto/primitives.ts'
 import { serveRelay } from '../src/relay/relay-port.ts'
-import { ChainAccess, ChainRefusal, createSchemaCache } from '../src/sync/chain-access.ts'
+import { ChainAccess, ChainRejection, createSchemaCache } from '../src/sync/chain-access.ts'
 import { serveNonces } from '../src/sync/nonce-port.ts'
 import { HttpRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
-import { RecordLine, RecordSync } from '../src/sync/sync-records.ts'
+import { RecordSync, StoreConnection } from '../src/sync/sync-records.ts'
 import { serve } from '../src/wire/request-port.ts'
 import type { ChainOperations, ChainReply, ChainRequest } from '../src/wire/sync-messages.ts'
 import type { ChainResult, Hex } from '../src/wire/values.ts'
@@ -31,8 +31,8 @@ async function start(config: ChainAccessConfig): Promise<void> {
     for (const { access } of chains.values()) if (access.state.state === 'unverified') void access.check()
   }, chainRetryIntervalMs)
 
-  const line = new RecordLine()
-  const records = new RecordSync(config, keccak, line.store, (event) => post({ type: 'event', event }))
+  const connection = new StoreConnection()
+  const records = new RecordSync(config, keccak, connection.store, (event) => post({ type: 'event', event }))
   serve<ChainOperations>(main, {
     attestation: ({ chainId, uid }) => lookUp(chains, chainId, ({ access }) => access.attestation(uid)),
     schema: ({ chainId, uid }) => lookUp(chains, chainId, ({ schemaString }) => schemaString(uid)),
@@ -47,11 +47,11 @@ async function start(config: ChainAccessConfig): Promise<void> {
         })
         break
       case 'store':
-        line.connect(request.port)
+        connection.connect(request.port)
         records.start()
         break
       case 'relay':
-        serveRelay(request, config, chains, keccak, line)
+        serveRelay(request, config, chains, keccak, connection)
         break
       case 'close':
         void records.close().then(() => process.exit(0))
@@ -100,7 +100,7 @@ async function lookUp<T>(
     if (chain === undefined) throw new RangeError(`chain ${chainId} has no RPC`)
     return { ok: true, value: await read(chain) }
   } catch (error) {
-    const isWrong = error instanceof ChainRefusal || (error instanceof RpcError && isInvalidResponse(error))
+    const isWrong = error instanceof ChainRejection || (error instanceof RpcError && isInvalidResponse(error))
     return { ok: false, reason: (error as Error).message, cause: isWrong ? 'wrong' : 'unreachable' }
   }
 }

@@ -18,7 +18,7 @@ const deriveScrypt = promisify<string, Buffer, number, { N: number; r: number; p
 const derivePbkdf2 = promisify(pbkdf2)
 
 /**
- * Decrypts the private key of a key file (Web3 Secret Storage, version 3): scrypt or PBKDF2, AES-128-CTR, keccak MAC.
+ * Decrypts the private key in a keystore file (Web3 Secret Storage, version 3): scrypt or PBKDF2, AES-128-CTR, keccak MAC.
  *
  * @returns 32 bytes, or the reason: the file has another format, or the password is wrong
  */
@@ -62,7 +62,7 @@ function readKeystore(json: string): Keystore | undefined {
   return ciphertext && iv && mac && derive ? { ciphertext, iv, mac, derive } : undefined
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
+// biome-ignore lint/suspicious/noExplicitAny: an untrusted file; every member that is used is checked
 function readDerivation(kdf: unknown, params: any): Keystore['derive'] | undefined {
   const salt = hexBytes(params?.salt)
   if (salt === undefined || params.dklen !== 32) return undefined
@@ -85,12 +85,9 @@ function hexBytes(text: unknown, length?: number): Buffer | undefined {
 
 /** The parameters that wallets use: each guess at the password takes a second and 256 MiB. */
 const SCRYPT = { n: 262_144, r: 8, p: 1 }
-const MAX_MEMORY_BYTES = 512 * 1_048_576
-
-const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 
 /**
- * Encrypts a private key as a key file (Web3 Secret Storage, version 3): scrypt, AES-128-CTR, keccak MAC. `decryptKeystore`
+ * Encrypts a private key as a keystore file (Web3 Secret Storage, version 3): scrypt, AES-128-CTR, keccak MAC. `decryptKeystore`
  * reads it.
  *
  * @param key 32 bytes
@@ -105,7 +102,7 @@ export async function encryptKeystore(
 ): Promise<object> {
   const { n, r, p } = SCRYPT
   const [salt, iv] = [randomBytes(32), randomBytes(16)]
-  const derived = await derive(password, salt, 32, { N: n, r, p, maxmem: MAX_MEMORY_BYTES })
+  const derived = await deriveScrypt(password, salt, 32, { N: n, r, p, maxmem: MAX_SCRYPT_BYTES })
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
   const ciphertext = Buffer.concat([cipher.update(key), cipher.final()])
   const mac = Buffer.from(keccak.hash(Buffer.concat([derived.subarray(16, 32), ciphertext])))

@@ -7,7 +7,8 @@ const ABI = parseAbi([
   'function getSchema(bytes32 uid) view returns (SchemaRecord)',
 ])
 
-export interface RegistryParts {
+/** The schema registry of a chain, and the RPC that gives access to it. */
+export interface RegistryEndpoint {
   readonly rpcUrl: string
   readonly registry: Hex
   /** Time limit of one RPC call. */
@@ -21,21 +22,21 @@ export interface NewSchema {
   readonly revocable: boolean
 }
 
-function connect({ rpcUrl, rpcTimeoutMs }: RegistryParts) {
+function connect({ rpcUrl, rpcTimeoutMs }: RegistryEndpoint) {
   return createClient({ transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) })
     .extend(publicActions)
     .extend(walletActions)
 }
 
-/** Reads the chain id that an RPC serves. @throws {Error} of viem when the RPC does not answer */
-export async function readChainId(parts: RegistryParts): Promise<number> {
-  return connect(parts).getChainId()
+/** Reads the ID of the chain that an RPC serves. @throws an error of viem when the RPC does not respond */
+export async function readChainId(endpoint: RegistryEndpoint): Promise<number> {
+  return connect(endpoint).getChainId()
 }
 
-/** Reads the text of a registered schema; undefined when no schema has this UID. @throws {Error} of viem */
-export async function readRegisteredSchema(parts: RegistryParts, uid: Hex): Promise<string | undefined> {
-  const { uid: registeredUid, schema } = await connect(parts).readContract({
-    address: parts.registry,
+/** Reads the text of a registered schema; undefined when no schema has this UID. @throws an error of viem */
+export async function readRegisteredSchema(endpoint: RegistryEndpoint, uid: Hex): Promise<string | undefined> {
+  const { uid: registeredUid, schema } = await connect(endpoint).readContract({
+    address: endpoint.registry,
     abi: ABI,
     functionName: 'getSchema',
     args: [uid],
@@ -48,18 +49,18 @@ export async function readRegisteredSchema(parts: RegistryParts, uid: Hex): Prom
  *
  * @param privateKey 32 bytes; its account pays
  * @param waitMs time limit for the wait
- * @throws {Error} of viem, whose `shortMessage` gives the reason: no funds, reverted, no block in time
+ * @throws an error of viem, whose `shortMessage` gives the reason: no funds, reverted, or no block in time
  */
 export async function registerSchema(
-  parts: RegistryParts,
+  endpoint: RegistryEndpoint,
   { schema, resolver, revocable }: NewSchema,
   privateKey: Uint8Array,
   waitMs: number,
 ): Promise<{ readonly transaction: Hex; readonly block: number }> {
-  const client = connect(parts)
+  const client = connect(endpoint)
   const account = privateKeyToAccount(`0x${Buffer.from(privateKey).toString('hex')}`)
   const call = {
-    address: parts.registry,
+    address: endpoint.registry,
     abi: ABI,
     functionName: 'register',
     args: [schema, resolver, revocable],

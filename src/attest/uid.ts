@@ -17,7 +17,7 @@ export interface UidFields {
 /** The UID that fields such as `refUID` have when they name no attestation. */
 export const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 /**
- * Attestations with equal fields in one block differ by a counter. A UID with this counter or a higher one is treated as false:
+ * Attestations with equal fields in one block differ by a counter. A UID with this counter or a higher one is treated as wrong:
  * no more attestations fit into the gas of a block.
  */
 export const MAX_EQUAL_ATTESTATIONS = 1024

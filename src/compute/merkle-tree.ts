@@ -10,10 +10,7 @@ const PIECE_BYTES = 262_144
 const MAX_REUSED_BYTES = 8 * 1_048_576
 let reused = Buffer.alloc(0)
 
-/**
- * Builds the tree over the leaves of a batch and writes the items with their proofs. Runs where it delays no other
- * request.
- */
+/** Builds the tree over the leaves of a batch and writes the items with their proofs. Runs on a compute thread. */
 export function runMerkleTask({ pieces }: MerkleTask, keccak: Keccak): MerkleResult {
   const leaves = pieces.flatMap((piece) => Array.from({ length: piece.leaves.length / 32 }, (_, i) => leafAt(piece, i)))
   const tree = createMerkleTree(leaves, keccak)
@@ -55,8 +52,8 @@ function bufferFor(bytes: number): Buffer {
 /**
  * Writes each item with its proof and a comma after it.
  *
- * @param source offset in `bytes`, behind the space for the items, to which the input texts are copied
- * @returns the offset behind the last comma
+ * @param source offset in `bytes`, after the space for the items, to which the input texts are copied
+ * @returns the offset after the last comma
  */
 function writeItems(pieces: readonly MerklePiece[], proofs: ProofWriter, bytes: Buffer, source: number): number {
   let at = 0
@@ -88,7 +85,7 @@ const EMPTY_PROOF = '[]'
 
 /**
  * Writes the proofs of a tree as JSON arrays. A leaf's proof is its sibling followed by the proof of its parent. So the proofs
- * of all inner nodes are prepared as text, and a leaf's proof then takes only two copies.
+ * of all inner nodes are first written as text, and writing a leaf's proof then takes only two copies.
  */
 interface ProofWriter {
   /** Size of the scratch area that `prepare` fills and `write` copies from. */
@@ -131,7 +128,7 @@ export function createProofWriter(tree: MerkleTree): ProofWriter {
     prepare(bytes, start) {
       base = start
       bytes.write(nodes.toString('hex'), start, 'latin1')
-      // From last to first, because the digits of the earlier nodes still lie in front.
+      // Backwards, so that no node overwrites the digits of an earlier node before they are copied.
       for (let node = nodeCount - 1; node >= 0; node--) {
         const at = start + node * NODE_BYTES
         const digits = start + node * 64
@@ -151,7 +148,7 @@ export function createProofWriter(tree: MerkleTree): ProofWriter {
     write(bytes, at, index) {
       const node = tree.nodeIndex(index)
       if (node === 0) return at + bytes.write(EMPTY_PROOF, at, 'latin1')
-      bytes[at] = OPEN
+      bytes[at] = OPEN_BRACKET
       const end = copyProof(bytes, at + 1, node)
       bytes[end - 1] = CLOSE_BRACKET // replaces the last comma
       return end
@@ -161,7 +158,7 @@ export function createProofWriter(tree: MerkleTree): ProofWriter {
 
 const QUOTE = 0x22
 const COMMA = 0x2c
-const OPEN = 0x5b
+const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
 /** Returns the depth of a node; the root, node 0, has depth 0. */
@@ -173,14 +170,13 @@ function depthOf(node: number): number {
  * A Merkle tree over many results, so that one signature and one attestation cover all of them (decision 103).
  *
  * A leaf is keccak256(keccak256(abi.encode(bytes32 schema, address recipient, bytes32 keccak256(data)))). It is hashed twice so
- * that no leaf can pass for an inner node, whose preimage has 64 bytes. A node is the keccak256 of its two children, the smaller
+ * that no leaf can be mistaken for an inner node, whose preimage has 64 bytes. A node is the keccak256 of its two children, the smaller
  * first, so a proof is a list of siblings without sides.
  *
  * The tree is the one that OpenZeppelin's `StandardMerkleTree` builds over ['bytes32', 'address', 'bytes32']: sorted leaves, a
  * complete binary tree in one array, the children of node i at 2i + 1 and 2i + 2. No odd node is duplicated or carried up: when
  * the number of leaves is not a power of two, some leaves are one level higher, and their proofs are one node shorter.
  */
-
 export interface MerkleTree {
   readonly root: Hex
   readonly leafCount: number
@@ -210,7 +206,7 @@ export function buildMerkleTree(items: readonly MerkleItem[], keccak: Keccak): M
  * Builds the tree over leaves.
  *
  * @param leaves 32 bytes each, as `createLeafHasher` makes them
- * @throws {RangeError} without leaves: an empty tree has nothing to vouch for
+ * @throws {RangeError} without leaves: an empty tree proves nothing
  */
 export function createMerkleTree(leaves: readonly Uint8Array[], keccak: Keccak): MerkleTree {
   const leafCount = leaves.length
@@ -277,7 +273,7 @@ function writeLeaves(leaves: readonly Uint8Array[], nodes: Buffer): Uint32Array 
   return positions
 }
 
-/** Compares two nodes of one buffer by their bytes. The first four bytes decide all but one case in 2³². */
+/** Compares two nodes of one buffer by their bytes. The first four bytes differ in all but one of 2³² pairs. */
 function compareNodes(bytes: Buffer, a: number, b: number): number {
   const difference = bytes.readUInt32BE(a) - bytes.readUInt32BE(b)
   return difference !== 0 ? difference : bytes.compare(bytes, b, b + 32, a, a + 32)

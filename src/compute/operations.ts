@@ -24,10 +24,10 @@ export interface OperationRow {
         readonly scale: number
       }
     | { readonly kind: 'boolean' }
-  /** Geometry types that the operation is defined for; undefined for all seven. */
+  /** Geometry types that the operation is defined for; undefined if it is defined for all seven. */
   readonly accepts: readonly ElementType[] | undefined
   /** True if a polygon's interior matters, so that polygons must be valid (decision 32). */
-  readonly takesInterior: boolean
+  readonly usesInterior: boolean
   /** True if edges are shortest geodesics, so that polygon rings must be valid as geodesics too (decision 125). */
   readonly isGeodesic: boolean
 }
@@ -52,7 +52,7 @@ const row = (
   inputAliases: [],
   result,
   accepts: undefined,
-  takesInterior: true,
+  usesInterior: true,
   isGeodesic: false,
   ...overrides,
 })
@@ -62,7 +62,7 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   area: row('area', ['geometry'], AREA, { accepts: ['Polygon', 'MultiPolygon'], isGeodesic: true }),
   length: row('length', ['geometry'], LENGTH, {
     accepts: ['LineString', 'MultiLineString'],
-    takesInterior: false,
+    usesInterior: false,
     isGeodesic: true,
   }),
   contains: row('contains', ['container', 'containee'], TRUTH, {

@@ -104,7 +104,7 @@ export class PreparedGeometry {
   /** True once they were found valid with geodesic edges too. */
   isValidGeodesic = false
   /** True once a check found no hole with edges along the antimeridian. */
-  isSeamChecked = false
+  areHolesChecked = false
   /** Undefined until it is determined. */
   hasWholeParallel: boolean | undefined = undefined
   /** Undefined until it is computed. */

@@ -21,7 +21,13 @@ import type { Hex } from '../wire/values.ts'
 import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
-import { checkInterior, checkSeamHoles, noAreaProblem, noMeasureProblem, poleOf } from './validity.ts'
+import {
+  checkAntimeridianHoles,
+  checkInterior,
+  createPoleResolver,
+  noAreaProblem,
+  noMeasureProblem,
+} from './validity.ts'
 
 /** One operand: a geometry that matches its schema, and its path in the request. */
 export type Operand = { readonly path: readonly (string | number)[] } & (
@@ -198,7 +204,7 @@ function computeRow(
   context: ComputeContext,
 ): Outcome {
   const { kernel } = context
-  if (row.takesInterior) {
+  if (row.usesInterior) {
     subjects.forEach((subject, index) => {
       requireValid(row, subject, operands[index]!.path, context)
     })
@@ -218,13 +224,16 @@ function computeRow(
       return truth(
         row.name,
         inputRefs,
-        decide(() => contains(topologyFrom(first), topologyFrom(second), poleOf(kernel), kernel), operands),
+        decide(() => contains(topologyFrom(first), topologyFrom(second), createPoleResolver(kernel), kernel), operands),
       )
     case 'intersects':
       return truth(
         row.name,
         inputRefs,
-        decide(() => intersects(topologyFrom(first), topologyFrom(second), poleOf(kernel), kernel), operands),
+        decide(
+          () => intersects(topologyFrom(first), topologyFrom(second), createPoleResolver(kernel), kernel),
+          operands,
+        ),
       )
   }
 }
@@ -268,8 +277,8 @@ function within(
 ): Outcome {
   for (const subject of [a, b])
     if (subject.hasWholeParallel) throw noMeasureProblem(subject.geometry, subject.path, 'within')
-  checkSeam(a, kernel)
-  checkSeam(b, kernel)
+  checkSubjectHoles(a, kernel)
+  checkSubjectHoles(b, kernel)
   const radiusCm = toScaledInteger(radiusMeters, CM_PER_METER)
   if (radiusCm === 0n) {
     throw problemAt('invalid-input', ['radius'], `${radiusMeters} m rounds to 0 cm`, {
@@ -302,16 +311,16 @@ function polygonArea({ geometry, prepared, path }: Subject, { kernel }: ComputeC
   return area
 }
 
-function checkSeam({ geometry, prepared, path }: Subject, kernel: Kernel): void {
-  if (prepared?.isSeamChecked === true) return
-  checkSeamHoles(geometry, path, poleOf(kernel))
-  if (prepared !== undefined) prepared.isSeamChecked = true
+function checkSubjectHoles({ geometry, prepared, path }: Subject, kernel: Kernel): void {
+  if (prepared?.areHolesChecked === true) return
+  checkAntimeridianHoles(geometry, path, createPoleResolver(kernel))
+  if (prepared !== undefined) prepared.areHolesChecked = true
 }
 
 function geometryDistance(a: Subject, b: Subject, context: ComputeContext): number {
   const { kernel, limits } = context
-  checkSeam(a, kernel)
-  checkSeam(b, kernel)
+  checkSubjectHoles(a, kernel)
+  checkSubjectHoles(b, kernel)
   if (a.hasWholeParallel) return distanceToBands(b, a, context)
   if (b.hasWholeParallel) return distanceToBands(a, b, context)
   return withWorkLimit(limits, () =>

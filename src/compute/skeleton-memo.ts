@@ -3,7 +3,7 @@ import type { ComputeRequest } from '../validation/compute-request.ts'
 import { isJsonObject } from '../validation/json-body.ts'
 import type { OperationName } from '../wire/values.ts'
 
-/** The most skeletons in the memo, and the most characters of one. */
+/** The largest number of skeletons in the memo, and of characters in one of them. */
 const MAX_ENTRIES = 64
 const MAX_CHARACTERS = 1024
 const ID = '"id":'
@@ -11,10 +11,11 @@ const ID = '"id":'
 const PLAIN_ID = /(?:0|-?[1-9][0-9]{0,14}|"[A-Za-z0-9_.: -]{0,128}")(?=[,}])/y
 
 /**
- * Remembers what was read from a skeleton, the JSON of a request without its coordinates. The items of a batch, and the requests of one client, mostly differ only in
- * their coordinates and ids. Without the ids their skeletons are the same text, so facts read from one hold for all of
- * them. A distance between two points takes a compute thread 5.4 µs with the memo and 8.9 µs without, or 5 % of the main thread's
- * time for a request that it computes itself.
+ * Caches the validated request (the facts) of a skeleton, which is the JSON of a request without its coordinates.
+ *
+ * The items of a batch, and the requests of one client, mostly differ only in their coordinates and ids. Without the ids their
+ * skeletons are the same text, so the facts of one apply to all of them. On a compute thread a distance between two points takes
+ * 5.4 µs with the memo and 8.9 µs without it. On the main thread the memo saves 5 % of the time of a request.
  */
 export class SkeletonMemo<Facts extends object> {
   readonly #skeletons = new Map<string, object>()
@@ -43,7 +44,7 @@ export class SkeletonMemo<Facts extends object> {
     return this.#parseOnce(text, text.slice(0, start) + text.slice(PLAIN_ID.lastIndex))
   }
 
-  /** Returns the facts stored for a skeleton. */
+  /** Returns the facts that `remember` stored for a skeleton that `parse` returned. */
   find(skeleton: object): Facts | undefined {
     return this.#facts.get(skeleton)
   }

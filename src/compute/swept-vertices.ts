@@ -22,7 +22,7 @@ type Edge = [lon1: number, lat1: number, lon2: number, lat2: number]
 
 /** Searches one Polygon or MultiPolygon for swept vertices: those between an edge's geodesic and its planar edge. */
 export class SweptVertexSearch {
-  /** Longitudes are unrolled along each ring, so that no edge jumps over ±180. The input itself if no edge did. */
+  /** A copy whose longitudes are unrolled along each ring, so that no edge jumps over ±180; the input itself if no edge jumps. */
   readonly #geometry: FlatGeometry
   /** True if longitudes were unrolled, which rounds them. */
   readonly #isRounded: boolean
@@ -82,13 +82,13 @@ export class SweptVertexSearch {
         const poles = Number(Math.abs(ay) === 90) + Number(Math.abs(by) === 90)
         if (poles === 2 || ax === bx || (poles === 0 && !isHalfTurn(ax, bx))) continue
         const chord = ax < bx ? { start, x1: ax, y1: ay, x2: bx, y2: by } : { start, x1: bx, y1: by, x2: ax, y2: ay }
-        this.#testAlongMeridiansOf(chord, leafSequence[leaf]!)
+        this.#testMeridiansOfEdge(chord, leafSequence[leaf]!)
       }
     }
   }
 
   /** Tests the vertices that lie on the meridians of one edge, between its ends and the pole. */
-  #testAlongMeridiansOf(chord: Chord, edgeSequence: number): void {
+  #testMeridiansOfEdge(chord: Chord, edgeSequence: number): void {
     const { leafFirst, leafLast, leafSequence } = this.#tree
     const { vertices } = this.#geometry
     const { x1, y1, x2, y2 } = chord
@@ -107,7 +107,8 @@ export class SweptVertexSearch {
   }
 
   /**
-   * Descends the tree against itself and compares the pairs of leaves in which an edge of one may be near a vertex of the other.
+   * Visits pairs of tree nodes from the root down, and compares the leaves of which one may have an edge near a vertex of the
+   * other.
    *
    * @param shift degrees of longitude added to the second node of each pair
    */
@@ -141,7 +142,7 @@ export class SweptVertexSearch {
       this.#budget.spend(comparisons / COMPARISONS_PER_SOLUTION)
       comparisons = 0
       for (let child = first; child < end; child++) {
-        // Without a shift, the tree meets itself and each pair comes up in both orders; one order is enough.
+        // Without a shift, each pair of nodes would be visited in both orders; one order is enough.
         if (shift === 0 && (splitsA ? level === levelB && child > nodeB : levelA === level && nodeA > child)) continue
         const childBox = 4 * (start + child)
         const fixedBox = 4 * fixed
@@ -226,7 +227,7 @@ function unrollRings(geometry: FlatGeometry, firstSequence: number, endSequence:
   return { ...geometry, vertices }
 }
 
-/** Compares two longitudes, up to the rounding of unrolled ones. */
+/** Tells whether two longitudes are the same meridian, within the rounding error of unrolled longitudes. */
 function isSameMeridian(x: number, y: number): boolean {
   return Math.abs(wrapLongitude(x - y)) < 1e-12
 }

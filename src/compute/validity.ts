@@ -11,15 +11,17 @@ import { findInvalidity } from '../topology/validity.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { findGeodesicFault, type GeodesicFault } from './geodesic-rings.ts'
 
-/** A ring with an edge over half the globe is degenerate if its area is below this, m². */
+/** A ring with an edge over half the globe is degenerate if its area is below this. */
 const DEGENERATE_SQUARE_METERS = 1
+
+type Path = readonly (string | number)[]
 
 const HINT_HALF_GLOBE =
   'edges are shortest geodesics: insert vertices along edges over 180° of longitude or more, at most 90° apart'
 const HINT_GEODESIC =
   'measures follow shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges, ' +
   'and one where another ring touches an edge'
-/** Hints for the sender of an invalid polygon. */
+/** Hints for each reason why a polygon is invalid. */
 const HINTS: Readonly<Record<InvalidityReason, string>> = {
   'self-intersection':
     'two edges cross here: send the vertices in their order around the shape, or repair the polygon (ST_MakeValid, make_valid)',
@@ -38,11 +40,8 @@ const HINTS: Readonly<Record<InvalidityReason, string>> = {
   'too intricate around the axis': 'simplify the polygon, or cut it at the antimeridian',
 }
 
-/**
- * Returns the function that decides which pole a winding ring encloses. The area of the ring rests on the same decision (decision
- * 92).
- */
-export function poleOf(kernel: Kernel): PoleResolver {
+/** Creates the function that decides which pole a ring around the axis encloses. Areas use the same rule (decision 92). */
+export function createPoleResolver(kernel: Kernel): PoleResolver {
   return (ring) => (enclosedPole(kernel, ring) < 0 ? -1 : 1)
 }
 
@@ -60,29 +59,25 @@ export function poleOf(kernel: Kernel): PoleResolver {
  */
 export function checkInterior(
   geometry: FlatGeometry,
-  path: readonly (string | number)[],
+  path: Path,
   kernel: Kernel,
   measures?: { readonly maxSolves: number },
 ): void {
   if (!geometry.partDimensions.includes(2)) return
   const topology = toPrepared(geometry)
-  const invalidity = findInvalidity(topology, poleOf(kernel))
+  const invalidity = findInvalidity(topology, createPoleResolver(kernel))
   if (invalidity !== undefined) throw invalidityProblem(geometry, path, invalidity, HINTS[invalidity.reason])
   checkExtent(geometry, path, kernel)
   if (measures === undefined) return
   checkPolesReachedTwice(geometry, path)
-  const isAround = hasWholeParallel(geometry)
-  if (isAround) checkParallels(geometry, path, kernel, HINT_GEODESIC, measures.maxSolves)
-  const geodesics = isAround ? toPrepared(collapseBands(geometry)) : topology
+  const hasParallel = hasWholeParallel(geometry)
+  if (hasParallel) checkParallels(geometry, path, kernel, HINT_GEODESIC, measures.maxSolves)
+  const geodesics = hasParallel ? toPrepared(collapseBands(geometry)) : topology
   const fault = findGeodesicFault(kernel, geodesics, measures.maxSolves)
   if (fault !== undefined) throw geodesicProblem(geometry, path, fault)
 }
 
-function geodesicProblem(
-  geometry: FlatGeometry,
-  path: readonly (string | number)[],
-  fault: GeodesicFault,
-): ProblemError {
+function geodesicProblem(geometry: FlatGeometry, path: Path, fault: GeodesicFault): ProblemError {
   const { reason, lon, lat, sequence, vertex, depthMeters, edge } = fault
   const depth = depthMeters < 1 ? depthMeters.toPrecision(1) : Math.round(depthMeters)
   const [lon1, lat1, lon2, lat2] = edge
@@ -95,7 +90,7 @@ function geodesicProblem(
 
 function invalidityProblem(
   geometry: FlatGeometry,
-  path: readonly (string | number)[],
+  path: Path,
   { reason, lon, lat, sequence, vertex }: Invalidity,
   hint: string,
 ): ProblemError {
@@ -113,7 +108,7 @@ function invalidityProblem(
  * so it encloses nothing, as exterior ring or as hole. Only an edge over half the globe can cause this, so areas are computed
  * only for rings with such an edge.
  */
-function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
+function checkExtent(geometry: FlatGeometry, path: Path, kernel: Kernel): void {
   const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
   for (let part = 0; part < partDimensions.length; part++) {
     if (partDimensions[part] !== 2) continue
@@ -133,11 +128,11 @@ function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[],
 
 /**
  * Rejects rings that, as geodesics, reach the same pole twice and so touch themselves there. An edge over exactly 180° of
- * longitude passes over the pole that is nearer to its ends. Between exactly antipodal positions both ways are equally short, and
- * the planar verdict stands. Also rejects a vertex whose two neighbours are at one pole: both of its edges run along its
+ * longitude passes over the pole that is nearer to its ends. Between exactly antipodal positions both ways are equally short, so
+ * only the planar check applies. Also rejects a vertex whose two neighbours are at one pole: both of its edges run along its
  * meridian.
  */
-function checkPolesReachedTwice(geometry: FlatGeometry, path: readonly (string | number)[]): void {
+function checkPolesReachedTwice(geometry: FlatGeometry, path: Path): void {
   const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
   for (let part = 0; part < partDimensions.length; part++) {
     if (partDimensions[part] !== 2) continue
@@ -180,7 +175,7 @@ function checkPolesReachedTwice(geometry: FlatGeometry, path: readonly (string |
 type Edge = readonly [lon1: number, lat1: number, lon2: number, lat2: number]
 
 /** Makes the problem for a polygon that encloses no area. */
-export function noAreaProblem(path: readonly (string | number)[]): ProblemError {
+export function noAreaProblem(path: Path): ProblemError {
   return problemAt('invalid-input', path, 'the polygon encloses no area on the ground', {
     code: 'no-area',
     hint: HINT_HALF_GLOBE,
@@ -199,20 +194,15 @@ function hasHalfGlobeEdge(vertices: Float64Array, start: number, end: number): b
   return false
 }
 
-/**
- * Checks whether measures are defined for a valid polygon: the edges of each ring must be all geodesics or all whole parallels.
- */
-
-type Path = readonly (string | number)[]
-
-/** A geodesic of w degrees between two positions on the parallel φ leaves it by 243 w² sin φ cos φ m, most at 45°. */
+/** A geodesic over w degrees of longitude between two positions at latitude φ leaves the parallel by 243 w² sin φ cos φ metres. */
 const HINT_PARALLEL =
   'put vertices along the parallel: one every 1° keeps the geodesics between them within 122 m of it, one every 0.1° within 1.3 m'
-const HINT_SEAM_HOLE =
+const HINT_ANTIMERIDIAN_HOLE =
   'draw the hole over ±180 in one piece, without edges along ±180; if the exterior ring is cut at ±180, make the hole a notch in it'
 
 /**
- * Rejects rings that mix whole parallels and geodesics, and geodesics that bulge over a whole parallel of another ring.
+ * Checks that measures are defined for a valid polygon with whole parallels. Rejects rings that mix whole parallels and
+ * geodesics, and geodesics that cross a whole parallel of another ring.
  *
  * @param geometry has whole parallels
  * @param hint for the problem of geodesics that cross
@@ -242,7 +232,7 @@ function checkParallels(geometry: FlatGeometry, path: Path, kernel: Kernel, hint
 
 /**
  * Returns a copy of the geometry in which every ring of whole parallels is shrunk to one of its vertices. Indices stay the same.
- * The copy serves to check the other rings; `checkParallels` has already compared them with the whole parallels.
+ * The copy is used to check the other rings; `checkParallels` has already compared them with the whole parallels.
  */
 function collapseBands(geometry: FlatGeometry): FlatGeometry {
   const { sequenceStarts, partStarts, partDimensions } = geometry
@@ -259,17 +249,17 @@ function collapseBands(geometry: FlatGeometry): FlatGeometry {
 }
 
 /**
- * Rejects holes with edges along the antimeridian that are not part of the boundary: a distance would end at them.
+ * Rejects holes with edges along the antimeridian that are not part of the boundary: distances would be measured to these edges.
  *
  * @throws {ProblemError} `invalid-input`, with the pointer of the hole
  */
-export function checkSeamHoles(geometry: FlatGeometry, path: Path, poleOf: PoleResolver): void {
+export function checkAntimeridianHoles(geometry: FlatGeometry, path: Path, poleOf: PoleResolver): void {
   const hole = findAntimeridianHole(geometry, poleOf)
   if (hole === undefined) return
   const detail = 'this hole has edges along the antimeridian that are not a boundary: distances would end at them'
   throw problemAt('invalid-input', [...path, ...vertexPath(geometry, hole)], detail, {
     code: 'hole-at-antimeridian',
-    hint: HINT_SEAM_HOLE,
+    hint: HINT_ANTIMERIDIAN_HOLE,
   })
 }
 
@@ -282,7 +272,7 @@ export function checkSeamHoles(geometry: FlatGeometry, path: Path, poleOf: PoleR
  */
 export function checkGeodesicEdges(geometry: FlatGeometry, path: Path, poleOf: PoleResolver, what: string): void {
   if (hasWholeParallel(geometry)) throw noMeasureProblem(geometry, path, what)
-  checkSeamHoles(geometry, path, poleOf)
+  checkAntimeridianHoles(geometry, path, poleOf)
 }
 
 /**

@@ -141,7 +141,7 @@ export class RelayChain {
     return parseQuantity(await this.#rpc.request('eth_getTransactionCount', [this.#sender, tag]))
   }
 
-  /** Returns the account's money in wei. */
+  /** Returns the account's balance in wei. */
   async balance(): Promise<bigint> {
     return parseBigQuantity(await this.#rpc.request('eth_getBalance', [this.#sender, 'latest']))
   }
@@ -176,7 +176,11 @@ export class RelayChain {
     })
   }
 
-  /** Sends a signed transaction. Returns the node's objection, such as that it has it already; undefined when it accepted. */
+  /**
+   * Sends a signed transaction.
+   *
+   * @returns why the node rejected it, for example because it already has the transaction; undefined when the node accepted it
+   */
   async send(raw: Hex): Promise<string | undefined> {
     try {
       await this.#rpc.request('eth_sendRawTransaction', [raw])
@@ -192,7 +196,7 @@ export class RelayChain {
     return (await this.#rpc.request('eth_getTransactionByHash', [hash])) !== null
   }
 
-  /** Returns the one of these transactions that is in a block of the current chain. */
+  /** Returns which of these transactions, all with one nonce, is in a block of the current chain; undefined if none is. */
   async findMined(hashes: readonly Hex[], items: readonly AttestationPayload[]): Promise<MinedTransaction | undefined> {
     const receipts = await this.#readReceipts(hashes)
     for (const [index, hash] of hashes.entries()) {
@@ -216,7 +220,7 @@ export class RelayChain {
     })
   }
 
-  /** Reads receipts in one message, because there may be dozens of signed forms of one transaction. */
+  /** Reads receipts in one JSON-RPC batch, because there may be dozens of signed forms of one transaction. */
   async #readReceipts(hashes: readonly Hex[]): Promise<readonly (Receipt | undefined)[]> {
     const responses = await this.#rpc.requestAll(
       hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
@@ -258,7 +262,10 @@ export class RelayChain {
    *
    * @returns undefined when the endpoint counts the nonce as used but shows no transaction that used it
    */
-  async findNonceUser(nonce: number, head: ChainHead): Promise<{ hash: Hex; blockNumber: number } | undefined> {
+  async findTransactionByNonce(
+    nonce: number,
+    head: ChainHead,
+  ): Promise<{ hash: Hex; blockNumber: number } | undefined> {
     const used = await this.#findBlockOfNonce(nonce, head)
     const block = (await this.#rpc.request('eth_getBlockByNumber', [toQuantity(used), true])) as FullBlock | null
     const transaction = block?.transactions?.find(
@@ -267,7 +274,7 @@ export class RelayChain {
     return transaction === undefined ? undefined : { hash: parseBytes32(transaction.hash), blockNumber: used }
   }
 
-  /** Finds the first block at whose end a nonce is used: by growing strides back from the head, then by binary search. */
+  /** Finds the block that used a nonce: by strides of growing length back from the head, then by binary search. */
   async #findBlockOfNonce(nonce: number, head: ChainHead): Promise<number> {
     const isUsedAt = async (block: number) => block >= 0 && (await this.transactionCount(block)) > nonce
     let [before, used] = [head.number - 1, head.number]

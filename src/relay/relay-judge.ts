@@ -24,10 +24,13 @@ interface RelayJudgeParts {
 
 /** The most transactions that are settled as final per tick; the next tick continues. */
 const MAX_FINAL_PER_TICK = 50
-/** Silence for this long counts as gone for good. A suspension lasts a minute at most, so there were many attempts. */
+/** An endpoint that is silent for this long is treated as gone. It was asked several times: a suspension lasts at most a minute. */
 const MAX_SILENCE_MS = 600_000
 
-/** The half of the relay that decides what is over. If two endpoints are configured, one endpoint alone never decides. */
+/**
+ * The half of the relay that decides when a transaction is settled. It asks a second endpoint, if one is configured, before a
+ * nonce is given up. Other decisions proceed on the word of one endpoint while no other responds.
+ */
 export class RelayJudge {
   readonly #chainId: number
   readonly #finalityDepth: number
@@ -37,7 +40,7 @@ export class RelayJudge {
   readonly #rpcs: RelayJudgeParts['rpcs']
   readonly #nowMs: RelayJudgeParts['nowMs']
   readonly #note: RelayJudgeParts['note']
-  /** When the second endpoint was first silent, in milliseconds since the epoch; undefined after it responded. */
+  /** Since when all other endpoints are silent, in milliseconds since the epoch; undefined while one responds. */
   #silentSinceMs: number | undefined
 
   constructor(parts: RelayJudgeParts) {
@@ -122,7 +125,7 @@ export class RelayJudge {
     return state
   }
 
-  /** Handles an endpoint that shows another outcome than an endpoint did before. */
+  /** Handles transactions whose outcome at this endpoint differs from the stored outcome, which an endpoint showed earlier. */
   async #settleContradicted(
     snapshot: ChainSnapshot,
     contradicted: readonly InBlock[],
@@ -140,7 +143,7 @@ export class RelayJudge {
     return 'changed'
   }
 
-  /** Tells whether the second endpoint has been silent for long. Then mined transactions become final without it. */
+  /** Tells whether all other endpoints have been silent for long. Then mined transactions become final without them. */
   #isSilentForLong(opinion: SecondOpinion): boolean {
     if (opinion !== 'silent') {
       this.#silentSinceMs = undefined
@@ -155,7 +158,7 @@ export class RelayJudge {
     { chain, endpointIndex, head, finalized }: ChainSnapshot,
     { nonce, attempts }: SentTransaction,
   ): Promise<RelayState> {
-    const user = await findUser(chain, nonce, head)
+    const user = await findTransactionByNonce(chain, nonce, head)
     if (user === 'too-old') {
       return waiting(
         `nonce ${nonce} is used, and the endpoint does not have blocks old enough to show by which transaction: add an endpoint that has`,
@@ -187,7 +190,7 @@ export class RelayJudge {
     const { chain, endpointIndex, head, usedNonces } = snapshot
     const jump = usedNonces - (nextNonce ?? 0)
     if (jump <= 0) return undefined
-    if (nextNonce !== undefined && (await findUser(chain, usedNonces - 1, head)) === undefined) {
+    if (nextNonce !== undefined && (await findTransactionByNonce(chain, usedNonces - 1, head)) === undefined) {
       return `the endpoint counts nonce ${usedNonces - 1} as used but shows no transaction that used it`
     }
     // A nonce far too high could never be mined, because the relay does not fill such a gap.
@@ -211,7 +214,7 @@ export class RelayJudge {
       : undefined
   }
 
-  /** Marks submissions as failed whose attestations reverted in a separate trial. */
+  /** Marks submissions as failed whose attestations reverted, or needed too much gas, when tried separately. */
   async failRejected({ endpointIndex }: ChainSnapshot, rejected: RelayWork['queued']): Promise<RelayState> {
     const ids = rejected.map(({ id }) => id)
     const opinion = await this.#askSecondEndpoint(endpointIndex, async (other) => {
@@ -239,9 +242,9 @@ const OPINION_TEXTS = {
 } as const
 
 /** Finds the transaction that used a nonce. Returns `too-old` when the endpoint no longer has the state of that time. */
-async function findUser(chain: RelayChain, nonce: number, head: ChainSnapshot['head']) {
+async function findTransactionByNonce(chain: RelayChain, nonce: number, head: ChainSnapshot['head']) {
   try {
-    return await chain.findNonceUser(nonce, head)
+    return await chain.findTransactionByNonce(nonce, head)
   } catch (error) {
     if (error instanceof RpcError && error.failure === 'error') return 'too-old'
     throw error

@@ -8,7 +8,7 @@ import type { Keccak } from '../crypto/primitives.ts'
 import type { ChainAccess } from '../sync/chain-access.ts'
 import { HttpRpc } from '../sync/rpc.ts'
 import { RpcList } from '../sync/rpc-list.ts'
-import type { RecordLine } from '../sync/sync-records.ts'
+import type { StoreConnection } from '../sync/sync-records.ts'
 import type { RelayOperations, RelayReply, RelayState } from '../wire/relay-messages.ts'
 import { Requester } from '../wire/request-port.ts'
 import type { RelayPayload, RelaySigningResult } from '../wire/signing-messages.ts'
@@ -32,7 +32,7 @@ export function serveRelay(
   config: ChainAccessConfig,
   chains: ReadonlyMap<number, ServedChain>,
   keccak: Keccak,
-  line: RecordLine,
+  connection: StoreConnection,
 ): void {
   const post = (reply: RelayReply) => port.postMessage(reply)
   const sign = createSign(port)
@@ -46,7 +46,7 @@ export function serveRelay(
       keccak,
       settings,
       sign,
-      store: line.store,
+      store: connection.store,
       rpcs: new RpcList({
         chainId: chain.id,
         clients: chain.rpcUrls.map(
@@ -62,7 +62,7 @@ export function serveRelay(
     })
     let last = ''
     for (;;) {
-      const state = line.wasConnected ? await runTick(relay, access) : NOT_OPEN
+      const state = connection.wasConnected ? await runTick(relay, access) : NOT_OPEN
       if (JSON.stringify(state) !== last) post({ type: 'state', chainId: chain.id, state })
       last = JSON.stringify(state)
       await new Promise((resolve) => setTimeout(resolve, settings.pollMs))
@@ -72,7 +72,7 @@ export function serveRelay(
 
 /** Runs one tick of a relay. Never rejects, because an error now may be gone at the next tick. */
 async function runTick(relay: Relay, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
-  // The contracts are not the expected ones, or a clock is wrong: nothing is sent to this chain.
+  // The contracts are not the expected ones, or a clock is wrong, so nothing is sent to this chain.
   if (access.state.state === 'refused') return { state: 'waiting', reason: access.state.reason }
   try {
     return await relay.tick()

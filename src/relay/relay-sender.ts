@@ -41,12 +41,12 @@ export function chooseFees(baseFeePerGas: bigint, priority: bigint, ceilings: Fe
 /**
  * Computes fees with which a transaction replaces the last one with its nonce.
  *
- * @param now fees that would be chosen for a new transaction
+ * @param current fees that would be chosen for a new transaction now
  * @returns undefined when they would exceed a ceiling
  */
-export function raiseFees(last: Fees, now: Fees, ceilings: FeeCeilings): Fees | undefined {
-  const maxFeePerGas = max(raiseFee(last.maxFeePerGas), now.maxFeePerGas)
-  const maxPriorityFeePerGas = min(max(raiseFee(last.maxPriorityFeePerGas), now.maxPriorityFeePerGas), maxFeePerGas)
+export function raiseFees(last: Fees, current: Fees, ceilings: FeeCeilings): Fees | undefined {
+  const maxFeePerGas = max(raiseFee(last.maxFeePerGas), current.maxFeePerGas)
+  const maxPriorityFeePerGas = min(max(raiseFee(last.maxPriorityFeePerGas), current.maxPriorityFeePerGas), maxFeePerGas)
   const isBeyond = maxFeePerGas > ceilings.feePerGas || maxPriorityFeePerGas > ceilings.priorityFeePerGas
   return isBeyond ? undefined : { maxFeePerGas, maxPriorityFeePerGas }
 }
@@ -70,9 +70,10 @@ export type SentTransaction = Extract<OpenTransaction, { state: 'sent' }>
 /** The chain as one endpoint shows it during one tick. */
 export interface ChainSnapshot {
   readonly chain: RelayChain
-  /** Number of the endpoint. */
+  /** Index of the endpoint in the RPC list. */
   readonly endpointIndex: number
   readonly head: ChainHead
+  /** Number of the newest final block. */
   readonly finalized: number
   /** Number of nonces that the account has used at the head. */
   readonly usedNonces: number
@@ -122,7 +123,7 @@ export class RelaySender {
     return await this.#send(snapshot.chain, attempt.raw)
   }
 
-  /** Has a transaction signed. Returns the state of the relay if the signer refuses. */
+  /** Makes a signed transaction. Returns the state of the relay if the signer rejects it. */
   async #makeAttempt(
     { head }: ChainSnapshot,
     nonce: number,
@@ -142,7 +143,7 @@ export class RelaySender {
     return chooseFees(head.baseFeePerGas, await chain.priorityFee(), this.#ceilings)
   }
 
-  /** Returns the state of a relay whose chain asks for more than the ceiling. */
+  /** Returns the state of a relay that waits because the chain's base fee is above the ceiling. */
   waitForLowerFees({ head }: ChainSnapshot): RelayState {
     return waiting(
       `the base fee is ${head.baseFeePerGas} wei per gas, above the ceiling of ${this.#ceilings.feePerGas} wei`,
@@ -165,11 +166,11 @@ export class RelaySender {
   async raise(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
     const { nonce, attempts, items } = open
     const last = attempts.at(-1)!
-    const now = await this.readFees(snapshot)
-    const fees = now && raiseFees(last, now, this.#ceilings)
+    const current = await this.readFees(snapshot)
+    const fees = current && raiseFees(last, current, this.#ceilings)
     if (fees === undefined) {
       await this.resend(snapshot, open)
-      if (now === undefined) return this.waitForLowerFees(snapshot)
+      if (current === undefined) return this.waitForLowerFees(snapshot)
       const { feePerGas, priorityFeePerGas } = this.#ceilings
       return waiting(
         `the fees of ${last.hash} cannot be raised: the ceilings are ${feePerGas} wei per gas and ${priorityFeePerGas} wei of priority fee`,
@@ -192,12 +193,12 @@ export class RelaySender {
     return await this.#send(snapshot.chain, attempt.raw)
   }
 
-  /** Tells whether the account could pay `costWei` and keep the lowest balance of the settings. */
+  /** Checks that the account can pay `costWei` and keep `minBalanceEther`. Returns `ready` or `unfunded`. */
   async checkFunds(chain: RelayChain, costWei: bigint): Promise<RelayState> {
-    const floor = BigInt(Math.round(this.#settings.minBalanceEther * 1e9)) * GWEI
+    const minBalanceWei = BigInt(Math.round(this.#settings.minBalanceEther * 1e9)) * GWEI
     const balance = await chain.balance()
-    if (balance >= floor + costWei) return READY
-    return { state: 'unfunded', reason: `the account has ${balance} wei and needs ${floor + costWei}` }
+    if (balance >= minBalanceWei + costWei) return READY
+    return { state: 'unfunded', reason: `the account has ${balance} wei and needs ${minBalanceWei + costWei}` }
   }
 }
 

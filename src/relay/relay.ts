@@ -26,12 +26,12 @@ interface Batch {
   readonly rejected: readonly Queued[]
 }
 
-/** Gas may rise if others change the state before our transaction is mined: allow a fifth more than the estimate. */
-const HEADROOM = 1.2
+/** A transaction may need more gas than its estimate if other transactions are mined first: allow a fifth more. */
+const GAS_MARGIN = 1.2
 
 /**
- * Chooses attestations that succeed together in a trial on the head. Those that revert separately are excluded. While the others
- * revert together or need too much gas, half of them are left for later.
+ * Chooses attestations that succeed together when they are tried on the head. Those that revert when tried separately are
+ * excluded. While the others revert together or need too much gas, half of them are left for later.
  *
  * @param maxGas gas limit of one transaction
  * @throws {RpcError} when the endpoint reports neither gas nor a revert for a single attestation
@@ -43,10 +43,10 @@ async function chooseBatch(chain: RelayChain, queued: readonly Queued[], maxGas:
   while (candidates.length > 0) {
     const trial = await chain.estimate(candidates.map(({ payload }) => payload))
     if (trial.ok && trial.gas <= maxGas) {
-      const gas = Math.min(Math.ceil(trial.gas * HEADROOM), maxGas)
+      const gas = Math.min(Math.ceil(trial.gas * GAS_MARGIN), maxGas)
       return { chosen: candidates, gas, rejected }
     }
-    // The error may be a limit of the node in its own words; fewer attestations may be within it.
+    // A node may report its own limit with an unknown error. Fewer attestations may stay within that limit.
     const isUnclear = !trial.ok && trial.error !== undefined
     if (candidates.length === 1) {
       if (isUnclear) throw trial.error
@@ -101,13 +101,14 @@ interface RelayParts {
 const CHECK_MS = 60_000
 /** How often the relay checks blocks that have to become final. */
 const FINALITY_CHECK_MS = 4000
-/** After this many ticks, a head below a block that was seen counts as a reorganisation, not as a lagging node. */
+/** After this many ticks in a row, a head below a block that was seen counts as a reorganisation, not as a lagging node. */
 const MAX_LAGGING_TICKS = 3
-/** After this long without progress, the relay alternates between endpoints: the fastest may withhold what another one has. */
+/** After this long without progress, the relay alternates between endpoints: the preferred one may lack what another one has. */
 const STUCK_MS = 15_000
 
 /**
- * Sends the submissions of one chain and follows them until they are final. It has one transaction in flight at a time: a `multiAttest` of up to 40 attestations.
+ * Sends the submissions of one chain and follows them until they are final. It has one transaction in flight at a time: a
+ * `multiAttest` of up to 40 attestations.
  *
  * A nonce belongs to its submissions from the moment both are stored, which is before anything is sent. Every transaction sent
  * with that nonce makes the same attestations, so they are made once. The nonce is given up only when a final block shows that
@@ -161,15 +162,15 @@ export class Relay {
     const isIdle = isNothingSent && work.open.length === 0
     const now = this.#nowMs()
     if (isNothingSent) this.#lastProgressMs = now
-    if (isNothingSent && !isOver(now, this.#lastCheckMs, isIdle ? CHECK_MS : FINALITY_CHECK_MS)) return this.#state
+    if (isNothingSent && !hasElapsed(now, this.#lastCheckMs, isIdle ? CHECK_MS : FINALITY_CHECK_MS)) return this.#state
     this.#lastCheckMs = now
-    if (isOver(now, this.#lastForgetMs, CHECK_MS)) {
+    if (hasElapsed(now, this.#lastForgetMs, CHECK_MS)) {
       await this.#step({ step: 'forget', beforeMs: now - this.#settings.retentionMs })
       this.#lastForgetMs = now
     }
     this.#isBehind = false
     try {
-      this.#state = await this.#useEndpoint(isOver(now, this.#lastProgressMs, STUCK_MS), async (rpc) => {
+      this.#state = await this.#useEndpoint(hasElapsed(now, this.#lastProgressMs, STUCK_MS), async (rpc) => {
         this.#lastEndpointIndex = rpc.index
         const chain = new RelayChain(rpc, this.#chainParts)
         await chain.requireChain()
@@ -213,7 +214,7 @@ export class Relay {
 
   /** Takes the steps that follow from the stored state and the chain as one endpoint shows it. */
   async #advance({ chain, endpointIndex }: Pick<ChainSnapshot, 'chain' | 'endpointIndex'>): Promise<RelayState> {
-    // Read again, because an attempt with another endpoint may already have taken some steps.
+    // Read again: this tick may have taken some steps with another endpoint before that endpoint failed.
     const work = await this.#readWork()
     const head = await chain.head()
     const finalized = await chain.finalizedNumber(head, this.#finalityDepth)
@@ -274,12 +275,12 @@ export class Relay {
     return isDue ? await this.#transactions.raise(snapshot, open) : await this.#transactions.resend(snapshot, open)
   }
 
-  /** Tells whether enough blocks passed without the transaction. A much lower head means that the former one was wrong. */
+  /** Tells whether enough blocks passed without the transaction. If the head is now much lower, the head at sending was wrong. */
   #isOverdue(head: ChainHead, { sentBlock }: SentTransaction['attempts'][number]): boolean {
     return head.number - sentBlock >= this.#settings.bumpBlocks || sentBlock - head.number > this.#finalityDepth
   }
 
-  /** Fills unused nonces before ours, which an endpoint had reported as used, with empty transactions. */
+  /** Sends empty transactions with the unused nonces before ours, which an endpoint had wrongly reported as used. */
   async #fillGap(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
     const { usedNonces } = snapshot
     const missing = open.nonce - usedNonces
@@ -296,7 +297,7 @@ export class Relay {
       return waiting('the contract rejects an empty multiAttest')
     }
     for (let nonce = usedNonces; nonce < open.nonce; nonce++) {
-      // A stored nonce was used in a final block, so the endpoint is behind.
+      // `begin` returns false if the store has this nonce. It was then used in a final block, so the endpoint is behind.
       const filled = await this.#transactions.begin(snapshot, nonce, [], [], 2 * trial.gas, fees)
       if (!filled) return waiting('the endpoint is behind')
       if (filled.state !== 'ready') return filled
@@ -330,7 +331,7 @@ export class Relay {
   }
 }
 
-/** Tells whether a pause is over. If the clock was set back, the pause counts as over. */
-function isOver(nowMs: number, sinceMs: number, pauseMs: number): boolean {
+/** Tells whether a pause has elapsed. If the clock was set back, it has. */
+function hasElapsed(nowMs: number, sinceMs: number, pauseMs: number): boolean {
   return nowMs < sinceMs || nowMs - sinceMs >= pauseMs
 }

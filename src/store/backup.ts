@@ -10,11 +10,11 @@ import { readCounters } from './records/counters.ts'
 /** The first line of a backup. */
 const HEADER = { format: 'trigpoint records', version: 1 }
 const ROWS_PER_STATEMENT = 500
-/** State of the synchronisation besides records. Without it, quarantined attestations would never be retried. */
+/** Tables of the synchronisation besides records and checkpoints. Without them, quarantined attestations would never be retried. */
 const SYNC_TABLES = ['chain_sync', 'block_ladder', 'quarantine'] as const
 type SyncTable = (typeof SYNC_TABLES)[number]
 
-/** Columns of a row in a backup, as text. Backup and restore use this order. */
+/** Columns of a record in a backup, as text, in this order. */
 const COLUMNS = [
   'uid',
   'chain_id',
@@ -30,8 +30,8 @@ const COLUMNS = [
 ] as const
 
 /**
- * Writes one snapshot of all records and checkpoints into a compressed file of lines. Either engine of any later version can
- * restore it. An existing file is replaced only when the backup is complete.
+ * Writes one snapshot of all records and the synchronisation's tables into a gzip file of JSON lines. Later versions can restore
+ * it into either engine. An existing file is replaced only when the backup is complete.
  *
  * @returns the number of records in the backup
  */
@@ -90,7 +90,7 @@ async function* tableLines(session: Session, table: SyncTable): AsyncGenerator<s
  */
 export async function restore(database: Database, file: string): Promise<number> {
   return database.transaction(async (session) => {
-    // Makes other services on the same database wait: they stored before this transaction or store after it.
+    // Other services on the same database cannot store records until this transaction ends.
     await session.query('lock table location_record in share row exclusive mode')
     if ((await readCounters(session)).total > 0) {
       throw new Error('the store already has records: restore into an empty one (another DATA_DIR or DATABASE_URL)')

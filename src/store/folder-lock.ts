@@ -47,8 +47,8 @@ function isStale(file: string, content: string): boolean {
 }
 
 /**
- * Removes a stale lock. A second file makes one process at a time check and remove; otherwise a process could remove the new
- * lock of another one.
+ * Removes a stale lock. A second file, the guard, lets only one process at a time check and remove the lock. Otherwise a process
+ * could remove a new lock that another one has just taken.
  */
 function removeStaleLock(file: string, content: string): void {
   const guardFile = `${file}.turn`
@@ -56,7 +56,7 @@ function removeStaleLock(file: string, content: string): void {
     writeFileSync(guardFile, '', { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // The guard is held for an instant only: an old one belongs to a process that ended while it held it.
+    // A guard exists for an instant only. An older one was left behind by a process that ended.
     if (ageMs(guardFile) > WRITING_MS) rmSync(guardFile, { force: true })
     pause()
     return
@@ -65,7 +65,7 @@ function removeStaleLock(file: string, content: string): void {
   rmSync(guardFile, { force: true })
 }
 
-/** Blocks the thread. Opening is synchronous, and the thread has nothing else to do. */
+/** Blocks the thread. That is harmless: the thread has nothing else to do before the store is open. */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
 }

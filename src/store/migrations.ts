@@ -66,7 +66,7 @@ const SUBMISSION_GAS_COLUMN: readonly string[] = [
 
 /** Tables of the synchronisation: migration `synchronisation`. Never edit them, because users have applied them. */
 const SYNC_TABLES: readonly string[] = [
-  // Blocks we have seen: every block that is not final, and ever fewer of the older ones.
+  // Blocks that were read: every block that is not final, and of the final ones the fewer the older they are.
   'create table block_ladder (chain_id bigint not null, number bigint not null, hash text not null, primary key (chain_id, number))',
   `create table chain_sync (
         chain_id bigint primary key,
@@ -93,7 +93,7 @@ const SYNC_TABLES: readonly string[] = [
       )`,
   'create index quarantine_block on quarantine (chain_id, block_number)',
   'create index location_record_revoked on location_record (chain_id, revoked_block) where revoked_block is not null',
-  // A running pass. The process that began it may have ended; the lease tells.
+  // Running passes. A row is stale if the process that began the pass no longer holds the lease.
   'create table sync_run (kind text not null, chain_id bigint not null, primary key (kind, chain_id))',
   `create table sync_counter (
         kind text primary key,
@@ -157,7 +157,7 @@ const MIGRATIONS: readonly Migration[] = [
       'create index location_record_event on location_record (event_time)',
       'create index location_record_block on location_record (chain_id, block_number)',
       'create index location_record_bounds on location_record using gist (bounds)',
-      // `version` counts the writes: a cached count is valid while the sum of the versions is the same.
+      // `version` counts the writes. Cached counts and pages are valid while the sum of the versions is the same.
       `create table record_counter (
         chain_id bigint primary key,
         records bigint not null,
@@ -184,8 +184,8 @@ const MIGRATIONS: readonly Migration[] = [
   {
     name: 'journal of changes',
     statements: [
-      // One row per range of blocks and kind of change. New records: their first and last key. Revoked and restored records:
-      // their keys. Removed records: their identifying members. Numbers have no gaps and follow the order of visibility.
+      // One row per range of blocks and kind of change. New records: their first and last ID. Revoked and restored records:
+      // their IDs. Removed records: their identifying members. Numbers have no gaps and follow the order of visibility.
       `create table record_change (
         number bigint primary key,
         kind text not null,

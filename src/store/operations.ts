@@ -8,14 +8,14 @@ import type { RecordMemory } from './records/memory.ts'
 import { shownDocumentSql } from './records/page.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './records/page-marks.ts'
 import { readSlice } from './records/slice.ts'
-import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './records/writes.ts'
+import { countChange, insertRecords, type RollbackResult, revokeRecords, rollBackRecords } from './records/writes.ts'
 import { readRelayWork, takeRelayStep } from './relay-work.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads, storeRangeNotes } from './sync-rows.ts'
 
-/** A running read is waited for no longer than this: its connection may be lost. */
-const MAX_JOIN_MS = 20
+/** The longest wait for a running read, whose connection may be lost. */
+const MAX_WAIT_MS = 20
 
 /**
  * Shares one read among all callers that call while another read is running. The shared read starts after their calls, so it
@@ -25,7 +25,7 @@ export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | undefined
   let running: Promise<unknown> | undefined
   return () => {
-    next ??= (running === undefined ? nextTick() : settle(running)).then(() => {
+    next ??= (running === undefined ? nextTick() : waitFor(running)).then(() => {
       next = undefined
       const result = read()
       const settled = result.then(
@@ -46,9 +46,9 @@ function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function settle(running: Promise<unknown>): Promise<void> {
+function waitFor(running: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, MAX_JOIN_MS)
+    const timer = setTimeout(resolve, MAX_WAIT_MS)
     void running.then(() => {
       clearTimeout(timer)
       resolve()
@@ -56,8 +56,9 @@ function settle(running: Promise<unknown>): Promise<void> {
   })
 }
 
-/** Marks set while a range is stored; `maintain` sets the remaining ones. */
+/** Page marks that are set while a range is stored; `maintain` sets the remaining ones. */
 const MARKS_PER_RANGE = 5
+/** Page marks that `maintain` sets in one transaction. */
 const MARKS_PER_MAINTENANCE = 200
 
 /**
@@ -70,7 +71,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   // This is the only writer of the embedded engine, so cached counters are valid until it writes.
   let cachedCounters: Promise<Counters> | undefined
   const readShared = shareRead(() => readCounters(database.reads))
-  const readState = () => {
+  const readCurrent = () => {
     if (database.engine === 'postgres') return readShared()
     cachedCounters ??= readCounters(database.reads).catch((error: unknown) => {
       cachedCounters = undefined
@@ -80,12 +81,12 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   }
   return {
     page: (query) => listRecords(database, memory, query),
-    async newPage({ query, version }) {
-      // Read before the page. If the page is newer than its version, the next call only reads it once more.
-      const { state } = await readState()
-      if (state === version) return { version, page: undefined }
+    async newPage({ query, versionTag }) {
+      // Read the tag before the page. If the page is newer than its tag, the only effect is that the next call reads it again.
+      const { versionTag: currentTag } = await readCurrent()
+      if (currentTag === versionTag) return { versionTag, page: undefined }
       const page = await listRecords(database, memory, query)
-      return { version: state, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
+      return { versionTag: currentTag, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
@@ -143,7 +144,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   }
 }
 
-const NOTHING_ROLLED_BACK: RolledBack = {
+const NOTHING_ROLLED_BACK: RollbackResult = {
   records: 0,
   revoked: 0,
   oldestSeconds: undefined,

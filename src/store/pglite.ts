@@ -20,7 +20,7 @@ function embeddedFolder(dataDir: string): string {
   return join(dataDir, 'store')
 }
 
-/** More than the engine writes while it opens intact files. */
+/** Size of the file that tests the disk space; more than the engine writes while it opens intact files. */
 const PROBE_BYTES = 1_048_576
 
 /**
@@ -79,7 +79,7 @@ function createSession(engine: PGlite | Transaction): Session {
   }
 }
 
-/** Without these files the engine runs initdb: the same result for seconds of processor time and 0.9 GB of memory. */
+/** Reads the empty store. Without it the engine runs initdb, which takes seconds of processor time and 0.9 GB of memory. */
 function readEmptyStore(): { loadDataDir?: Blob } {
   return existsSync(EMPTY_STORE) ? { loadDataDir: new Blob([readFileSync(EMPTY_STORE)]) } : {}
 }
@@ -145,7 +145,7 @@ function writeFormat(format: string): void {
  * @throws {NodeJS.ErrnoException} such as ENOSPC
  */
 function requireDiskSpace(folder: string): void {
-  const probe = join(folder, 'room-test')
+  const probe = join(folder, 'space-test')
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES))
   } finally {

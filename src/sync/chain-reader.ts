@@ -69,8 +69,8 @@ export class ChainReader {
   }
 
   /**
-   * Reads the logs of a range and, from the same endpoint, the witness blocks. The hashes of these blocks tell which version of
-   * the chain the logs belong to.
+   * Reads the logs of a range and, in the same request, some blocks. Their hashes tell which version of the chain the logs belong
+   * to.
    *
    * @throws {RpcError} with `failure` `error` or `too-large` when the range may be too wide
    */
@@ -78,15 +78,15 @@ export class ChainReader {
     rpc: RpcClient,
     from: number,
     to: number,
-    witnesses: readonly number[],
+    blockNumbers: readonly number[],
   ): Promise<{ readonly logs: EasLog[]; readonly blocks: readonly (Block | undefined)[] }> {
     const [logs, ...blocks] = await rpc.requestAll([
       this.#logsCall({ fromBlock: toQuantity(from), toBlock: toQuantity(to) }),
-      ...witnesses.map((number) => blockCall(toQuantity(number))),
+      ...blockNumbers.map((number) => blockCall(toQuantity(number))),
     ])
     return {
       logs: readLogs(requireValue(logs!), this.#source, from, to),
-      blocks: blocks.map((response, index) => readBlock(requireValue(response), witnesses[index]!)),
+      blocks: blocks.map((response, index) => readBlock(requireValue(response), blockNumbers[index]!)),
     }
   }
 

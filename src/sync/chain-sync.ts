@@ -84,9 +84,9 @@ export interface PassResult {
 class BehindError extends RpcError {}
 
 /** After this many passes in a row with every endpoint behind, the chain is treated as having become shorter. */
-const PASSES_BEHIND = 3
+const MAX_PASSES_BEHIND = 3
 
-/** Reads one chain into the store. Callers must not overlap calls. */
+/** Reads one chain into the store. Calls must not overlap. */
 export class ChainSync {
   readonly #chainId: number
   readonly #startBlock: number
@@ -170,7 +170,7 @@ export class ChainSync {
     if (progress.isCaughtUp) addCounts(progress, (await this.#retryQuarantine(rpc)) ?? NOTHING)
   }
 
-  /** Runs a function on the best endpoint. An only endpoint that is behind is not suspended, because there is no other. */
+  /** Runs a function on the best endpoint. If there is only one endpoint, it is not suspended for being behind. */
   async #useBest(ask: (rpc: RpcEndpoint) => Promise<void>): Promise<void> {
     if (this.#rpcs.size > 1) return this.#rpcs.use(ask)
     const behind = await this.#rpcs.use((rpc) =>
@@ -202,7 +202,7 @@ export class ChainSync {
     if (head.number === checkpoint.number) return head.hash !== checkpoint.hash
     const rung = ladder.find(({ number }) => number === head.number)
     if (rung !== undefined && rung.hash !== head.hash) return true
-    if (this.#passesBehind >= PASSES_BEHIND) return true
+    if (this.#passesBehind >= MAX_PASSES_BEHIND) return true
     throw new BehindError(`an endpoint is at block ${head.number} and we are at ${checkpoint.number}`)
   }
 
@@ -211,10 +211,10 @@ export class ChainSync {
     const { checkpoint } = this.#position.state
     const requestedBlocks = Math.min(this.#size.blocks, finalized - from + 1)
     const to = from + requestedBlocks - 1
-    const witnesses = checkpoint === undefined ? [to] : [to, checkpoint.number]
+    const blockNumbers = checkpoint === undefined ? [to] : [to, checkpoint.number]
     let response: Awaited<ReturnType<ChainReader['range']>>
     try {
-      response = await this.#reader.range(rpc, from, to, witnesses)
+      response = await this.#reader.range(rpc, from, to, blockNumbers)
     } catch (error) {
       if (error instanceof RpcError && this.#size.shrink(from, requestedBlocks, error)) return NOTHING
       throw error
@@ -257,7 +257,7 @@ export class ChainSync {
     const logs: EasLog[] = []
     const read: Block[] = []
     for (const [index, blockLogs] of logsByBlock.entries()) {
-      // If a block has left the chain meanwhile, so have those after it.
+      // If a block has left the chain in the meantime, so have the blocks after it.
       if (blockLogs === undefined || (read.length > 0 && logs.length + blockLogs.length > this.#limits.logsAtOnce))
         break
       logs.push(...blockLogs)
@@ -297,7 +297,7 @@ const NOTHING = { inserted: 0, revoked: 0, rolledBack: 0 }
 
 type Counts = Pick<PassResult, 'inserted' | 'revoked' | 'rolledBack'>
 
-/** What a pass has done so far. */
+/** The result of a running pass so far. */
 type PassProgress = { -readonly [K in Exclude<keyof PassResult, 'block' | 'beganAt'>]: PassResult[K] }
 
 function addCounts(progress: PassProgress, { inserted, revoked, rolledBack }: Counts): void {

@@ -75,8 +75,9 @@ export function attestationCall(easAddress: Hex, uid: Hex): RpcCall {
   }
 }
 
-/** Attestations per message: a JSON-RPC batch has a call for each. Providers limit the batch size, and the gas of one call. */
+/** Attestations per JSON-RPC batch, which has one call for each. Providers limit the size of a batch. */
 const CALLS_PER_BATCH = 200
+/** Attestations per call of Multicall3. Providers limit the gas of a call. */
 const CALLS_PER_AGGREGATE = 100
 /** Two batches at once, so that the endpoint works on one while we read the other. */
 const BATCHES_AT_ONCE = 2
@@ -98,7 +99,7 @@ export type ReadAttestation =
 interface AttestationReaderParts {
   readonly source: LogSource
   readonly keccak: Keccak
-  /** Attestations with equal fields in one block differ by a counter. A response with a higher counter is treated as false. */
+  /** Attestations with equal fields in one block differ by a counter. A response with a higher counter is treated as wrong. */
   readonly maxBumps: number
 }
 
@@ -110,7 +111,7 @@ export class AttestationReader {
   readonly #maxBumps: number
   /** Whether an endpoint's chain has Multicall3; looked up once. */
   readonly #hasMulticall = new WeakMap<RpcClient, boolean>()
-  /** The last counter seen for each content: equal attestations of one block differ by it. */
+  /** The last counter seen for each set of equal attestations, by the UID that its fields have with counter 0. */
   readonly #bumps = new Map<string, number>()
 
   constructor({ source, keccak, maxBumps }: AttestationReaderParts) {
@@ -129,7 +130,7 @@ export class AttestationReader {
   async read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]> {
     const attestations: ReadAttestation[] = []
     this.#bumps.clear()
-    const useMulticall = uids.length > 8 && (await this.#findMulticall(rpc))
+    const useMulticall = uids.length > 8 && (await this.#supportsMulticall(rpc))
     const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
     for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
       const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
@@ -141,7 +142,7 @@ export class AttestationReader {
   }
 
   /** Tells whether an endpoint's chain has Multicall3. */
-  async #findMulticall(rpc: RpcClient): Promise<boolean> {
+  async #supportsMulticall(rpc: RpcClient): Promise<boolean> {
     let hasCode = this.#hasMulticall.get(rpc)
     if (hasCode === undefined) {
       const code = await rpc.request('eth_getCode', [MULTICALL3, 'latest'])
@@ -151,7 +152,7 @@ export class AttestationReader {
     return hasCode
   }
 
-  /** Reads attestations in one message, or in two halves if the response is too large. */
+  /** Reads attestations in one request, or in two halves if the response is too large. */
   async #readBatch(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
     if (uids.length === 0) return []
     try {
@@ -203,7 +204,7 @@ export class AttestationReader {
     return { state: 'ok', uid, layout, attester, recipient, timeSeconds, revokedSeconds: revocationTimeSeconds, data }
   }
 
-  /** Tells whether the fields hash to the UID; otherwise they are not of this attestation. */
+  /** Tells whether the fields hash to the UID; otherwise they belong to another attestation. */
   #hasUid(fields: EasAttestation, uid: Hex): boolean {
     const first = attestationUid(fields, this.#keccak, 0)
     if (first === uid) return true
@@ -238,7 +239,7 @@ const DATA_OFFSET = `${'0'.repeat(61)}140`
 const STRUCT_OFFSET = `${'0'.repeat(62)}20`
 
 /**
- * Cuts the structure that `getAttestation` returns from its hex digits. A general decoder takes thirty times as long.
+ * Decodes the structure that `getAttestation` returns. A general decoder takes thirty times as long.
  *
  * @returns undefined when the response is not such a structure
  */

@@ -45,13 +45,14 @@ export async function confirmChain(rpc: RpcClient, chainId: number): Promise<voi
 }
 
 /**
- * Asks the other endpoints whether a final block really left the chain. One endpoint is not trusted with this.
+ * Asks another endpoint whether a final block really left the chain. If no other endpoint responds, the first is believed.
  *
+ * @param reporter the endpoint that no longer has the block
  * @throws {RpcError} when another endpoint still has the block
  */
 export async function confirmRemoved(
   rpcs: RpcList,
-  accuser: RpcEndpoint,
+  reporter: RpcEndpoint,
   reader: ChainReader,
   block: BlockId,
 ): Promise<void> {
@@ -63,10 +64,10 @@ export async function confirmRemoved(
         const [otherBlock] = await reader.blocks(other, [block.number])
         return otherBlock?.hash === block.hash
       },
-      new Set([accuser.index]),
+      new Set([reporter.index]),
     )
   } catch (error) {
-    // No other endpoint responds, so trust the one that does.
+    // No other endpoint responds.
     if (error instanceof RpcError) return
     throw error
   }

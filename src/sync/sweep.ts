@@ -27,7 +27,7 @@ interface SweepPiece {
 
 const RECORDS_PER_PIECE = 200
 
-/** Compares all valid records with the contract, piece by piece. */
+/** Compares all records that are not revoked with the contract, piece by piece, to find revocations that were missed. */
 export class Sweep {
   readonly #parts: SweepParts
 

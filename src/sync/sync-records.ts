@@ -22,8 +22,8 @@ import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
 import { type ChainTasks, type SyncedChain, SyncWorker } from './sync-worker.ts'
 
-/** The store as another thread uses it, over ports that `StoreClient.connect` makes. */
-export class RecordLine {
+/** A connection to the store from another thread, over ports that `StoreClient.connect` makes. */
+export class StoreConnection {
   readonly #requests = new Requester<StoreOperations>({
     notConnected: 'the store is not open',
     ended: 'the store is restarting',
@@ -31,9 +31,9 @@ export class RecordLine {
   })
   #wasConnected = false
 
-  /** The operations. They are rejected as `unavailable` while there is no connection. */
+  /** The operations. Calls are rejected as `unavailable` while there is no connection. */
   readonly store: RecordStore = new Proxy({} as RecordStore, {
-    // The operations are named only in their types; each name becomes a method that asks for it.
+    // The operations exist only as a type. Every property is a method that sends a request of its name.
     get: (_, operation) => (argument: never) => this.#requests.ask(operation as keyof StoreOperations, argument),
   })
 
@@ -121,7 +121,7 @@ export class RecordSync {
       maxSuspensionMs: limits.maxRpcSuspensionMs,
       onSuspend: (index, reason) => problems.push(`RPC ${index} is suspended for a while: ${reason}`),
     })
-    const tasks = openChainSync({
+    const tasks = createChainTasks({
       chain,
       schemas,
       limits: {
@@ -151,7 +151,7 @@ export class RecordSync {
   }
 }
 
-interface OpenChainSyncParts {
+interface ChainTasksParts {
   readonly chain: Pick<Chain, 'id' | 'name' | 'easAddress' | 'startBlock' | 'finalityDepth'>
   /** Schemas of location attestations: UIDs in lower case with their layouts. */
   readonly schemas: ReadonlyMap<Hex, LocationLayout>
@@ -170,7 +170,7 @@ interface OpenChainSyncParts {
 }
 
 /** Makes the tasks that read one chain. */
-export function openChainSync(options: OpenChainSyncParts): ChainTasks {
+export function createChainTasks(options: ChainTasksParts): ChainTasks {
   const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem } = options
   const source = { easAddress: chain.easAddress, schemas }
   const { startBlock } = chain

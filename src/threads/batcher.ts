@@ -1,16 +1,16 @@
 /**
- * Options of adaptive micro-batching: requests that arrive in the same tick of the event loop travel together.
+ * Options of adaptive micro-batching: requests that arrive in the same tick of the event loop are sent together.
  *
  * A message to a thread costs more than a small request itself; a batch pays for it once. With one connection a batch
- * is one request, and it does not wait for others. At most `lanes` batches are out at a time, so the receiver's own
- * queue stays empty and the order is first in, first out.
+ * is one request, and it does not wait for others. At most `concurrency` batches are in flight at a time, so the
+ * receiver's own queue stays empty and the order is first in, first out.
  */
 export interface BatcherOptions<Item, Result> {
-  /** Batches that may be out at a time: one per thread behind `run`. */
-  readonly lanes: number
+  /** How many batches may be in flight at a time: the number of threads behind `run`. */
+  readonly concurrency: number
   readonly maxBatchSize: number
   readonly maxQueueSize: number
-  /** The longest wait for which an item is queued; the wait is estimated from how long recent items took. */
+  /** An item is rejected if its estimated wait is longer and the oldest item already waits half as long. */
   readonly maxWaitMs: number
   /** Returns results in the order of the items; may reject when the thread behind it died. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
@@ -20,7 +20,7 @@ export interface BatcherOptions<Item, Result> {
   readonly staleError: (item: Item) => Error
   /** Returns true when the thread died, so that a retry may succeed; false when the time limit ended the batch. */
   readonly isRetryable: (error: unknown) => boolean
-  /** Milliseconds on a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number
 }
 
@@ -45,17 +45,17 @@ export class QueueFullError extends Error {
 
 /** Weight of the newest batch in the moving average of the time per item. */
 const NEWEST_SHARE = 0.2
-/** Work, in milliseconds, that one lane should have before another lane is woken to share it. */
-const MIN_LANE_MS = 0.5
+/** Work, in milliseconds, that one thread should have before another thread is woken to share it. */
+const MIN_THREAD_MS = 0.5
 
-/** Queues items and sends them in batches to idle lanes. See `BatcherOptions`. */
+/** Queues items and sends them in batches to idle threads. See `BatcherOptions`. */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   #queue: Pending<Item, Result>[] = []
-  #batchesOut = 0
-  readonly #out = new Set<Pending<Item, Result>[]>()
+  #batchesInFlight = 0
+  readonly #inFlight = new Set<Pending<Item, Result>[]>()
   #isFlushPlanned = false
-  /** Moving average of the time that one item takes a lane. */
+  /** Moving average of the time that a thread takes for one item. */
   #itemMs = 0
 
   constructor(options: BatcherOptions<Item, Result>) {
@@ -69,7 +69,7 @@ export class Batcher<Item, Result> {
 
   /** How long an item submitted now would wait. */
   get estimatedWaitMs(): number {
-    return (this.#queue.length * this.#itemMs) / this.#options.lanes
+    return (this.#queue.length * this.#itemMs) / this.#options.concurrency
   }
 
   submit(item: Item): Promise<Result> {
@@ -95,7 +95,7 @@ export class Batcher<Item, Result> {
   }
 
   #planFlush(): void {
-    if (this.#isFlushPlanned || this.#batchesOut >= this.#options.lanes) return
+    if (this.#isFlushPlanned || this.#batchesInFlight >= this.#options.concurrency) return
     this.#isFlushPlanned = true
     // `setImmediate` runs after the poll phase, so every request whose bytes have already arrived joins the batch.
     setImmediate(() => {
@@ -105,12 +105,12 @@ export class Batcher<Item, Result> {
   }
 
   #flush(): void {
-    const { lanes, maxBatchSize } = this.#options
-    while (this.#queue.length > 0 && this.#batchesOut < lanes) {
-      // An even share for each idle lane lets a burst use every thread at once. But waking a thread costs more than a
-      // few quick items, so a batch has at least that many.
-      const evenShare = Math.ceil(this.#queue.length / (lanes - this.#batchesOut))
-      const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_LANE_MS / this.#itemMs)
+    const { concurrency, maxBatchSize } = this.#options
+    while (this.#queue.length > 0 && this.#batchesInFlight < concurrency) {
+      // An even share for each idle thread lets a burst use every thread at once. But waking a thread costs more than a
+      // few quick items, so a batch has at least `worthWaking` items.
+      const evenShare = Math.ceil(this.#queue.length / (concurrency - this.#batchesInFlight))
+      const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_THREAD_MS / this.#itemMs)
       const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
     }
@@ -127,8 +127,8 @@ export class Batcher<Item, Result> {
 
   async #send(batch: Pending<Item, Result>[]): Promise<void> {
     const startMs = this.#options.nowMs()
-    this.#batchesOut++
-    this.#out.add(batch)
+    this.#batchesInFlight++
+    this.#inFlight.add(batch)
     try {
       const results = await this.#options.run(batch.map(({ item }) => item))
       batch.forEach(({ resolve }, index) => {
@@ -140,8 +140,8 @@ export class Batcher<Item, Result> {
     } finally {
       const itemMs = (this.#options.nowMs() - startMs) / batch.length
       this.#itemMs += NEWEST_SHARE * (itemMs - this.#itemMs)
-      this.#batchesOut--
-      this.#out.delete(batch)
+      this.#batchesInFlight--
+      this.#inFlight.delete(batch)
       this.#flush()
     }
   }
@@ -167,9 +167,9 @@ export class Batcher<Item, Result> {
     }
   }
 
-  /** Rejects every item that waits or is out. Results that come back later are dropped. */
+  /** Rejects every item that waits or is in flight. Results that arrive later are dropped. */
   abandon(error: Error): void {
     for (const { reject } of this.#queue.splice(0)) reject(error)
-    for (const batch of this.#out) for (const { reject } of batch) reject(error)
+    for (const batch of this.#inFlight) for (const { reject } of batch) reject(error)
   }
 }

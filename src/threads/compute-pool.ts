@@ -9,7 +9,7 @@ import type { VerifyBatch, VerifyResult, VerifyTask } from '../wire/evidence-mes
 import { Batcher, QueueFullError } from './batcher.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 
-/** The caller of a task, as the main thread knows it. */
+/** How long the caller of a task waits, and whether it still does. */
 interface Job {
   /** When the caller stops waiting for the response, in milliseconds since the epoch. */
   readonly deadlineMs: number
@@ -35,11 +35,12 @@ export interface ChunkJob<Work = ComputeChunk> extends Job {
 /** The compute threads, as services see them. */
 export interface ComputePool {
   /**
-   * Computes a body of at most `inlineBodyBytes` at once, on this thread. That takes less time than the messages would.
+   * Computes a body of at most `inlineBodyBytes` synchronously, on the calling thread. That takes less time than the messages
+   * to a compute thread would.
    *
    * @returns undefined when the body is larger, invalid, or too much work; it then goes to one of the lanes
    */
-  runAtOnce(task: ComputeTask): ComputeResult | undefined
+  runOnMainThread(task: ComputeTask): ComputeResult | undefined
   /** Computes a small body: micro-batched, on the threads of normal priority. */
   runSmall(job: ComputeJob): Promise<ComputeResult>
   /** Computes a body beyond `smallBodyBytes`: one at a time on each thread, on the threads of low priority. */
@@ -86,7 +87,7 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
   const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, settings)
   const batchers = [...requests, ...evidence, chunks]
   return {
-    runAtOnce: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
+    runOnMainThread: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
     runSmall: (job) => submit(requests[0], job),
     runLarge: (job) => submit(requests[1], job),
     runChunk: (job) => submit(chunks, job) as Promise<ChunkResult>,
@@ -111,7 +112,8 @@ function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   return new Batcher<ComputeJob, ComputeResult>({
     ...commonOptions(config, lane),
     maxBatchSize,
-    run: async (jobs) => (await lane.run(batchOf(jobs.map(({ task }) => task)), leftMs(jobs))) as ComputeResult[],
+    run: async (jobs) =>
+      (await lane.run(toComputeBatch(jobs.map(({ task }) => task)), remainingMs(jobs))) as ComputeResult[],
     isRetryable: (error) => !isTimeout(error),
   })
 }
@@ -127,7 +129,7 @@ function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
         bytes: pack(tasks.map(({ body }) => body)),
         heads: tasks.map(({ body: _, ...head }) => head),
       }
-      return (await lane.run(work, leftMs(jobs))) as VerifyResult[]
+      return (await lane.run(work, remainingMs(jobs))) as VerifyResult[]
     },
     isRetryable: (error) => !isTimeout(error),
   })
@@ -141,14 +143,14 @@ function chunkBatcher(config: Config, lane: Lane) {
   return new Batcher<ChunkJob<ComputeChunk | MerkleTask>, WorkResult>({
     ...commonOptions(config, lane),
     maxBatchSize: 1,
-    run: async (jobs) => [await lane.run(jobs[0]!.chunk, leftMs(jobs))],
+    run: async (jobs) => [await lane.run(jobs[0]!.chunk, remainingMs(jobs))],
     isRetryable: () => false,
   })
 }
 
 function commonOptions(config: Config, lane: Lane) {
   return {
-    lanes: lane.threads,
+    concurrency: lane.threads,
     maxQueueSize: config.limits.maxQueuedRequests,
     maxWaitMs: lane.maxWaitMs,
     nowMs: () => performance.now(),
@@ -157,7 +159,7 @@ function commonOptions(config: Config, lane: Lane) {
   }
 }
 
-function leftMs(jobs: readonly Job[]): number {
+function remainingMs(jobs: readonly Job[]): number {
   return Math.max(1, Math.min(...jobs.map(({ deadlineMs }) => deadlineMs)) - Date.now())
 }
 
@@ -191,7 +193,7 @@ export class TimeLimits {
   readonly #nowMs: () => number
   #timer: NodeJS.Timeout | undefined
 
-  /** @param nowMs milliseconds on a clock that only goes forward */
+  /** @param nowMs returns milliseconds of a monotonic clock */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
@@ -199,14 +201,14 @@ export class TimeLimits {
   /**
    * Runs a task with a time limit.
    *
-   * @param start begins a task that ends when the signal emits `abort`, which comes at most `SWEEP_MS` late
-   * @param graceMs extra time, counted from the sweep that sees the limit passed; whatever stalled this timer stalled
-   *   the task too
+   * @param start begins a task that ends when the signal emits `abort`, which happens at most `CHECK_INTERVAL_MS` late
+   * @param graceMs extra time, counted from the check that finds the limit passed. It is not counted from the limit, because
+   *   what delayed the check may have delayed the task too
    */
-  async run<T>(leftMs: number, start: (signal: EventEmitter) => Promise<T>, graceMs = 0): Promise<T> {
-    const limit = { signal: new EventEmitter(), dueMs: this.#nowMs() + leftMs, graceMs }
+  async run<T>(remainingMs: number, start: (signal: EventEmitter) => Promise<T>, graceMs = 0): Promise<T> {
+    const limit = { signal: new EventEmitter(), dueMs: this.#nowMs() + remainingMs, graceMs }
     this.#running.add(limit)
-    this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
+    this.#timer ??= setInterval(() => this.#checkLimits(), CHECK_INTERVAL_MS).unref()
     try {
       return await start(limit.signal)
     } finally {
@@ -214,7 +216,7 @@ export class TimeLimits {
     }
   }
 
-  #sweep(): void {
+  #checkLimits(): void {
     if (this.#running.size === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
@@ -240,15 +242,15 @@ interface Limit {
   graceMs: number
 }
 
-const SWEEP_MS = 50
+const CHECK_INTERVAL_MS = 50
 
 type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
 type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 /** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
 const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }
 
-/** @param leftMs time until the first deadline among the callers of `work` */
-type Run = (work: Work, leftMs: number) => Promise<WorkResult>
+/** @param remainingMs time until the first deadline among the callers of `work` */
+type Run = (work: Work, remainingMs: number) => Promise<WorkResult>
 
 /** The operator's settings for evidence. */
 export type EvidenceSettings = Pick<
@@ -280,7 +282,7 @@ interface ThreadSettings {
 /** The compute threads of one priority. */
 interface Lane {
   readonly threads: number
-  /** The longest wait for which a request is queued. */
+  /** See `BatcherOptions`. */
   readonly maxWaitMs: number
   readonly run: Run
   isReady(): boolean
@@ -301,8 +303,8 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
     minThreads: threads,
     maxThreads: threads,
     idleTimeout: Number.POSITIVE_INFINITY,
-    // With two tasks per worker, Piscina fills one thread while another idles. The queues of `Batcher` stand in front
-    // of this one.
+    // With two tasks per worker, Piscina would fill one thread while another idles. Tasks wait in the queues of `Batcher`
+    // instead of Piscina's.
     concurrentTasksPerWorker: 1,
     maxQueue: threads * 2,
     resourceLimits: heapLimits(config),
@@ -312,33 +314,33 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
   })
   // The task of a thread that dies reports the error. Without a listener this event would end the process.
   pool.on('error', () => {})
-  await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
+  await Promise.all(Array.from({ length: threads }, () => pool.run(toComputeBatch([]))))
   const { evidenceGraceMs } = config.limits
   // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace
   // is needed.
   const graceMs = settings.evidence.pluginUrls.length > 0 ? 0 : evidenceGraceMs
-  const evidence = new Set<Promise<WorkResult>>()
+  const verifications = new Set<Promise<WorkResult>>()
   return {
     threads,
     maxWaitMs: maxWaitMs(config, isLarge),
-    run(work, leftMs) {
+    run(work, remainingMs) {
       const start = (signal: EventEmitter) => pool.run(work, { transferList: transferables(work), signal })
-      if (work.type !== 'verify') return limits.run(leftMs, start)
-      // Terminating a thread inside the native addon would crash the process. Its signatures finish long before the
-      // grace ends.
-      const done = limits.run(leftMs, start, graceMs)
-      evidence.add(done)
-      return done.finally(() => evidence.delete(done))
+      if (work.type !== 'verify') return limits.run(remainingMs, start)
+      // Terminating a thread inside the native addon would crash the process. The addon finishes long before the grace
+      // ends.
+      const done = limits.run(remainingMs, start, graceMs)
+      verifications.add(done)
+      return done.finally(() => verifications.delete(done))
     },
     isReady: () => pool.threads.length > 0,
     async close() {
-      await settled(evidence, evidenceGraceMs)
+      await settled(verifications, evidenceGraceMs)
       await pool.destroy()
     },
   }
 }
 
-/** Waits for work whose clients left, up to `maxMs`. */
+/** Waits until the work has settled, at most `maxMs`. */
 async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((resolve) => {
@@ -391,7 +393,7 @@ function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge:
 }
 
 /** Packs tasks into one message; the bodies share a buffer that is transferred. */
-function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
+function toComputeBatch(tasks: readonly ComputeTask[]): ComputeBatch {
   return {
     type: 'compute',
     bytes: pack(tasks.map(({ body }) => body)),

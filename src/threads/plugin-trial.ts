@@ -7,7 +7,7 @@ import { heapLimits, workerUrl } from './spawn.ts'
  * Loads a plugin module in a separate thread with an empty environment, then ends the thread.
  *
  * @param url of the module
- * @returns a failure for any misbehaviour of the module, also when it never finishes
+ * @returns a failure if the module throws, ends the thread or does not finish in time
  */
 export function runPluginTrial(url: string, task: PluginTrialData['task'], config: Config): Promise<PluginTrialResult> {
   const { limits } = config

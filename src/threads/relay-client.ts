@@ -11,13 +11,13 @@ export interface RelayClient {
   /** Returns the state of the relay of a chain; undefined for a chain without a relay. */
   state(chainId: number): RelayState | undefined
   /** Returns how many submissions were sent, mined and reverted since this process started. */
-  events(): readonly RelayEvent[]
+  events(): readonly RelayEventCount[]
   /** Every chain that has a relay. */
   readonly chainIds: readonly number[]
 }
 
 /** The number of submissions of one chain that were sent, mined or reverted. */
-export interface RelayEvent {
+export interface RelayEventCount {
   readonly chainId: number
   readonly event: string
   readonly count: number
@@ -30,7 +30,7 @@ interface RelayClientParts {
   readonly log: Log
 }
 
-/** The counted notes of the relay, and the event that each counts as. */
+/** The notes of the relay that are counted, and the event that each note is counted as. */
 const COUNTED: Readonly<Record<string, string>> = {
   'submissions sent': 'sent',
   'submissions mined': 'mined',

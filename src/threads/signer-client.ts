@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT_MS = 2000
 function startWorker(config: Config): Worker {
   return new Worker(workerUrl('signer'), {
     name: 'signer',
-    env: SHARE_ENV, // so that it can remove the key from it
+    env: SHARE_ENV, // so that the thread can remove the key from the environment
     workerData: signerConfig(config),
     resourceLimits: heapLimits(config),
   })
@@ -83,21 +83,21 @@ export interface SignerClient {
    */
   signBlock(payloads: PackedBytes): Promise<SignedBlock>
   /**
-   * Waits for a free slot. Call it before computing a result that will be signed as a single payload.
+   * Waits for a free slot in the queue. Call it before computing a result that will be signed as a single payload.
    *
    * @returns undefined when there is a slot now; otherwise a promise that resolves when there is one
    * @throws {ProblemError} `overloaded` when too many requests are already waiting
    */
-  waitForRoom(): Promise<void> | undefined
+  waitForSlot(): Promise<void> | undefined
   /**
-   * Connects the thread to the sync thread, now and after every restart.
+   * Connects the signer thread to the sync thread, which reads nonces for it; now and after every restart.
    *
    * @param connect makes a channel, passes one end to the sync thread and returns the other
    */
   connectNonces(connect: () => MessagePort): void
   /**
-   * Resolves when the thread ended and cannot restart, because its key came from the environment and is stored nowhere
-   * else.
+   * Resolves when the thread ended and cannot restart: its key came from the environment and is stored nowhere else, or
+   * it started again with another key.
    */
   readonly lost: Promise<Error>
   close(): Promise<void>
@@ -108,8 +108,8 @@ export interface SignerClient {
  * environment, which threads can share.
  *
  * A thread that dies is restarted when its key is in a file (development key, keystore). A key from the environment is
- * gone: it was deleted there, and the main thread never had it. Then `lost` resolves, and the process has to end so
- * that its supervisor restarts it.
+ * lost: the signer thread deleted it there, and the main thread never had it. Then `lost` resolves, and the process has to
+ * end so that its supervisor restarts it.
  *
  * @throws {ConfigError} when the key or a chain is configured wrongly; the message says what to change
  */
@@ -125,7 +125,7 @@ class SignerThreadClient implements SignerClient {
   readonly #thread: ThreadHost<SignerRequest, SignerReply>
   readonly #queue: SigningQueue
   #ready: Extract<SignerReply, { type: 'ready' }> | undefined
-  #otherKey: Error | undefined
+  #keyChange: Error | undefined
   #connect: (() => MessagePort) | undefined
   #resolveLost: (error: Error) => void = () => {}
 
@@ -150,7 +150,7 @@ class SignerThreadClient implements SignerClient {
       startMs: START_TIMEOUT_MS,
       firstPauseMs: 100,
       closeRequest: { type: 'close' },
-      // It is asked to end, because terminating it during a signature in native code would crash the process.
+      // The thread is asked to end, because terminating it during a signature in native code would crash the process.
       closeMs: CLOSE_TIMEOUT_MS,
       closeStartingMs: CLOSE_TIMEOUT_MS,
       readStart: (reply) => this.#readStart(reply),
@@ -198,7 +198,7 @@ class SignerThreadClient implements SignerClient {
     return rejectedBlock(payloads.offsets.length - 1, overloaded(RESTARTING).problem)
   }
 
-  waitForRoom(): Promise<void> | undefined {
+  waitForSlot(): Promise<void> | undefined {
     if (this.#queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY_WAITING).problem)
     return this.#queue.room.enter()
   }
@@ -222,8 +222,8 @@ class SignerThreadClient implements SignerClient {
     if (reply.type !== 'ready') return new ConfigError(reply.type === 'refused' ? reply.reason : NOT_STARTED)
     if (this.#ready !== undefined) {
       if (this.#ready.address !== reply.address) {
-        this.#otherKey = new Error('the signer started again with another key')
-        return this.#otherKey
+        this.#keyChange = new Error('the signer started again with another key')
+        return this.#keyChange
       }
       this.#log.info('signer thread started again')
     }
@@ -241,11 +241,11 @@ class SignerThreadClient implements SignerClient {
     if (wasReady) this.#queue.fail(RESTARTING)
     if (this.#thread.isClosing) return undefined
     if (!wasReady) {
-      if (this.#otherKey === undefined) {
+      if (this.#keyChange === undefined) {
         this.#log.error('signer thread cannot start', { reason: String(error) })
         return pauseMs
       }
-      this.#resolveLost(this.#otherKey)
+      this.#resolveLost(this.#keyChange)
       return undefined
     }
     this.#log.error('signer thread ended', { code })

@@ -28,14 +28,14 @@ export function overloaded(detail: string): SigningFailure {
 export interface SignedBlock {
   /** `SIGNED_BYTES` for each payload, by index, as `putSigned` writes them; zeros where there is a problem instead. */
   readonly signed: Buffer
-  /** Problems by index of the payload. */
-  readonly refusals: ReadonlyMap<number, ProblemData>
+  /** The problem of each rejected payload, by its index. */
+  readonly rejections: ReadonlyMap<number, ProblemData>
 }
 
 /** Creates the outcome for `count` payloads that cannot be signed now. */
 export function rejectedBlock(count: number, problem: ProblemData): SignedBlock {
-  const refusals = new Map(Array.from({ length: count }, (_, index) => [index, problem]))
-  return { signed: Buffer.alloc(count * SIGNED_BYTES), refusals }
+  const rejections = new Map(Array.from({ length: count }, (_, index) => [index, problem]))
+  return { signed: Buffer.alloc(count * SIGNED_BYTES), rejections }
 }
 
 /** The payloads of a chunk of a batch, which pass through the signer a few at a time. */
@@ -45,7 +45,7 @@ export class SigningBlock {
   readonly #payloads: PackedBytes
   readonly #resolve: (block: SignedBlock) => void
   readonly #signed: Buffer
-  readonly #refusals = new Map<number, ProblemData>()
+  readonly #rejections = new Map<number, ProblemData>()
   readonly #isSettled: Uint8Array
   #sent = 0
   #open: number
@@ -86,7 +86,7 @@ export class SigningBlock {
   /**
    * Stores a signature.
    *
-   * @param bytes with the signature of one of the payloads at `at`
+   * @param at offset in `bytes` of the signature of one of the payloads
    */
   settle(bytes: Uint8Array, at: number): void {
     const index = signedId(bytes, at) - this.#firstId
@@ -98,11 +98,11 @@ export class SigningBlock {
   reject(id: number, problem: ProblemData): void {
     const index = id - this.#firstId
     if (this.#isSettled[index] !== 0) return
-    this.#refusals.set(index, problem)
+    this.#rejections.set(index, problem)
     this.#close(index)
   }
 
-  /** Ends all payloads without a result with the same problem. */
+  /** Rejects all payloads without a result, with the same problem. */
   rejectRemaining(problem: ProblemData): void {
     for (let index = 0; index < this.#isSettled.length; index++) this.reject(this.#firstId + index, problem)
   }
@@ -110,6 +110,6 @@ export class SigningBlock {
   #close(index: number): void {
     this.#isSettled[index] = 1
     this.#open--
-    if (this.#open === 0) this.#resolve({ signed: this.#signed, refusals: this.#refusals })
+    if (this.#open === 0) this.#resolve({ signed: this.#signed, rejections: this.#rejections })
   }
 }

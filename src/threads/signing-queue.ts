@@ -139,7 +139,7 @@ export class SigningQueue {
   /** @param payloads of a chunk of a batch, as `putPayload` writes them; single requests overtake them */
   submitBlock(payloads: PackedBytes): Promise<SignedBlock> {
     const count = payloads.offsets.length - 1
-    if (count === 0) return Promise.resolve({ signed: Buffer.alloc(0), refusals: new Map() })
+    if (count === 0) return Promise.resolve({ signed: Buffer.alloc(0), rejections: new Map() })
     // A chunk is accepted whole or not at all; its sender bounds its size.
     if (this.#isFull()) return Promise.resolve(rejectedBlock(count, overloaded(TOO_MANY_WAITING).problem))
     return new Promise((resolve) => {

@@ -8,7 +8,7 @@ import { check, ITEMS_HINT, nearest } from './sentences.ts'
 /** The options of a batch, which apply to all of its items. */
 export interface BatchOptions {
   readonly chainId: number | undefined
-  /** In the spelling of the client. */
+  /** As the client wrote it, in any case. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
   /** Nonces of the signatures: `same` uses the current nonce for all, `consecutive` counts up (decision 102). */
@@ -32,6 +32,7 @@ export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOpt
   }
 }
 
+/** Parses the envelope. Adds a hint to every problem: the cause may lie in the items, which were cut out of these bytes. */
 function parseEnvelope(bytes: Uint8Array, maxDepth: number): JsonObject {
   try {
     return parseJsonObject(bytes, maxDepth)
@@ -93,15 +94,15 @@ function readChainId(text: string): number {
   })
 }
 
-/** Reads the members of an item that all operations share: `op`, and `id` as JSON (`"id":…,`). */
+/** Reads the members of an item that all operations share. `id` is text for the response, `"id":…,`, or empty without an ID. */
 export function readBatchItem(item: JsonObject): { readonly operation: OperationName; readonly id: string } {
   check(getValidator('batch-request.schema.json#/$defs/BatchItem'), item, [])
   return { operation: item['op'] as OperationName, id: idJson(item) }
 }
 
 /**
- * Reads only the `id` of an item, in the same form. Returns an empty string if the bytes are not an item or its `id` cannot be
- * echoed.
+ * Reads only the `id` of an item, as `readBatchItem` returns it. Returns an empty string if the bytes are not an item, or if its
+ * `id` is not allowed.
  */
 export function readBatchItemId(bytes: Uint8Array, maxDepth: number): string {
   try {
@@ -117,5 +118,5 @@ function idJson({ id }: JsonObject): string {
   return canEcho ? `"id":${JSON.stringify(id)},` : ''
 }
 
-/** The same limit as in the schema. */
+/** The limit of `batch-request.schema.json`. */
 const MAX_ID_LENGTH = 128

@@ -3,7 +3,7 @@ import type { Hex } from '../wire/values.ts'
 import { ListParameters, readAddress, readChain, readRecordQuery, recordProblem } from './record-query.ts'
 
 /**
- * Reads the filters of an export. They are the filters of a list, without paging.
+ * Reads the filters of an export: those of a list, without paging.
  *
  * @throws {ProblemError} on the first parameter that is malformed, is repeated or selects a page
  */
@@ -26,7 +26,7 @@ export interface ChangeFilter {
   readonly subject: Hex | undefined
 }
 
-const FILTERS = ['chain', 'prover', 'subject', 'lastEventId'] as const
+const STREAM_PARAMETERS = ['chain', 'prover', 'subject', 'lastEventId'] as const
 
 /**
  * Reads the filters of a stream. Parameters that only lists support are rejected rather than ignored, because a client of a quiet
@@ -36,11 +36,11 @@ const FILTERS = ['chain', 'prover', 'subject', 'lastEventId'] as const
  */
 export function readStreamQuery(search: string, chains: ReadonlyMap<string, number>): ChangeFilter {
   const parameters = new ListParameters(search)
-  const unknown = parameters.names.find((name) => !FILTERS.some((known) => known === name))
+  const unknown = parameters.names.find((name) => !STREAM_PARAMETERS.some((known) => known === name))
   if (unknown !== undefined) {
     throw recordProblem(
       'Unknown parameter',
-      `${JSON.stringify(unknown.slice(0, 40))}; supported parameters: ${FILTERS.join(', ')}`,
+      `${JSON.stringify(unknown.slice(0, 40))}; supported parameters: ${STREAM_PARAMETERS.join(', ')}`,
     )
   }
   const [chain, prover, subject] = (['chain', 'prover', 'subject'] as const).map((name) => parameters.single(name))
@@ -71,7 +71,7 @@ export function readEventId(text: string): JournalPosition {
 }
 
 /**
- * Reads one query parameter of the sync API. Others are ignored.
+ * Reads one query parameter of the sync API. Other parameters are ignored.
  *
  * @param search the raw query string, without the question mark
  * @returns undefined if it is absent

@@ -14,7 +14,7 @@ const GEOMETRY_TYPES = [
   'MultiPolygon',
   'GeometryCollection',
 ]
-/** The members that name a form. An input must have exactly one of them (decision 15). */
+/** Each of these members selects a form of input. An input must have exactly one of them (decision 15). */
 const FORM_MEMBERS = ['type', 'uid', 'verifiedProof']
 const FORMS = 'a GeoJSON geometry, {"uid": "0x…"} or {"verifiedProof": {…}}'
 
@@ -89,7 +89,7 @@ export function checkGeometry(value: unknown, path: Path, maxCollectionDepth: nu
   }
 }
 
-/** Reads a geometry, or a Feature, of which only the geometry counts (decision 12). */
+/** Reads a geometry, or the geometry of a Feature; the other members of a Feature are ignored (decision 12). */
 function readGeoJson(value: JsonObject, path: Path, maxCollectionDepth: number, geometryCheck: GeometryCheck): Input {
   if (value['type'] === 'FeatureCollection') {
     throw problemAt('invalid-input', path, 'is a FeatureCollection', {

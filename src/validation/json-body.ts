@@ -40,7 +40,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   return isUtf8(buffer) ? buffer.toString('utf8') : undefined
 }
 
-/** Describes a JSON value for a message: its type, and the value if it is short. */
+/** Describes a JSON value for a message: its type, and a string (shortened to 40 characters), number or boolean itself. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `array of ${value.length}`
@@ -60,7 +60,8 @@ function reject(detail: string, code: string, cause?: unknown): never {
 /**
  * Scans JSON before it is parsed and rejects what `JSON.parse` accepts silently (decision 109).
  *
- * With duplicate keys or `__proto__`, two parsers may see two different objects, so that a hash of the object would be ambiguous.
+ * With duplicate keys, `__proto__` or `constructor`, two parsers may see two different objects, and a hash of the object would be
+ * ambiguous.
  * Deep nesting would overflow the stack of recursive code. Malformed JSON passes, because the parser reports it better.
  *
  * @param bytes UTF-8 text
@@ -69,8 +70,7 @@ function reject(detail: string, code: string, cause?: unknown): never {
  */
 export function guardJson(bytes: Uint8Array, maxDepth: number): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // keys[d] holds the keys of the object at depth d and is reused for the next object there. It is closed while depth d is an
-  // array.
+  // keys[d] holds the keys of the object at depth d, and is reused for the next object at that depth. It stays empty for an array.
   const keys: Keys[] = []
   let depth = 0
   let expectsKey = false
@@ -99,7 +99,7 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
         expectsKey = false
         break
       case COMMA:
-        expectsKey = depth > 0 && keys[depth]!.isOpen
+        expectsKey = depth > 0 && keys[depth]!.isObject
         break
     }
   }
@@ -135,11 +135,11 @@ class Keys {
   readonly #offsets: number[] = []
   #count = 0
   #texts: Set<string> | undefined
-  /** True inside an object, false inside an array. */
-  isOpen = false
+  /** False for an array, which has no keys. */
+  isObject = false
 
   begin(isObject: boolean): void {
-    this.isOpen = isObject
+    this.isObject = isObject
     this.#count = 0
     this.#texts = undefined
   }
@@ -174,8 +174,8 @@ function isSame(text: Buffer, first: number, second: number, length: number): bo
   return true
 }
 
-const FORBIDDEN = ['__proto__', 'constructor']
-const FORBIDDEN_LENGTHS = FORBIDDEN.map(({ length }) => length)
+const FORBIDDEN_KEYS = ['__proto__', 'constructor']
+const FORBIDDEN_LENGTHS = FORBIDDEN_KEYS.map(({ length }) => length)
 
 function addKey(keys: Keys, text: Buffer, quote: number, end: number): void {
   if (end >= text.length) return
@@ -184,7 +184,7 @@ function addKey(keys: Keys, text: Buffer, quote: number, end: number): void {
   const key = isPlain ? undefined : unescapeKey(text, quote, end)
   if (!isPlain && key === undefined) return // an invalid escape, which the parser rejects
   const mayBeForbidden = key !== undefined || FORBIDDEN_LENGTHS.includes(end - from)
-  if (mayBeForbidden && FORBIDDEN.includes(key ?? text.toString('latin1', from, end))) {
+  if (mayBeForbidden && FORBIDDEN_KEYS.includes(key ?? text.toString('latin1', from, end))) {
     reject(`the key "${key ?? text.toString('latin1', from, end)}" is not allowed (byte ${quote})`, 'forbidden-key')
   }
   if (!keys.add(text, from, end, key)) {

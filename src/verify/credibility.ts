@@ -25,21 +25,21 @@ interface Overlap {
 
 const NO_OVERLAP: Overlap = { ratio: 0, claimCoverage: 0, stampCoverage: 0, isInside: false }
 
-/** @param stamp if its end is before its start, nothing overlaps */
+/** Computes how a stamp's time overlaps the claim's. A stamp that ends before it starts overlaps nothing. */
 export function computeOverlap(stamp: TemporalFootprint, claim: TemporalFootprint): Overlap {
   const shared = Math.min(stamp.end, claim.end) - Math.max(stamp.start, claim.start)
   if (stamp.end < stamp.start || shared < 0) return NO_OVERLAP
   const stampLength = stamp.end - stamp.start
   const claimLength = claim.end - claim.start
   return {
-    ratio: share(shared, Math.min(stampLength, claimLength)),
-    claimCoverage: share(shared, claimLength),
-    stampCoverage: share(shared, stampLength),
+    ratio: fractionOf(shared, Math.min(stampLength, claimLength)),
+    claimCoverage: fractionOf(shared, claimLength),
+    stampCoverage: fractionOf(shared, stampLength),
     isInside: claim.start <= stamp.start && stamp.end <= claim.end,
   }
 }
 
-function share(shared: number, length: number): number {
+function fractionOf(shared: number, length: number): number {
   return length === 0 ? 1 : Math.min(1, shared / length)
 }
 
@@ -63,8 +63,8 @@ export async function assessProof(
 ): Promise<CredibilityVector> {
   const { claim, claimGeometry, stamps } = proof
   const verdicts = await Promise.all(stamps.map((stamp) => verifyStamp(stamp, nowSeconds, engine, claim.subject)))
-  const between = pairDistances(stamps, engine)
-  const speeds = computeImpliedSpeeds(stamps, verdicts, between)
+  const pairDistances = computePairDistances(stamps, engine)
+  const speeds = computeImpliedSpeeds(stamps, verdicts, pairDistances)
   const stampResults = stamps.map((read, index) => {
     const distanceMeters = roundMillimeters(engine.distanceMeters(read.geometry, claimGeometry))
     return stampResult(index, read, verdicts[index]!, distanceMeters, claim, speeds.checks[index]!)
@@ -73,7 +73,7 @@ export async function assessProof(
   const { mode } = engine.config.evaluation ?? OWN_EVALUATION
   const distances = stampResults.map(({ distanceMeters }) => distanceMeters)
   return {
-    dimensions: computeDimensions(proof, stampResults, between),
+    dimensions: computeDimensions(proof, stampResults, pairDistances),
     stampResults,
     meta: { stampCount: count, evaluatedAt: nowSeconds, evaluationMode: mode },
     extensions: {
@@ -139,14 +139,14 @@ function stampResult(
 function computeDimensions(
   { claim, stamps }: ReadProof,
   results: readonly StampResult[],
-  between: readonly (readonly number[])[],
+  pairDistances: readonly (readonly number[])[],
 ): CredibilityDimensions {
   const count = results.length
   const fraction = (isCounted: (result: StampResult) => boolean) => results.filter(isCounted).length / count
   const distances = results.map(({ distanceMeters }) => distanceMeters)
   const overlaps = results.map(({ temporalOverlap }) => temporalOverlap)
   const pluginNames = [...new Set(results.map(({ plugin }) => plugin))]
-  const isFully = ({ stamp }: ReadStamp) => computeOverlap(stamp.temporalFootprint, claim.time).isInside
+  const isWithinClaim = ({ stamp }: ReadStamp) => computeOverlap(stamp.temporalFootprint, claim.time).isInside
   return {
     spatial: {
       meanDistanceMeters: roundMillimeters(meanOf(distances)),
@@ -156,7 +156,7 @@ function computeDimensions(
     temporal: {
       meanOverlap: meanOf(overlaps),
       minOverlap: Math.min(...overlaps),
-      fullyOverlappingFraction: stamps.filter(isFully).length / count,
+      fullyOverlappingFraction: stamps.filter(isWithinClaim).length / count,
     },
     validity: {
       signaturesValidFraction: fraction(({ signaturesValid }) => signaturesValid),
@@ -165,7 +165,7 @@ function computeDimensions(
     },
     independence: {
       uniquePluginRatio: pluginNames.length / count,
-      spatialAgreement: spatialAgreement(between, claim.radius),
+      spatialAgreement: spatialAgreement(pairDistances, claim.radius),
       pluginNames,
     },
   }
@@ -175,13 +175,13 @@ function computeDimensions(
  * Returns how closely the stamps agree: 1 when they coincide, 0 when they are two radii apart or farther. Positions
  * inside the claimed circle are at most two radii apart.
  */
-function spatialAgreement(between: readonly (readonly number[])[], radiusMeters: number): number {
-  const terms = between.flatMap((row) => row.map((distance) => Math.max(0, 1 - distance / (2 * radiusMeters))))
+function spatialAgreement(pairDistances: readonly (readonly number[])[], radiusMeters: number): number {
+  const terms = pairDistances.flatMap((row) => row.map((distance) => Math.max(0, 1 - distance / (2 * radiusMeters))))
   return terms.length === 0 ? 1 : meanOf(terms)
 }
 
 /** Returns the distances between stamps; row i holds those from stamp i to the stamps before it. */
-function pairDistances(stamps: readonly ReadStamp[], engine: VerifyEngine): number[][] {
+function computePairDistances(stamps: readonly ReadStamp[], engine: VerifyEngine): number[][] {
   return stamps.map((stamp, index) =>
     stamps.slice(0, index).map((other) => engine.distanceMeters(stamp.geometry, other.geometry)),
   )

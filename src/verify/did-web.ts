@@ -20,14 +20,16 @@ export interface DidDocument {
  * @throws {TypeError} saying what is wrong with the document, also when it has no such key
  */
 export function readDidDocument(text: string, keccak: Keccak): DidDocument {
-  const document = asRecord(JSON.parse(text))
+  const document = requireObject(JSON.parse(text))
   const { id } = document
   if (typeof id !== 'string' || !DID.test(id)) throw new TypeError('id: must be a did:web identifier')
   if (document['deactivated'] === true) throw new TypeError('the document is deactivated')
-  const methods = arrayOf(document, 'verificationMethod').map(asRecord)
-  const keys = arrayOf(document, 'assertionMethod').flatMap((entry): DidKey[] => {
+  const methods = readArray(document, 'verificationMethod').map(requireObject)
+  const keys = readArray(document, 'assertionMethod').flatMap((entry): DidKey[] => {
     const method =
-      typeof entry === 'string' ? methods.find((candidate) => isSameId(candidate['id'], entry, id)) : asRecord(entry)
+      typeof entry === 'string'
+        ? methods.find((candidate) => isSameId(candidate['id'], entry, id))
+        : requireObject(entry)
     if (method === undefined)
       throw new TypeError(`assertionMethod: ${JSON.stringify(entry)} does not name a verification method`)
     const fragment = String(method['id'] ?? '').replace(/^[^#]*#/, '')
@@ -39,18 +41,18 @@ export function readDidDocument(text: string, keccak: Keccak): DidDocument {
   return { id, keys }
 }
 
-type JsonRecord = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
 function isSameId(id: unknown, reference: string, did: string): boolean {
   const absolute = (text: string) => (text.startsWith('#') ? did + text : text)
   return typeof id === 'string' && absolute(id) === absolute(reference)
 }
 
-function readKey(method: JsonRecord, keccak: Keccak): string | undefined {
+function readKey(method: JsonObject, keccak: Keccak): string | undefined {
   const { publicKeyJwk, publicKeyMultibase, publicKeyHex, blockchainAccountId } = method
-  const secp256k1Key = (key: Uint8Array) => publicKeyAddress(uncompressed(key), keccak)
+  const secp256k1Key = (key: Uint8Array) => publicKeyAddress(uncompressKey(key), keccak)
   if (publicKeyJwk !== undefined) {
-    const jwk = asRecord(publicKeyJwk)
+    const jwk = requireObject(publicKeyJwk)
     if (jwk['kty'] === 'OKP' && jwk['crv'] === 'Ed25519') return ed25519Key(decodeKey(jwk['x'], 'base64url'))
     if (jwk['kty'] !== 'EC' || jwk['crv'] !== 'secp256k1') return undefined
     return secp256k1Key(
@@ -73,7 +75,7 @@ function readKey(method: JsonRecord, keccak: Keccak): string | undefined {
 }
 
 /** @throws {TypeError} unless the key is a point on the curve */
-function uncompressed(key: Uint8Array): Uint8Array {
+function uncompressKey(key: Uint8Array): Uint8Array {
   try {
     return ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer
   } catch (error) {
@@ -106,12 +108,12 @@ function decodeBase58(text: string): Buffer {
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
 }
 
-function asRecord(value: unknown): JsonRecord {
+function requireObject(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('expected an object')
-  return value as JsonRecord
+  return value as JsonObject
 }
 
-function arrayOf(document: JsonRecord, name: string): readonly unknown[] {
+function readArray(document: JsonObject, name: string): readonly unknown[] {
   const value = document[name] ?? []
   if (!Array.isArray(value)) throw new TypeError(`${name}: must be an array`)
   return value

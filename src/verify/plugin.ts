@@ -7,11 +7,11 @@ import type { SignatureEngine } from './signatures.ts'
 export interface VerifyConfig {
   /** Enables the `mock` plugin, which proves nothing. Off in production unless the operator enables it. */
   readonly allowMock: boolean
-  /** Addresses and Ed25519 keys of trusted latency witnesses: 0x and lower case. When absent, every witness counts. */
+  /** Addresses and Ed25519 keys of trusted latency witnesses: 0x and lower-case hex. When absent, every witness is accepted. */
   readonly witnesses?: readonly string[]
   /** Plugins that the operator adds to those of `plugin-table.ts`. None when absent. */
   readonly plugins?: readonly VerifyPlugin[]
-  /** Which devices and apps count. When absent, only the pinned roots of the makers are trusted. */
+  /** Which devices and apps are trusted. When absent, only the pinned roots of their makers are. */
   readonly device?: DeviceTrust
   /** Keys of `did:web` signers. When absent, their signatures do not verify. */
   readonly didKeys?: DidKeys
@@ -64,7 +64,7 @@ export interface VerifyPlugin {
   readonly pointOnly: boolean
   /** Returns the accuracy that the signals declare, metres. */
   accuracyMeters(signals: Signals): number | undefined
-  /** Returns the cap on the declared accuracy, metres; a larger one is not believed. */
+  /** Returns the cap on the declared accuracy, metres. A larger declared accuracy is reduced to it. */
   maxAccuracyMeters(signals: Signals): number
   /**
    * Adds the plugin's own checks and returns facts for the stamp's details (plain JSON, nothing private).
@@ -78,27 +78,27 @@ export interface VerifyPlugin {
 /** The part of `Checks` that plugins can use. */
 export type CheckCollector = Pick<Checks, 'fail' | 'warn' | 'info'>
 
-/** The longest wait for a plugin's promise. A plugin that blocks the thread instead is ended with its thread. */
+/** The longest wait for a plugin's promise. A plugin that blocks its thread is ended together with the thread. */
 export const PLUGIN_TIMEOUT_MS = 250
 
 export type Severity = EvidenceCheck['severity']
 export type Measured = EvidenceCheck['measured']
 
-/** Collects the checks of a stamp, so that every judgement shows what was measured and its limit. */
+/** Collects the checks of a stamp. Each shows what was measured and the limit. */
 export class Checks {
   readonly list: EvidenceCheck[] = []
 
-  /** Adds a check whose violation makes the signals inconsistent. */
+  /** Adds a check whose violation makes the signals inconsistent. Returns `ok`. */
   fail(id: string, ok: boolean, measured: Measured, limit: Measured): boolean {
     return this.#add('fail', id, ok, measured, limit)
   }
 
-  /** Adds a check whose violation is unusual but proves nothing. */
+  /** Adds a check whose violation is unusual but proves nothing. Returns `ok`. */
   warn(id: string, ok: boolean, measured: Measured, limit: Measured): boolean {
     return this.#add('warn', id, ok, measured, limit)
   }
 
-  /** Adds information that judges nothing. */
+  /** Adds information that does not affect any verdict. */
   info(id: string, measured: Measured, limit: Measured = null): void {
     this.#add('info', id, true, measured, limit)
   }
@@ -134,11 +134,11 @@ function printable(measured: Measured): Measured {
 const SAME_DEGREES = 1e-6
 
 /**
- * Checks that the signals name the position that the stamp claims. Longitudes are compared modulo 360°.
+ * Checks that the signals name the position of the stamp. Longitudes are compared modulo 360°.
  *
  * @param isRequired whether a missing position fails the check too
  */
-export function checkSamePlace(
+export function checkSamePosition(
   checks: CheckCollector,
   id: string,
   point: Coordinates | undefined,
@@ -148,7 +148,8 @@ export function checkSamePlace(
 ): void {
   if (point === undefined) return
   if (lat === undefined || lon === undefined) {
-    if (isRequired || lat !== lon) checks.fail(id, false, null, SAME_DEGREES)
+    const hasOnlyOne = lat !== lon // at least one of them is undefined
+    if (isRequired || hasOnlyOne) checks.fail(id, false, null, SAME_DEGREES)
     return
   }
   const lonDifference = Math.abs(lon - point.lon) % 360

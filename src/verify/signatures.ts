@@ -16,7 +16,8 @@ export interface SignatureEngine {
   readonly didKeys?: DidKeys
 }
 
-type Judged = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & {
+/** The verdict on one signature, without its index. */
+type SignatureOutcome = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & {
   readonly message: string | null
   /** The key that signed, in one notation; absent when nothing verified. */
   readonly key?: string
@@ -73,7 +74,7 @@ function verifySignature(
   { signer, algorithm, value }: StampSignature,
   messages: Iterable<StampMessage>,
   engine: SignatureEngine,
-): Judged {
+): SignatureOutcome {
   if (signer.scheme === 'did:web') return verifyDidWeb(signer.value, algorithm, value, messages, engine)
   if (algorithm === 'secp256k1') {
     if (signer.scheme === 'eth-address') return verifyAddress(signer.value, value, messages, engine)
@@ -91,7 +92,7 @@ function verifyAddress(
   value: string,
   messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
-): Judged {
+): SignatureOutcome {
   if (!ADDRESS.test(address)) return refused('signer is not an address')
   const parsed = parseSignature(value)
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
@@ -113,7 +114,7 @@ function verifyDeviceKey(
   value: string,
   messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
-): Judged {
+): SignatureOutcome {
   const expected = bytesFromHex(key)
   if (expected === undefined || !isPublicKey(expected)) return refused('signer is not a public key of 33 or 65 bytes')
   const parsed = parseSignature(value)
@@ -139,7 +140,7 @@ function verifyEd25519(
   value: string,
   messages: Iterable<StampMessage>,
   { ed25519 }: SignatureEngine,
-): Judged {
+): SignatureOutcome {
   const publicKey = bytesFromHex(key)
   if (publicKey?.length !== 32) return refused('signer is not a public key of 32 bytes')
   const signature = bytesFromHex(value)
@@ -159,7 +160,7 @@ function verifyDidWeb(
   value: string,
   messages: Iterable<StampMessage>,
   engine: SignatureEngine,
-): Judged {
+): SignatureOutcome {
   if (engine.didKeys === undefined) return refused('did-resolution-disabled')
   const [did, fragment] = signer.split('#', 2) as [string, string | undefined]
   const documentKeys = engine.didKeys.get(did)
@@ -181,7 +182,7 @@ function verifyAnyAddress(
   value: string,
   messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
-): Judged {
+): SignatureOutcome {
   const parsed = parseSignature(value)
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   for (const message of messages) {
@@ -197,7 +198,7 @@ function verifyAnyAddress(
   return refused('signer-mismatch')
 }
 
-function refused(reason: string): Judged {
+function refused(reason: string): SignatureOutcome {
   return { ok: false, reason, recovered: null, message: null }
 }
 

@@ -12,17 +12,17 @@ import { hashProof, judgeProof, judgeStamp, type VerifyRunner } from './engine.t
 import { asObject } from './signals.ts'
 import type { StampVerdict } from './stamp.ts'
 
-type MemberPath = readonly (string | number)[]
+type Path = readonly (string | number)[]
 
 /**
- * Compares a result that a client sends back with the one computed here. Members that are missing or unknown do not
- * count. `details` are skipped, because they are for people and change with the rules.
+ * Compares a result that a client sends back with the one computed here. Members that are missing or unknown are
+ * ignored. So is `details`, because it is for people and changes with the rules.
  *
  * @param claimed JSON as received
  * @param computed JSON as computed
  * @returns the path of the first difference; undefined when nothing contradicts
  */
-function findContradiction(claimed: unknown, computed: unknown, path: MemberPath = []): MemberPath | undefined {
+function findContradiction(claimed: unknown, computed: unknown, path: Path = []): Path | undefined {
   if (Array.isArray(computed)) {
     if (!Array.isArray(claimed) || claimed.length !== computed.length) return path
     for (let index = 0; index < computed.length; index++) {
@@ -70,10 +70,10 @@ function basisPoints(fraction: number): number {
 }
 
 /**
- * Converts a credibility vector into the shape of the older generation of the API (decision 74).
+ * Converts a credibility vector into the shape of the older API (decision 74).
  *
  * `confidence` is the mean support of the stamps. A stamp that is fully valid and within the radius supports the claim
- * by its overlap in time, any other by 0. It is not a probability and is not calibrated.
+ * by its overlap in time, any other by 0. `confidence` is not a probability and is not calibrated.
  */
 function olderCredibility({ dimensions, stampResults, extensions }: CredibilityVector) {
   const { spatial, temporal, validity, independence } = dimensions
@@ -112,7 +112,6 @@ function countNote(count: number, text: string): string[] {
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 type Limits = ComputeWorkerData['limits']
-type Path = readonly (string | number)[]
 
 /**
  * Runs one request about evidence, from its bytes to the text of its response.
@@ -172,7 +171,7 @@ function stampMembers({ signaturesValid, structureValid, signalsConsistent, deta
   )
 }
 
-/** The error of the older generation of this API, which rejects a stamp or proof whose signatures are not valid. */
+/** The error of the older API, which rejects a stamp or proof whose signatures are not valid. */
 function signatureInvalid(path: Path): ProblemError {
   return problemAt('validation', path, 'do not verify', { code: 'signature-invalid' })
 }
@@ -200,8 +199,8 @@ async function answerOlderProof(
 ): Promise<VerifyResult> {
   const { proof, options } = readProofRequest(body, limits.maxCollectionDepth)
   const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
-  const broken = credibility.stampResults.find(({ signaturesValid }) => !signaturesValid)
-  if (broken !== undefined) throw signatureInvalid(['proof', 'stamps', broken.stampIndex, 'signatures'])
+  const invalid = credibility.stampResults.find(({ signaturesValid }) => !signaturesValid)
+  if (invalid !== undefined) throw signatureInvalid(['proof', 'stamps', invalid.stampIndex, 'signatures'])
   const members = `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(olderCredibility(credibility))}`
   return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
 }

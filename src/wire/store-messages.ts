@@ -169,10 +169,10 @@ export interface RecordStats {
 /** The operations of the store by name, each with its argument and result. */
 export interface StoreOperations extends SubmissionOperations, SyncOperations {
   page: { argument: RecordQuery; result: RecordPage }
-  /** The same for a caller that caches pages: no page is read if no record has changed since the version that the caller has. */
+  /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {
-    argument: { readonly query: RecordQuery; readonly version: string | undefined }
-    result: { readonly version: string; readonly page: EncodedPage | undefined }
+    argument: { readonly query: RecordQuery; readonly versionTag: string | undefined }
+    result: { readonly versionTag: string; readonly page: EncodedPage | undefined }
   }
   /** Returns the next records of a list in its order, without counting them. The work is bounded for every filter. */
   slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }

@@ -62,12 +62,12 @@ describe.skipIf(!ENGINES.includes('postgres'))('lists that are requested again',
 
   it('do not send a page between threads again when the receiver has it', async () => {
     const query = { limit: 3, offset: 0 }
-    const { version, page } = await writer.newPage({ query, version: undefined })
+    const { versionTag, page } = await writer.newPage({ query, versionTag: undefined })
     expect(page).toMatchObject({ length: 3 })
-    expect(await writer.newPage({ query, version })).toEqual({ version, page: undefined })
+    expect(await writer.newPage({ query, versionTag })).toEqual({ versionTag, page: undefined })
     await writer.apply({ chainId: 84532, records: [recordOf(12)], revocations: [] })
-    const next = await writer.newPage({ query, version })
-    expect(next.version).not.toBe(version)
+    const next = await writer.newPage({ query, versionTag })
+    expect(next.versionTag).not.toBe(versionTag)
     expect(next.page).toMatchObject({ length: 3 })
   })
 })

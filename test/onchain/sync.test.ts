@@ -13,7 +13,7 @@ import type { SyncStore } from '../../src/sync/chain-position.ts'
 import { MULTICALL3 } from '../../src/sync/eas-attestations.ts'
 import { HttpRpc } from '../../src/sync/rpc.ts'
 import { RpcList } from '../../src/sync/rpc-list.ts'
-import { openChainSync } from '../../src/sync/sync-records.ts'
+import { createChainTasks } from '../../src/sync/sync-records.ts'
 import type { ChainTasks } from '../../src/sync/sync-worker.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
@@ -64,7 +64,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   })
 
   function createSync(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): ChainTasks {
-    return openChainSync({
+    return createChainTasks({
       chain: { ...local.chain, finalityDepth },
       schemas: new Map([[LOCATION_SCHEMA, 'nine-fields']]),
       limits: LIMITS,

@@ -9,7 +9,7 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import type { Log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openPglite } from '../../src/store/pglite.ts'
-import { RecordLine } from '../../src/sync/sync-records.ts'
+import { StoreConnection } from '../../src/sync/sync-records.ts'
 import { StoreClient } from '../../src/threads/store-client.ts'
 import { type RecordStore, StoreFault } from '../../src/wire/store-messages.ts'
 import { endsWithFile } from '../children.ts'
@@ -38,7 +38,7 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
     client = makeClient(files)
     const port = new Promise<MessagePort>((resolve) => client.connect(resolve))
     await untilOpen(client)
-    const connection = new RecordLine()
+    const connection = new StoreConnection()
     connection.connect(await port)
     line = connection.store
   })

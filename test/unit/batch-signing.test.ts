@@ -44,7 +44,7 @@ async function signBlock(payloads: PackedBytes) {
       })
     }
   }
-  return { signed, refusals: problems }
+  return { signed, rejections: problems }
 }
 
 function createParts(isRejected: (chainId: number) => boolean): SignEachParts {

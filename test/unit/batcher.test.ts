@@ -11,7 +11,7 @@ function create(
   options: Partial<BatcherOptions<Item, number>> = {},
 ) {
   return new Batcher<Item, number>({
-    lanes: 2,
+    concurrency: 2,
     maxBatchSize: 4,
     maxQueueSize: 100,
     maxWaitMs: 1000,
@@ -27,7 +27,7 @@ function create(
 const double = async (items: readonly Item[]) => items.map(({ value }) => 2 * value)
 
 describe('the batcher', () => {
-  it('sends items that arrive in one tick together, shared evenly over the lanes', async () => {
+  it('sends items that arrive in one tick together, shared evenly over the threads', async () => {
     const sizes: number[] = []
     const batcher = create(async (items) => {
       sizes.push(items.length)
@@ -38,7 +38,7 @@ describe('the batcher', () => {
     expect(sizes).toEqual([3, 3])
   })
 
-  it('never runs more batches than lanes, and keeps the order', async () => {
+  it('never runs more batches than `concurrency`, and keeps the order', async () => {
     const order: number[] = []
     let running = 0
     const batcher = create(
@@ -82,7 +82,7 @@ describe('the batcher', () => {
         items[1]!.stale = true
         throw new Error('the thread died')
       },
-      { lanes: 1 },
+      { concurrency: 1 },
     )
     const errors = await Promise.all(items.map((item) => dying.submit(item).catch((error: Error) => error.message)))
     expect(errors).toEqual(['the thread died', 'stale', 'the thread died'])
@@ -129,7 +129,7 @@ describe('the batcher', () => {
         nowMs += 500 * items.length
         return double(items)
       },
-      { lanes: 1, maxBatchSize: 1, maxWaitMs: 1000, nowMs: () => nowMs },
+      { concurrency: 1, maxBatchSize: 1, maxWaitMs: 1000, nowMs: () => nowMs },
     )
     const tick = () => new Promise((resolve) => setImmediate(resolve))
     const finishOne = async () => {
@@ -149,7 +149,7 @@ describe('the batcher', () => {
     expect(rejected[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 2 } })
     for (let index = 0; index < 4; index++) await finishOne()
     expect(await Promise.all(second)).toEqual([2, 4, 6, 8, 10])
-    // An idle lane accepts any item, however long earlier items took.
+    // An idle thread accepts any item, however long earlier items took.
     const onIdleLane = batcher.submit({ value: 21 })
     await tick()
     await finishOne()

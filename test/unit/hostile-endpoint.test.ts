@@ -4,7 +4,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
 import { type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { RpcList } from '../../src/sync/rpc-list.ts'
-import { openChainSync } from '../../src/sync/sync-records.ts'
+import { createChainTasks } from '../../src/sync/sync-records.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
 
@@ -43,7 +43,7 @@ function createSync(chain: ModelChain) {
       return reply!.value
     },
   }
-  const { sync } = openChainSync({
+  const { sync } = createChainTasks({
     chain: MODEL_CHAIN,
     schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
     limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 50, maxDataBytes: 10_000, maxBumps: 24 },

@@ -106,7 +106,7 @@ describe('a detached OpenPGP signature', () => {
     expect(verifyWithKeyring(withOwnSignatures(11))).toMatchObject({ ok: true })
     expect(verifyWithKeyring(withOwnSignatures(12))).toEqual({
       ok: false,
-      reason: 'more than 12 signatures of its own',
+      reason: 'more than 12 self-signatures',
     })
   })
 

@@ -123,20 +123,20 @@ describe('the search boxes for stored bounds', () => {
   })
 })
 
-describe('the name of a state of the records', () => {
-  const nameOf = async (rows: readonly Row[]) => (await readCounters({ query: async () => rows })).state
+describe('the version tag of the records', () => {
+  const tagOf = async (rows: readonly Row[]) => (await readCounters({ query: async () => rows })).versionTag
 
   it('changes with each write, and between states of equal version, as after a failover', async () => {
     const row = { chain: '1', records: 2, revoked: 0, version: 2, journal_position: 'epoch 2' }
-    const names = [
-      await nameOf([row]),
-      await nameOf([{ ...row, version: 3 }]),
-      await nameOf([{ ...row, journal_position: 'epoch 2 other' }]),
-      await nameOf([row, { ...row, chain: '2', version: 1 }, { ...row, chain: '3', version: 1 }]),
-      await nameOf([]),
+    const tags = [
+      await tagOf([row]),
+      await tagOf([{ ...row, version: 3 }]),
+      await tagOf([{ ...row, journal_position: 'epoch 2 other' }]),
+      await tagOf([row, { ...row, chain: '2', version: 1 }, { ...row, chain: '3', version: 1 }]),
+      await tagOf([]),
     ]
-    expect(new Set(names).size).toBe(names.length)
-    expect(await nameOf([row])).toBe(names[0])
+    expect(new Set(tags).size).toBe(tags.length)
+    expect(await tagOf([row])).toBe(tags[0])
   })
 })
 

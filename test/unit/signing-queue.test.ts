@@ -65,8 +65,8 @@ describe('the signing queue', () => {
     }
     expect(messages.flatMap(({ bulk }) => bulk.ids)).toEqual(Array.from({ length: 100 }, (_, index) => index))
     expect(await single).toMatchObject({ ok: true, nonce: 100 })
-    const { signed: bytes, refusals } = await signed
-    expect(refusals.size).toBe(0)
+    const { signed: bytes, rejections } = await signed
+    expect(rejections.size).toBe(0)
     const nonces = Array.from({ length: 100 }, (_, index) => readSigned(bytes, index * SIGNED_BYTES))
     expect(nonces.map((reply) => 'nonce' in reply && reply.nonce)).toEqual(Array.from({ length: 100 }, (_, i) => i))
   })
@@ -110,7 +110,7 @@ describe('the signing queue', () => {
     const problem = { type: 'invalid-input', detail: 'no' } as const
     queue.take(new Uint8Array(0), [[1, { ok: false, problem }]], false)
     answer([0, 2, 2])
-    expect([...(await signed).refusals]).toEqual([[1, problem]])
+    expect([...(await signed).rejections]).toEqual([[1, problem]])
   })
 
   it('fails every pending payload when the thread dies, and of a chunk only the unsigned ones', async () => {
@@ -121,7 +121,7 @@ describe('the signing queue', () => {
     answer([0, 3])
     queue.fail('gone')
     expect(await single).toMatchObject({ ok: false, problem: { type: 'overloaded', detail: 'gone' } })
-    expect([...(await chunk).refusals.keys()]).toEqual(
+    expect([...(await chunk).rejections.keys()]).toEqual(
       Array.from({ length: 40 }, (_, index) => index).filter((index) => index !== 0 && index !== 3),
     )
     const next = queue.submit(payload)
@@ -135,7 +135,7 @@ describe('the signing queue', () => {
     const chunk = queue.submitBlock(block(2))
     const single = queue.submit(payload)
     expect(await single).toMatchObject({ ok: false, problem: { type: 'overloaded' } })
-    expect((await chunk).refusals.size).toBe(2)
+    expect((await chunk).rejections.size).toBe(2)
     answer([...messages[0]!.records.ids, ...messages[0]!.bulk.ids]) // These replies are too late.
     const next = queue.submit(payload)
     await tick()
@@ -146,15 +146,15 @@ describe('the signing queue', () => {
   it('holds no more than its limit, payloads of chunks included', async () => {
     const { queue } = create({ maxQueueSize: 10 })
     const first = queue.submitBlock(block(12)) // A chunk is accepted whole when there is room.
-    expect((await queue.submitBlock(block(2))).refusals.size).toBe(2)
+    expect((await queue.submitBlock(block(2))).rejections.size).toBe(2)
     expect(await queue.submit(payload)).toMatchObject({ ok: false, problem: { type: 'overloaded' } })
     queue.fail('over')
-    expect((await first).refusals.size).toBe(12)
+    expect((await first).rejections.size).toBe(12)
   })
 
   it('resolves an empty chunk at once', async () => {
     const { queue, messages } = create()
-    expect(await queue.submitBlock(block(0))).toMatchObject({ refusals: new Map() })
+    expect(await queue.submitBlock(block(0))).toMatchObject({ rejections: new Map() })
     await tick()
     expect(messages).toEqual([])
   })

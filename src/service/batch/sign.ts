@@ -105,12 +105,12 @@ async function signTexts(run: BatchRun, chunk: ComputedChunk, { chains, signer }
     else fail(index, problem)
   }
   const isWhole = signable.length === payloads.offsets.length - 1
-  const { signed, refusals } = await signer.signBlock(
+  const { signed, rejections } = await signer.signBlock(
     isWhole ? payloads : pack(signable.map((index) => unpack(payloads, index))),
   )
   const sources = new Map<NonceSource, number>()
   for (const [blockIndex, index] of signable.entries()) {
-    const problem = refusals.get(blockIndex)
+    const problem = rejections.get(blockIndex)
     if (problem !== undefined) {
       fail(index, problem)
       continue

@@ -16,7 +16,7 @@ export interface ComputeServiceParts {
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
   readonly answers: ResponseSigner
-  readonly signer: Pick<SignerClient, 'waitForRoom'>
+  readonly signer: Pick<SignerClient, 'waitForSlot'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -38,8 +38,8 @@ export function createComputeService(parts: ComputeServiceParts) {
     context: RequestContext,
     prefersResultSignature: boolean,
   ): Promise<ServiceResponse> {
-    // Only bodies that the main thread computes wait here for room at the signer. Larger ones wait in a compute thread.
-    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
+    // Only bodies that the main thread computes wait here for a slot at the signer. Larger ones wait in a compute thread.
+    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForSlot() : undefined
     if (roomAtSigner !== undefined) {
       await roomAtSigner
       rejectExpired(context, now())
@@ -68,7 +68,7 @@ export function createComputeService(parts: ComputeServiceParts) {
    * small lane gives up and the large lane takes it.
    */
   async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
-    const inlineResult = isSmall ? pool.runAtOnce(task) : undefined
+    const inlineResult = isSmall ? pool.runOnMainThread(task) : undefined
     if (inlineResult !== undefined) return inlineResult
     const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)

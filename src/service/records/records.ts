@@ -31,8 +31,7 @@ type ListQuery = ReturnType<typeof readRecordQuery>
 
 interface CachedList {
   readonly listQuery: ListQuery
-  /** Identifies the version of the records from which the list was read. */
-  readonly version: string
+  readonly versionTag: string
   readonly response: ListResponse
 }
 
@@ -67,14 +66,14 @@ export class RecordApi implements RecordService {
     const key = `${route} ${format} ${address}?${search}`
     const cached = this.#lists.get(key)
     const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
-    const { version, page } = await this.#parts.ask(
+    const { versionTag, page } = await this.#parts.ask(
       'newPage',
-      { query: listQuery.query, version: cached?.version },
+      { query: listQuery.query, versionTag: cached?.versionTag },
       context,
     )
     if (page === undefined) return cached!.response
     const response = await this.#makeList(page, listQuery, { route, address, format })
-    this.#lists.set(key, { listQuery, version, response })
+    this.#lists.set(key, { listQuery, versionTag, response })
     return response
   }
 

@@ -80,7 +80,7 @@ function eventSql({ fromSeconds, toSeconds }: RecordQuery, parameters: Parameter
   return parts.join(' and ')
 }
 
-/** `&&` uses the index but matches up to a millionth of a degree too much; the comparisons decide. */
+/** `&&` uses the index but also matches boxes up to a millionth of a degree away; the comparisons exclude those. */
 function boxCondition(box: Bounds, parameters: Parameters): string {
   const [west, south, east, north] = box.map((degrees) => parameters.add(degrees, 'float8'))
   return (
@@ -90,8 +90,8 @@ function boxCondition(box: Bounds, parameters: Parameters): string {
 }
 
 /**
- * Returns the same condition as a filter on rows that are read anyway. `case` hides the condition from the planner: it assumes
- * that every box matches half a percent of the records, and must not choose a plan by that.
+ * Returns the same condition as a filter on rows that are read anyway. `case` hides the condition from the planner, which would
+ * otherwise choose a plan by its wrong assumption that every box matches half a percent of the records.
  */
 export function filterSql(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
   return `case when ${conditionSql(name, query, parameters)} then true else false end`

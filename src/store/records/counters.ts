@@ -13,10 +13,10 @@ export interface Counters {
   readonly total: number
   readonly chains: readonly ChainCounter[]
   /**
-   * Names the state of the records, so that cached pages can be matched with it. Contains a version, which grows with every
-   * write, and the newest journal row, because another state may have the same version after a failover.
+   * Changes with every write, so that a cached page is current while the tag is the same. Contains the sum of the version
+   * counters and the newest journal row, because after a failover other records may have the same sum.
    */
-  readonly state: string
+  readonly versionTag: string
 }
 
 export async function readCounters(session: Session): Promise<Counters> {
@@ -35,7 +35,7 @@ export async function readCounters(session: Session): Promise<Counters> {
   return {
     total: chains.reduce((sum, { records }) => sum + records, 0),
     chains,
-    state: `${version} ${rows[0]?.['journal_position'] ?? ''}`,
+    versionTag: `${version} ${rows[0]?.['journal_position'] ?? ''}`,
   }
 }
 
@@ -49,8 +49,8 @@ export async function readStats(session: Session, nowSeconds: number): Promise<R
   return { byChain: chains, recent: recent as [number, number, number] }
 }
 
-/** Counts records whose block is not older than `seconds`: one by one up to the next mark, and by rank from there on. */
-async function countSince(session: Session, total: number, seconds: number): Promise<number> {
+/** Counts records whose block time is at least `sinceSeconds`. Counts rows only up to the next page mark, whose rank gives the rest. */
+async function countSince(session: Session, total: number, sinceSeconds: number): Promise<number> {
   const [row] = await session.query(
     `with mark as (
        select rank, block_time, uid, chain_id from page_mark where scope = 0 and block_time >= $1::bigint order by rank limit 1
@@ -59,7 +59,7 @@ async function countSince(session: Session, total: number, seconds: number): Pro
          coalesce((select block_time from mark), 9223372036854775807),
          coalesce((select uid from mark), ''::bytea), coalesce((select chain_id from mark), 0))
      )::int as before`,
-    [seconds],
+    [sinceSeconds],
   )
   const rank = row!['rank'] as string | null
   return (row!['before'] as number) + (rank === null ? 0 : total - Number(rank) + 1)

@@ -14,7 +14,7 @@ import { pageByMarks } from './page-marks.ts'
  * - *collect*: while the columns load, or when there are more records than they may hold. The database reads, counts and sorts
  *   all matching rows.
  *
- * @param memory undefined: only the database selects records
+ * @param memory if undefined, the database selects all records
  */
 export function listRecords(
   database: Database,
@@ -41,17 +41,17 @@ async function readSelected(session: Session, { count, keys }: SelectedRecords):
 }
 
 /**
- * Reads a page and its count from the rows of every match. PostgreSQL does not know how many records a box holds: given an
- * order and a limit, it could walk the whole list in search of a few. So it first collects the matches and cannot choose.
+ * Collects all matches, then counts them and reads a page. PostgreSQL cannot estimate how many records a box holds: with an
+ * order and a limit in the same query, it might scan the whole list for a few matches. `materialized` prevents that plan.
  */
 async function collect(session: Session, query: RecordQuery): Promise<RecordPage> {
   const parameters = new Parameters()
   const conditions = conditionNames(query).map((name) => conditionSql(name, query, parameters))
   const after = query.after === undefined ? '' : `where ${afterKeySql(query.after, parameters)}`
   const [row] = await session.query(
-    `with met as materialized (select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')}), ${pageSql(
-      `select ${KEY_COLUMNS} from met ${after} order by ${ORDER} ${limitSql(query, parameters)}`,
-      ', (select count(*) from met)::int as count',
+    `with matching as materialized (select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')}), ${pageSql(
+      `select ${KEY_COLUMNS} from matching ${after} order by ${ORDER} ${limitSql(query, parameters)}`,
+      ', (select count(*) from matching)::int as count',
     )}`,
     parameters.values,
   )

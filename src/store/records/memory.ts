@@ -5,35 +5,35 @@ import { RecordColumns, type SelectedRecords } from './columns.ts'
 import { bytesFromHex, Parameters } from './conditions.ts'
 import { ORDER } from './page.ts'
 
-/** Records per statement while loading: a few milliseconds of the database. The embedded engine never frees memory. */
+/** Records per statement while loading: a few milliseconds of work. More would cost memory that the embedded engine never frees. */
 const RECORDS_PER_READ = 2000
-/** The most changes that a query waits for, and the most journal rows that are read at once. */
+/** The most changes that a query waits for. */
 const MAX_AWAITED_CHANGES = 10_000
+/** The most journal rows that are read at once. */
 const ENTRIES_PER_READ = 1000
-/** Share of rows of removed records at which the columns are loaded again. */
+/** The columns are loaded again when removed records are a larger share of their rows than this. */
 const MAX_REMOVED_SHARE = 0.2
 
-/** Position in the journal that the columns are at. */
-interface JournalPosition {
+/** The journal row up to which the columns are current. */
+interface LoadedPosition {
   readonly epoch: string
   readonly number: number
-  /** Content of the row with that number: after a failover another row may have the same number. */
+  /** Content of that row. It is compared too, because after a failover another row may have the same number. */
   readonly row: string
 }
 
 /**
- * Keeps columns of all records outside the database and updates them to the snapshot of each query before it selects. It does
- * not answer while it loads, after many records were just stored, or when there are more records than it may hold. The
- * database is queried instead.
+ * Holds columns of all records outside the database, and updates them to the snapshot of a query before it selects. While the
+ * columns load, after many changes at once, or when there are more records than they may hold, the database is queried instead.
  */
 export class RecordMemory {
   readonly #database: Database
   readonly #maxRecords: number
   #columns: RecordColumns | undefined
-  #position: JournalPosition = { epoch: '', number: -1, row: '' }
+  #position: LoadedPosition = { epoch: '', number: -1, row: '' }
   /** The load or update that runs in the background. */
   #background: Promise<void> | undefined
-  /** The last query in the queue: only one at a time may update the columns. */
+  /** Settles after the last query in the queue. Queries run one at a time, because each may update the columns. */
   #queue: Promise<unknown> = Promise.resolve()
 
   /** @param maxRecords 0 disables the columns */
@@ -42,7 +42,7 @@ export class RecordMemory {
     this.#maxRecords = maxRecords
   }
 
-  /** Settles when the columns are loaded, or will not be. For maintenance, tests and measurements. */
+  /** Settles when the columns are loaded or cannot be loaded. For maintenance, tests and measurements. */
   async loaded(): Promise<void> {
     this.#start()
     await this.#background
@@ -120,7 +120,7 @@ export class RecordMemory {
   /**
    * Updates the columns to the snapshot of a transaction.
    *
-   * @param isAwaited true when a query waits: then nothing is done if there are too many changes
+   * @param isAwaited true when a query waits; then too many changes are not applied
    * @returns false when the columns do not match the snapshot afterwards
    */
   async #catchUp(session: Session, isAwaited: boolean): Promise<boolean> {
@@ -128,7 +128,8 @@ export class RecordMemory {
     const { epoch, number, row } = await readPosition(session)
     const isSameJournal = epoch === this.#position.epoch
     if (isSameJournal && number === this.#position.number && row === this.#position.row) return true
-    // A transaction with a newer snapshot has already updated the columns, unless the database went back.
+    // The columns are newer than the snapshot. Another query with a newer snapshot updated them, unless the database lost rows in a
+    // failover.
     if (isSameJournal && number < this.#position.number && isAwaited) return false
     const entries =
       isSameJournal && number > this.#position.number
@@ -169,12 +170,12 @@ const ENTRIES = `
     ${JOURNAL_ROW_SQL} as row, (select ${JOURNAL_ROW_SQL} from record_change as earlier where number = $1::bigint) as before
   from record_change where record_change.number > $1::bigint order by record_change.number limit $2::bigint`
 
-/** Waits one tick. The embedded engine runs on this thread and only in promises; without ticks, no message would be handled. */
+/** Waits one tick. The embedded engine runs on this thread, in promises; without ticks, the thread would handle no message. */
 function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-async function readPosition(session: Session): Promise<JournalPosition> {
+async function readPosition(session: Session): Promise<LoadedPosition> {
   const [row] = await session.query(
     `select epoch, coalesce(number, 0)::text as number, ${JOURNAL_ROW_SQL} as row
      from record_journal left join (select * from record_change order by number desc limit 1) as newest on true`,

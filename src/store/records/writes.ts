@@ -53,7 +53,7 @@ interface CounterChange {
   revoked: number
 }
 
-/** The first and the last key of records, in the order in which they were stored. */
+/** The first and the last row ID of records that were stored together. */
 export interface IdRange {
   readonly first: string
   readonly last: string
@@ -97,7 +97,7 @@ export async function insertRecords(
   let inserted = 0
   let oldestSeconds: number | undefined
   let ids: IdRange | undefined
-  const count = (result: Row) => {
+  const addResult = (result: Row) => {
     inserted += result['inserted'] as number
     const oldest = result['oldest'] as string | null
     if (oldest === null) return
@@ -113,7 +113,7 @@ export async function insertRecords(
       start < unique.length
         ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
         : undefined
-    count((await storing)[0]!)
+    addResult((await storing)[0]!)
   }
   return { inserted, oldestSeconds, ids }
 }
@@ -138,15 +138,15 @@ function insertParameters(rows: readonly LocationRecord[], chainId: number, stor
   ]
 }
 
-/** Joins a column of the rows, one line per row: quoting documents as an array would take longer than making them. */
-function joinLines(rows: readonly LocationRecord[], textOf: (record: LocationRecord) => string): string {
-  return rows.map(textOf).join('\n')
+/** Joins a column of the rows, one line per row. Quoting the documents as an SQL array would take longer than writing them. */
+function joinLines(rows: readonly LocationRecord[], toText: (record: LocationRecord) => string): string {
+  return rows.map(toText).join('\n')
 }
 
 /**
  * Marks records as revoked. Records that are already revoked, or not stored, are skipped.
  *
- * @returns keys of the changed records
+ * @returns row IDs of the changed records
  */
 export async function revokeRecords(
   session: Session,
@@ -173,12 +173,12 @@ export async function revokeRecords(
   return rows.map((row) => row['id'] as string)
 }
 
-/** The changes that a rollback made. */
-export interface RolledBack extends CounterChange {
+/** The changes that a rollback made. Its counts are zero or negative. */
+export interface RollbackResult extends CounterChange {
   readonly oldestSeconds: number | undefined
   /** The identifying members of each removed record as JSON, one record per line. */
   readonly removed: string
-  /** Keys of records whose revocation was undone. */
+  /** Row IDs of records whose revocation was undone. */
   readonly restoredIds: readonly string[]
 }
 
@@ -190,7 +190,7 @@ export async function rollBackRecords(
   chainId: number,
   blockNumber: number,
   changedAt: string,
-): Promise<RolledBack> {
+): Promise<RollbackResult> {
   const [removed] = await session.query(
     `with removed_record as (
        delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
@@ -245,7 +245,7 @@ async function replaceDocuments(
   await session.query(
     `with changed as (
        select * from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as row (id, uid, document, block)
-     ), shown as (
+     ), replaced as (
        update record_document set document = changed.document from changed where record_document.id = changed.id::bigint
      ) update location_record set revoked = block <> '', revoked_block = nullif(block, '')::bigint
      from changed where location_record.uid = decode(changed.uid, 'hex') and location_record.chain_id = $1`,
@@ -259,7 +259,7 @@ async function replaceDocuments(
   )
 }
 
-/** Adds to the counters of a chain. Every write calls this, so their version tells that something changed. */
+/** Adds to the counters of a chain and increments their version. Every write that changes records must call this. */
 export async function countChange(session: Session, chainId: number, change: CounterChange): Promise<void> {
   await session.query(
     `insert into record_counter as counter (chain_id, records, revoked, version) values ($1, $2, $3, 1)

@@ -3,7 +3,7 @@ import { canonicalBytes } from '../../crypto/canonical.ts'
 import type { PluginContext } from '../plugin.ts'
 import { readText } from '../signals.ts'
 
-/** Signals that hold the device's own attestation. It is made last, so it cannot cover them. */
+/** Signals that hold the device's attestation. The attestation is made last and cannot cover itself. */
 export const ATTESTATION_SIGNALS: readonly string[] = [
   'AndroidKeyAttestation',
   'AndroidKeyAttestation.x5c',
@@ -56,8 +56,9 @@ export function isFileSent({ signals, media }: Pick<PluginContext, 'signals' | '
 }
 
 /**
- * @returns the bytes of a base64 text, standard or URL-safe; undefined when it is not base64 or has more than
- *   `maxBytes` bytes
+ * Decodes base64, standard or URL-safe.
+ *
+ * @returns undefined when the value is not base64 text or decodes to no bytes or more than `maxBytes` bytes
  */
 export function decodeBase64(value: unknown, maxBytes: number): Buffer | undefined {
   if (typeof value !== 'string' || value.length > maxBytes * 2) return undefined

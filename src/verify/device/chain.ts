@@ -24,7 +24,7 @@ export interface Certificate {
   /** By object identifier: the content of the extension's OCTET STRING. */
   readonly extensions: ReadonlyMap<string, Uint8Array>
   readonly isAuthority: boolean
-  /** The most authorities allowed between this one and a leaf; undefined for any number. */
+  /** How many authorities are allowed between this one and a leaf; undefined means any number. */
   readonly pathLength: number | undefined
 }
 
@@ -35,7 +35,7 @@ const BASIC_CONSTRAINTS = '2.5.29.19'
  * Extensions that may be critical: they are either checked here or do not restrict this use of the certificate. Certificate
  * policies (2.5.29.32) are not processed, so they must not be critical (RFC 5280, 4.2.1.4).
  */
-const UNDERSTOOD = [BASIC_CONSTRAINTS, '2.5.29.15', '2.5.29.14', '2.5.29.35', '2.5.29.37', '2.5.29.17']
+const KNOWN_EXTENSIONS = [BASIC_CONSTRAINTS, '2.5.29.15', '2.5.29.14', '2.5.29.35', '2.5.29.37', '2.5.29.17']
 /** SHA-2 with RSA or ECDSA, and Ed25519; no algorithm with a hash that has known collisions. */
 const SIGNATURE_ALGORITHMS = [
   '1.2.840.113549.1.1.11',
@@ -98,7 +98,7 @@ function readExtensions(fields: readonly DerElement[]): Map<string, Uint8Array> 
     const parts = readChildren(expectTag(extension, SEQUENCE))
     const id = readObjectIdentifier(parts[0])
     const isCritical = parts.length === 3 && readBoolean(parts[1])
-    if (isCritical && !UNDERSTOOD.includes(id)) throw new CertificateError(`unknown critical extension ${id}`)
+    if (isCritical && !KNOWN_EXTENSIONS.includes(id)) throw new CertificateError(`unknown critical extension ${id}`)
     if (extensions.has(id)) throw new CertificateError(`extension ${id} is repeated`)
     extensions.set(id, expectTag(parts.at(-1), OCTET_STRING).content)
   }
@@ -143,10 +143,10 @@ interface ChainPolicy {
 
 /**
  * Verifies a chain of X.509 certificates from a leaf to a pinned root: names, signatures, authority, path lengths,
- * validity and revocation by serial number (RFC 5280, 6.1). Certificate policies, name
- * constraints and other extensions that are not supported reject the chain when they are critical.
+ * validity and revocation by serial number (RFC 5280, 6.1). The chain is rejected when a certificate has an unsupported
+ * critical extension, such as certificate policies or name constraints.
  *
- * The dates of a certificate with a pinned root's own key do not matter, because the key is what is trusted.
+ * The dates of a certificate that contains a pinned root key are ignored, because the key itself is trusted.
  *
  * @param ders leaf first
  */

@@ -44,7 +44,7 @@ function countMembers(text: string): number {
   return count
 }
 
-/** Returns a signal as a record would write it. */
+/** Converts a signal or a JSON value to the text that a CSV record has for it. */
 function toRecordText(value: unknown): string {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? '' : JSON.stringify(value)
@@ -76,10 +76,8 @@ function csvRows(text: string): string[][] | undefined {
   return rows
 }
 
-/**
- * The signals of place and time. Both the stamp and the signed record must have them, or the signature proves nothing.
- */
-const PLACE_AND_TIME = ['Location.Latitude', 'Location.Longitude', 'Location.Time']
+/** Both the signals and the signed record must have these members, or the signature proves nothing about position and time. */
+const POSITION_AND_TIME = ['Location.Latitude', 'Location.Longitude', 'Location.Time']
 
 /** The facts that are reported about an OpenPGP key that signed the record. */
 export interface PgpFacts {
@@ -128,8 +126,8 @@ function checkRecord(text: string, { signals }: PluginContext, checks: CheckColl
   checks.fail('pgp-record', record !== undefined, record?.size ?? 'neither JSON nor CSV', 'names and values')
   if (record === undefined) return undefined
   // Required on both sides: without the time among the signals, a record of last year could be presented as today's.
-  const missing = PLACE_AND_TIME.filter((name) => readSignal(signals, name) === undefined || !record.has(name))
-  checks.fail('pgp-record-covers', missing.length === 0, missing.join(' ') || 'all', PLACE_AND_TIME.join(' '))
+  const missing = POSITION_AND_TIME.filter((name) => readSignal(signals, name) === undefined || !record.has(name))
+  checks.fail('pgp-record-covers', missing.length === 0, missing.join(' ') || 'all', POSITION_AND_TIME.join(' '))
   const different = [...record].filter(([name, value]) => {
     const signal = readSignal(signals, name)
     return signal !== undefined && toRecordText(signal) !== value

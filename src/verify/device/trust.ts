@@ -38,30 +38,31 @@ const APPLE_ROOT_KEY =
 /** The pinned root of each maker, as DER of its SubjectPublicKeyInfo in base64. */
 export const PINNED_ROOTS = { android: GOOGLE_ROOT_KEY, apple: APPLE_ROOT_KEY } as const
 
-const parsed = {
+/** Caches of the trust anchors, by the operator's list. */
+const anchorsByList = {
   android: new WeakMap<readonly string[], readonly KeyObject[]>(),
   apple: new WeakMap<readonly string[], readonly KeyObject[]>(),
 }
-const serials = new WeakMap<readonly string[], ReadonlySet<string>>()
+const serialSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
  * Returns the root keys of one maker: the pinned one and those of the operator. Each list is parsed once.
  *
- * @throws {TypeError} naming the entry that is not a key or is a weak one
+ * @throws {TypeError} that names the entry which is not a key, or whose key is weak
  */
 export function trustAnchors(maker: keyof typeof PINNED_ROOTS, added: readonly string[]): readonly KeyObject[] {
-  const cached = parsed[maker].get(added)
+  const cached = anchorsByList[maker].get(added)
   if (cached !== undefined) return cached
   const pinned = createPublicKey({ key: Buffer.from(PINNED_ROOTS[maker], 'base64'), format: 'der', type: 'spki' })
   const anchors = [pinned, ...added.map(readRoot)]
-  parsed[maker].set(added, anchors)
+  anchorsByList[maker].set(added, anchors)
   return anchors
 }
 
 /** Returns the revoked serial numbers as a set, which is made once for each list. */
 export function revokedSerialSet({ revokedSerials }: DeviceTrust): ReadonlySet<string> {
-  const set = serials.get(revokedSerials) ?? new Set(revokedSerials)
-  serials.set(revokedSerials, set)
+  const set = serialSets.get(revokedSerials) ?? new Set(revokedSerials)
+  serialSets.set(revokedSerials, set)
   return set
 }
 
@@ -76,7 +77,7 @@ function readRoot(pem: string, index: number): KeyObject {
   }
 }
 
-const LISTS = [
+const STRING_LISTS = [
   'androidRoots',
   'appleRoots',
   'androidPackages',
@@ -86,17 +87,17 @@ const LISTS = [
 ] as const
 
 /**
- * Reads an operator's file about devices: the members of `DeviceTrust` as JSON, each optional. Besides `revokedSerials`
- * there may be `revoked`, the maker's own status list (`{"entries": {"<serial>": {"status": "REVOKED"}}}`).
+ * Parses the operator's file of trusted devices: the members of `DeviceTrust` as JSON, each optional. It may also have a
+ * member `revoked`, the status list that a maker publishes (`{"entries": {"<serial>": {"status": "REVOKED"}}}`).
  *
- * @throws {TypeError} naming what is wrong with the file
+ * @throws {TypeError} that says what is wrong with the file
  */
 export function readDeviceTrust(text: string): DeviceTrust {
   const settings = parse(text)
-  const known = [...LISTS, 'revokedSerials', 'revoked', 'allowDevelopmentApps']
+  const known = [...STRING_LISTS, 'revokedSerials', 'revoked', 'allowDevelopmentApps']
   const unknown = Object.keys(settings).find((name) => !known.includes(name))
   if (unknown !== undefined) throw new TypeError(`${unknown}: no such member; known members are ${known.join(', ')}`)
-  const lists = Object.fromEntries(LISTS.map((name) => [name, readStrings(settings, name)]))
+  const lists = Object.fromEntries(STRING_LISTS.map((name) => [name, readStrings(settings, name)]))
   const allowDevelopmentApps = settings['allowDevelopmentApps'] ?? false
   if (typeof allowDevelopmentApps !== 'boolean') throw new TypeError('allowDevelopmentApps: must be true or false')
   const serials = [...readStrings(settings, 'revokedSerials'), ...readEntries(settings['revoked'])]

@@ -84,9 +84,9 @@ function groupPackets(packets: readonly Packet[], primary: PublicKey): Group[] {
   for (const packet of packets) {
     if (packet.tag !== SIGNATURE) groups.push({ packet, signatures: [] })
     else {
-      const signature = attempt(() => readSignature(packet.body))
+      const signature = undefinedIfInvalid(() => readSignature(packet.body))
       if (signature === undefined || namesOtherIssuer(signature, primary)) continue
-      if (++count > MAX_SIGNATURES) throw new OpenPgpError(`more than ${MAX_SIGNATURES} signatures of its own`)
+      if (++count > MAX_SIGNATURES) throw new OpenPgpError(`more than ${MAX_SIGNATURES} self-signatures`)
       groups.at(-1)?.signatures.push(signature)
     }
   }
@@ -113,7 +113,7 @@ function selfCertifications({ packet, signatures }: Group, primary: PublicKey): 
  */
 function readSigningSubkey({ packet, signatures }: Group, primary: SigningKey): SigningKey | undefined {
   if (packet.tag !== PUBLIC_SUBKEY) return undefined
-  const subkey = attempt(() => readPublicKey(packet.body))
+  const subkey = undefinedIfInvalid(() => readPublicKey(packet.body))
   if (subkey === undefined) return undefined
   const signed = [primary.hashed, subkey.hashed]
   const byPrimary = signatures.filter((signature) => isSignedBy(signature, primary, signed))
@@ -121,7 +121,7 @@ function readSigningSubkey({ packet, signatures }: Group, primary: SigningKey): 
   const binding = newest(byPrimary.filter(({ type }) => type === SUBKEY_BINDING))
   if (binding === undefined || ((binding.covered.get(KEY_FLAGS)?.[0] ?? 0) & MAY_SIGN) === 0) return undefined
   const embedded = binding.covered.get(EMBEDDED) ?? binding.uncovered.get(EMBEDDED)
-  const backSignature = embedded === undefined ? undefined : attempt(() => readSignature(embedded))
+  const backSignature = embedded === undefined ? undefined : undefinedIfInvalid(() => readSignature(embedded))
   if (backSignature?.type !== PRIMARY_BINDING || !isSignedBy(backSignature, subkey, signed)) return undefined
   return { ...subkey, expiresSeconds: Math.min(primary.expiresSeconds, expirySeconds(subkey, binding)) }
 }
@@ -143,7 +143,7 @@ function newest(signatures: readonly Signature[]): Signature | undefined {
  * Returns undefined for packets that cannot be read, such as an encryption subkey on an unusual curve; the remaining
  * ones still count.
  */
-function attempt<T>(read: () => T): T | undefined {
+function undefinedIfInvalid<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
@@ -169,20 +169,20 @@ type DetachedVerdict =
  */
 export function verifyDetached(key: string, signature: string, text: string, atSeconds: number): DetachedVerdict {
   try {
-    return judge(readKeyring(readArmor(key, 'PUBLIC KEY BLOCK')), onlySignature(signature), text, atSeconds)
+    return checkSignature(readKeyring(readArmor(key, 'PUBLIC KEY BLOCK')), readOneSignature(signature), text, atSeconds)
   } catch (error) {
     if (error instanceof OpenPgpError) return { ok: false, reason: error.message }
     throw error
   }
 }
 
-function onlySignature(armored: string): Signature {
+function readOneSignature(armored: string): Signature {
   const [packet, ...others] = readPackets(readArmor(armored, 'SIGNATURE'))
-  if (packet?.tag !== 2 || others.length > 0) throw new OpenPgpError('expected exactly one signature')
+  if (packet?.tag !== SIGNATURE || others.length > 0) throw new OpenPgpError('expected exactly one signature')
   return readSignature(packet.body)
 }
 
-function judge(keyring: Keyring, signature: Signature, text: string, atSeconds: number): DetachedVerdict {
+function checkSignature(keyring: Keyring, signature: Signature, text: string, atSeconds: number): DetachedVerdict {
   const { createdSeconds, type, covered } = signature
   const signed = signedBytes(text, type)
   const signer = keyring.signingKeys.find((key) => isSignedBy(signature, key, [signed]))

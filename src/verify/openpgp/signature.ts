@@ -4,9 +4,10 @@ import type { PublicKey } from './public-key.ts'
 
 /** Hashes, as OpenPGP numbers them; those with known collisions are left out. */
 const HASHES: Readonly<Record<number, string>> = { 8: 'sha256', 9: 'sha384', 10: 'sha512' }
-/** Subpackets that may be critical: they are checked here or do not affect validity. */
-const UNDERSTOOD = [2, 3, 9, 11, 16, 21, 22, 23, 25, 27, 30, 32, 33, 34]
+/** Types of subpackets that may be critical: they are checked here or do not affect validity. */
+const KNOWN_SUBPACKETS = [2, 3, 9, 11, 16, 21, 22, 23, 25, 27, 30, 32, 33, 34]
 
+/* Types of subpackets. */
 export const CREATED = 2
 export const EXPIRES = 3
 export const KEY_EXPIRES = 9
@@ -52,9 +53,10 @@ export function readSignature(body: Buffer): Signature {
   const created = covered.get(CREATED)
   if (created?.length !== 4) throw new OpenPgpError('the signature has no creation time')
   const head = body.subarray(0, coveredEnd)
-  const count = Buffer.alloc(6)
-  count.writeUInt16BE(0x04ff, 0)
-  count.writeUInt32BE(head.length, 2)
+  // RFC 9580, 5.2.4: version 4, 0xff, and the length of the hashed part of the signature.
+  const trailerEnd = Buffer.alloc(6)
+  trailerEnd.writeUInt16BE(0x04ff, 0)
+  trailerEnd.writeUInt32BE(head.length, 2)
   return {
     type: body[1]!,
     algorithm: body[2]!,
@@ -62,7 +64,7 @@ export function readSignature(body: Buffer): Signature {
     createdSeconds: created.readUInt32BE(0),
     covered,
     uncovered: readSubpackets(body.subarray(coveredEnd + 2, uncoveredEnd)),
-    trailer: Buffer.concat([head, count]),
+    trailer: Buffer.concat([head, trailerEnd]),
     left: body.subarray(uncoveredEnd, uncoveredEnd + 2),
     material: body.subarray(uncoveredEnd + 2),
   }
@@ -76,7 +78,7 @@ export function readSignature(body: Buffer): Signature {
  */
 export function isSignedBy(signature: Signature, { key, algorithm }: PublicKey, signed: readonly Buffer[]): boolean {
   const { hash, trailer, left, material } = signature
-  // 1 and 3 are both RSA, as algorithms of a key and of a signature.
+  // Both numbers mean RSA. A key of algorithm 3 can only sign, and its signatures have algorithm 1.
   const isSameKind = signature.algorithm === algorithm || (signature.algorithm === 1 && algorithm === 3)
   if (!isSameKind) return false
   const bytes = Buffer.concat([...signed, trailer])
@@ -120,7 +122,7 @@ function readSubpackets(bytes: Buffer): Map<number, Buffer> {
     const { length, start } = readNewLength(bytes, offset, true)
     if (length === 0 || start + length > bytes.length) throw new OpenPgpError('a subpacket is truncated')
     const type = bytes[start]! & 0x7f
-    if (bytes[start]! >= 0x80 && !UNDERSTOOD.includes(type))
+    if (bytes[start]! >= 0x80 && !KNOWN_SUBPACKETS.includes(type))
       throw new OpenPgpError(`unknown critical subpacket ${type}`)
     // The first subpacket of a type counts, so that an appended one cannot replace it.
     if (!subpackets.has(type)) subpackets.set(type, bytes.subarray(start + 1, start + length))

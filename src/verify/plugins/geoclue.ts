@@ -2,14 +2,14 @@ import type { VerifyPlugin } from '../plugin.ts'
 import { printable, readNumber, readSignal, readText } from '../signals.ts'
 
 /** The range of accuracy in metres for each accuracy level of GeoClue. */
-const LEVELS: Readonly<Record<string, readonly [atLeast: number, atMost: number]>> = {
+const ACCURACY_RANGES: Readonly<Record<string, readonly [atLeast: number, atMost: number]>> = {
   country: [10_000, 20_000_000],
   city: [1000, 100_000],
   neighborhood: [100, 10_000],
   street: [10, 2000],
   exact: [0, 100],
 }
-/** Names of the numeric GClueAccuracyLevel. */
+/** Names of the values of GClueAccuracyLevel. */
 const LEVEL_NUMBERS: Readonly<Record<number, string>> = {
   1: 'country',
   4: 'city',
@@ -46,7 +46,7 @@ export const geoclue: VerifyPlugin = {
     const level = readSignal(signals, 'accuracyLevel')
     if (level !== undefined) {
       const name = typeof level === 'number' ? LEVEL_NUMBERS[level] : readText(signals, 'accuracyLevel')?.toLowerCase()
-      const range = name !== undefined && Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined
+      const range = name !== undefined && Object.hasOwn(ACCURACY_RANGES, name) ? ACCURACY_RANGES[name] : undefined
       const isInRange = range !== undefined && accuracy !== undefined && accuracy >= range[0] && accuracy <= range[1]
       checks.warn(
         'accuracy-level',
@@ -55,8 +55,8 @@ export const geoclue: VerifyPlugin = {
         range === undefined ? null : `${range[0]}..${range[1]}`,
       )
     }
+    // GeoClue reports metres per second, or −1 for an unknown value. 343 is the speed of sound.
     const speed = readNumber(signals, 'speed')
-    // GeoClue reports −1 for an unknown value.
     if (speed !== undefined && speed !== -1) checks.warn('speed', speed >= 0 && speed <= 343, speed, 343)
     const heading = readNumber(signals, 'heading')
     if (heading !== undefined && heading !== -1) {
@@ -66,8 +66,8 @@ export const geoclue: VerifyPlugin = {
     const timestamp = readNumber(signals, 'timestamp')
     if (timestamp !== undefined) {
       const { start, end } = stamp.temporalFootprint
-      const outside = Math.max(start - timestamp, timestamp - end, 0)
-      checks.warn('timestamp', outside <= 60, outside, 60)
+      const outsideSeconds = Math.max(start - timestamp, timestamp - end, 0)
+      checks.warn('timestamp', outsideSeconds <= 60, outsideSeconds, 60)
     }
     for (const name of ['description', 'provider']) {
       if (readSignal(signals, name) !== undefined) checks.info(name, printable(readSignal(signals, name)))

@@ -1,5 +1,5 @@
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../plugin.ts'
+import { checkSamePosition } from '../plugin.ts'
 import {
   parseTime,
   printable,
@@ -62,7 +62,7 @@ function checkTpv(
     printable(readSignal(tpv, 'status')),
     'not 8 (simulated)',
   )
-  checkSamePlace(checks, 'tpv-location', point, readNumber(tpv, 'lat'), readNumber(tpv, 'lon'), true)
+  checkSamePosition(checks, 'tpv-location', point, readNumber(tpv, 'lat'), readNumber(tpv, 'lon'), true)
   const timeSeconds = parseTime(readText(tpv, 'time'))
   if (timeSeconds !== undefined) {
     const { start, end } = stamp.temporalFootprint

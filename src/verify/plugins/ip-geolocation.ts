@@ -7,16 +7,17 @@ import { printable, readNumber, readSignal, readText } from '../signals.ts'
  * Networks that are not reachable from the internet (IANA special-purpose registries), so their addresses have no
  * location.
  */
-const NOT_ROUTABLE = networks([
+const NOT_ROUTABLE = toBlockList([
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.88.99.0/24',
   '192.168.0.0/16 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4',
   '::/128 ::1/128 64:ff9b:1::/48 100::/64 2001::/23 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 ])
-const GLOBAL_IPV6 = networks(['2000::/3'])
-const IPV4_MAPPED = networks(['::ffff:0:0/96'])
-const TRANSLATED = networks(['64:ff9b::/96'])
+const GLOBAL_IPV6 = toBlockList(['2000::/3'])
+const IPV4_MAPPED = toBlockList(['::ffff:0:0/96'])
+/** IPv6 addresses that a translator maps to IPv4 (RFC 6052). */
+const TRANSLATED = toBlockList(['64:ff9b::/96'])
 /** Networks reserved for documentation, which tests and fixtures often use. */
-const DOCUMENTATION = networks(['192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20'])
+const DOCUMENTATION = toBlockList(['192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20'])
 
 /** The position that a database gives for the IP address of the network connection. */
 export const ipGeolocation: VerifyPlugin = {
@@ -56,7 +57,7 @@ export const ipGeolocation: VerifyPlugin = {
   },
 }
 
-/** Checks that the country and the position agree: both come from one row of the database. */
+/** Checks that the country contains the position. Both come from one row of the database, so they must agree. */
 function checkCountry(
   { point, distanceMeters }: PluginContext,
   code: string,
@@ -76,7 +77,8 @@ function checkCountry(
   return { country: verdict }
 }
 
-function networks(lines: readonly string[]): BlockList {
+/** @param lines networks in CIDR notation, separated by spaces */
+function toBlockList(lines: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of lines.join(' ').split(' ')) {
     const [address, bits] = network.split('/') as [string, string]
@@ -86,8 +88,8 @@ function networks(lines: readonly string[]): BlockList {
 }
 
 /**
- * Returns whether an address is reachable from the internet. IPv6 assigns only 2000::/3; other reachable ones embed
- * IPv4.
+ * Returns whether an address is reachable from the internet. Reachable IPv6 addresses are in 2000::/3, the only range
+ * that is assigned, or embed an IPv4 address.
  */
 function isRoutable(ip: string, kind: 'ipv4' | 'ipv6'): boolean {
   if (kind === 'ipv4') return !NOT_ROUTABLE.check(ip, kind)

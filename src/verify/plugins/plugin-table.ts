@@ -1,4 +1,4 @@
-import { checkSamePlace, type VerifyConfig, type VerifyPlugin } from '../plugin.ts'
+import { checkSamePosition, type VerifyConfig, type VerifyPlugin } from '../plugin.ts'
 import { printable, readNumber, readSignal } from '../signals.ts'
 import { geoclue } from './geoclue.ts'
 import { gpsd } from './gpsd.ts'
@@ -19,12 +19,18 @@ export const mock: VerifyPlugin = {
   check({ signals, point }, checks) {
     const provider = readSignal(signals, 'provider')
     if (provider !== undefined) checks.fail('provider', provider === 'mock', printable(provider), 'mock')
-    checkSamePlace(checks, 'signals-location', point, readNumber(signals, 'latitude'), readNumber(signals, 'longitude'))
+    checkSamePosition(
+      checks,
+      'signals-location',
+      point,
+      readNumber(signals, 'latitude'),
+      readNumber(signals, 'longitude'),
+    )
     return { mock: true }
   },
 }
 
-/** Every built-in plugin except `mock`, in the order of the public list. A new plugin is a new row. */
+/** Every built-in plugin except `mock`, in the order of the public list. Add new plugins here. */
 const PLUGINS: readonly VerifyPlugin[] = [proofmode, witnesschain, gpsd, geoclue, wifiMls, ipGeolocation]
 
 /** The members of a plugin in the public list. */

@@ -6,7 +6,7 @@ import { checkPgp, type PgpFacts } from '../device/pgp.ts'
 import { NO_DEVICE_TRUST } from '../device/trust.ts'
 import {
   type CheckCollector,
-  checkSamePlace,
+  checkSamePosition,
   type PluginContext,
   type PluginFacts,
   type VerifyPlugin,
@@ -26,7 +26,7 @@ export const proofmode: VerifyPlugin = {
     const { signals, point } = context
     const lat = readNumeric(signals, 'Location.Latitude')
     const lon = readNumeric(signals, 'Location.Longitude')
-    checkSamePlace(checks, 'signals-location', point, lat, lon, true)
+    checkSamePosition(checks, 'signals-location', point, lat, lon, true)
     checkTimes(context, checks)
     checkSensor(signals, checks)
     const fileHash = readText(signals, 'FileHash')

@@ -1,8 +1,8 @@
 import type { CheckCollector, VerifyPlugin } from '../plugin.ts'
 import { printable, readNumber, readObjects, readSignal, readText, type Signals } from '../signals.ts'
 
-/** Mozilla's location service answered its last look-up on 2024-06-12; Unix seconds. */
-const MLS_RETIRED = 1_718_150_400
+/** The Mozilla Location Service closed on 2024-06-12. */
+const MLS_RETIRED_SECONDS = 1_718_150_400
 
 /** A position that a service derived from Wi-Fi access points in range. Their addresses never appear in a response. */
 export const wifiMls: VerifyPlugin = {
@@ -32,7 +32,7 @@ export const wifiMls: VerifyPlugin = {
     if (resolver !== undefined) checks.info('resolver', resolver)
     if (resolver?.toLowerCase() === 'mls') {
       const { start } = stamp.temporalFootprint
-      checks.warn('resolver-retired', start < MLS_RETIRED, start, MLS_RETIRED)
+      checks.warn('resolver-retired', start < MLS_RETIRED_SECONDS, start, MLS_RETIRED_SECONDS)
     }
     if (readSignal(signals, 'accessPoints') === undefined) return {}
     const points = readObjects(signals, 'accessPoints')
@@ -60,7 +60,7 @@ function checkAccessPoints(points: readonly Signals[], count: number | undefined
   checks.fail('mac-multicast', multicast === 0, multicast, 0)
   const duplicates = addresses.length - new Set(addresses).size
   checks.fail('mac-duplicates', duplicates === 0, duplicates, 0)
-  // Such addresses are made up, by phones that share their connection and by forgers.
+  // Such addresses are not assigned to hardware: phones that share their connection use them, and so do forgers.
   const local = firstBytes.filter((byte) => (byte & 2) === 2).length
   checks.warn('mac-locally-administered', local === 0, local, 0)
   const global = addresses.filter((_, index) => (firstBytes[index]! & 3) === 0)

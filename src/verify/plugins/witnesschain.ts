@@ -3,7 +3,7 @@ import { utf8 } from '../../crypto/hex.ts'
 import { parseSignature, personalMessage } from '../../crypto/signature.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../plugin.ts'
+import { checkSamePosition } from '../plugin.ts'
 import {
   asObject,
   printable,
@@ -40,9 +40,9 @@ interface Witness {
   readonly roundTripMs: number
 }
 
-/** Kilometres one way that light in vacuum covers per millisecond of round-trip time. */
+/** One-way distance, in kilometres, that light in vacuum allows per millisecond of round-trip time. */
 const VACUUM_KM_PER_MS = 299_792.458 / 2 / 1000
-/** The same in optical fibre, where light has two thirds of the speed. */
+/** The same in optical fibre, where light travels at two thirds of that speed. */
 const FIBRE_KM_PER_MS = (VACUUM_KM_PER_MS * 2) / 3
 
 /**
@@ -102,9 +102,9 @@ export const witnesschain: VerifyPlugin = {
     }
     const prover = readObject(signals, 'proverClaims') ?? {}
     const [lat, lon] = [readNumber(prover, 'latitude'), readNumber(prover, 'longitude')]
-    checkSamePlace(checks, 'prover-location', context.point, lat, lon)
+    checkSamePosition(checks, 'prover-location', context.point, lat, lon)
     checkChallenge(context, checks)
-    checkKnown(context, checks)
+    checkIsTrusted(context, checks)
     const anchors = readAnchors(context, checks)
     const challenger = readChallenger(signals, checks, anchors.length > 0)
     return checkLatency(challenger === undefined ? anchors : [challenger, ...anchors], context, checks)
@@ -154,13 +154,13 @@ function checkChallenge({ signals, stamp, crypto }: PluginContext, checks: Check
   const isUnsigned = (signal: string) =>
     readSignal(signals, signal) !== undefined &&
     !SIGNED_MEMBERS[signal]!.some((name) => readSignal(signedMembers, name) !== undefined)
-  // Otherwise a signature of this witness over something else would vouch for any numbers in the signals.
+  // Otherwise a signature of this witness over another message would seem to cover any numbers in the signals.
   const unsigned = ['challengerClaims', 'pingDelayMicroseconds'].filter(isUnsigned)
   checks.warn('challenge-covers', unsigned.length === 0, unsigned.join(' ') || 'all', 'place and delay')
   const start = readNumber(signedMembers, 'challenge_start') ?? readNumber(signedMembers, 'challengeStart')
   if (start === undefined) return
-  const apart = Math.abs(start - stamp.temporalFootprint.start)
-  checks.warn('challenge-time', apart <= 60, apart, 60)
+  const differenceSeconds = Math.abs(start - stamp.temporalFootprint.start)
+  checks.warn('challenge-time', differenceSeconds <= 60, differenceSeconds, 60)
 }
 
 /** Signals, and their names in the signed message. */
@@ -189,14 +189,14 @@ function isSame(a: unknown, b: unknown): boolean {
   return ['latitude', 'longitude', 'radius'].every((name) => readSignal(x, name) === readSignal(y, name))
 }
 
-/** Checks that the operator trusts the challenger. Anyone can be a witness, so trust is the operator's decision. */
-function checkKnown({ signals, config }: PluginContext, checks: CheckCollector): void {
+/** Checks that the challenger is one of the operator's witnesses. Anyone can be a challenger, so the operator names them. */
+function checkIsTrusted({ signals, config }: PluginContext, checks: CheckCollector): void {
   const challenger = readText(signals, 'challenger')?.toLowerCase()
   if (config.witnesses === undefined || challenger === undefined) checks.info('challenger', challenger ?? null)
   else checks.warn('challenger-known', config.witnesses.includes(challenger), challenger, 'a witness of the operator')
 }
 
-/** @param isOptional whether the measurement may be missing, because other witnesses measured too */
+/** @param isOptional whether the measurement may be missing, because there are anchors */
 function readChallenger(signals: Signals, checks: CheckCollector, isOptional: boolean): Witness | undefined {
   const raw = readSignal(signals, 'pingDelayMicroseconds')
   if (raw === undefined && isOptional) return undefined
@@ -207,7 +207,7 @@ function readChallenger(signals: Signals, checks: CheckCollector, isOptional: bo
   const position = claims === undefined ? undefined : readPosition(claims, 'longitude', 'latitude')
   const measured = claims === undefined ? null : 'object'
   if (!checks.fail('challenger-position', position !== undefined, measured, 'degrees')) return undefined
-  // Noise only adds delay, so the smallest sample counts.
+  // Noise only adds delay, so the smallest sample is the most accurate.
   const roundTripMs =
     samples.reduce((least: number, sample) => Math.min(least, sample), Number.POSITIVE_INFINITY) / 1000
   const key = (readText(signals, 'challenger') ?? '').toLowerCase()

@@ -3,16 +3,18 @@ import type {
   GraphqlResponse,
   GraphqlService,
   OgcDocument,
+  OgcFormat,
   OgcService,
   RecordFeeds,
   RecordRoute,
   RecordService,
 } from '../../service/records/record-services.ts'
+import type { ServiceResponse } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
 import { acceptQuality } from '../transport/request-head.ts'
 import type { ContentKind } from './respond.ts'
-import { getRoute, type Route, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
+import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
 import { StreamSink } from './streams.ts'
 
 /**
@@ -134,28 +136,45 @@ function readRoutes(path: string, generation: RecordRoute, records: RecordServic
   ]
 }
 
-/** Returns the routes of OGC API Features, Part 1, which desktop and web GIS use to read records. */
+const OGC_FORMATS = { json: 'application/json', geojson: 'application/geo+json', html: 'text/html' } as const
+
+/** Returns the routes of OGC API Features, which desktop and web GIS use to read records. Browsers get pages. */
 export function ogcRoutes(ogc: OgcService): Route[] {
+  const route = (
+    path: string,
+    summary: string,
+    kind: ContentKind,
+    respond: (request: RouteRequest, format: OgcFormat) => ServiceResponse | Promise<ServiceResponse>,
+  ) =>
+    getRoute(`/ogc${path}`, summary, async (request) => {
+      const { query, head } = request.exchange
+      const format = negotiateFormat(query, head.accept, OGC_FORMATS) === 'html' ? 'html' : 'json'
+      const response = await respond(request, format)
+      return {
+        ...response,
+        kind: format === 'html' ? 'html' : kind,
+        headers: { ...response.headers, ...VARY_ACCEPT },
+      }
+    })
   const document = (path: string, name: OgcDocument, summary: string, kind: ContentKind = 'json') =>
-    getRoute(`/ogc${path}`, summary, ({ exchange, baseUrl }) => ({
-      ...ogc.document(name, exchange.query, baseUrl),
-      kind,
-    }))
-  const items = '/ogc/collections/location-records/items'
+    route(path, summary, kind, ({ exchange, baseUrl }, format) => ogc.document(name, exchange.query, baseUrl, format))
+  const collection = '/collections/location-records'
   return [
     document('', '', 'location records for GIS (OGC API Features)'),
     document('/conformance', 'conformance', 'conformance classes of OGC API Features'),
     document('/api', 'api', 'OpenAPI 3.0 of OGC API Features', 'openapi'),
     document('/collections', 'collections', 'collections of features'),
-    document('/collections/location-records', 'collection', 'location records as a collection'),
-    getRoute(items, 'location records as features', async ({ exchange, baseUrl }) => ({
-      ...(await ogc.items(exchange.query, baseUrl, exchange)),
-      kind: 'geojson',
-    })),
-    getRoute(`${items}/:uid`, 'one location record as a feature', async ({ exchange, baseUrl, parameter }) => ({
-      ...(await ogc.item(parameter, exchange.query, baseUrl, exchange)),
-      kind: 'geojson',
-    })),
+    document(collection, 'collection', 'location records as a collection'),
+    document(`${collection}/queryables`, 'queryables', 'properties that a filter may compare', 'schema'),
+    route(`${collection}/items`, 'location records as features', 'geojson', ({ exchange, baseUrl }, format) =>
+      ogc.items(exchange.query, baseUrl, exchange, format),
+    ),
+    route(
+      `${collection}/items/:uid`,
+      'one location record as a feature',
+      'geojson',
+      ({ exchange, baseUrl, parameter }, format) => ogc.item(parameter, exchange.query, baseUrl, exchange, format),
+    ),
     getRoute('/ogc/collections/:id', 'any other collection; always not found', () => {
       throw new ProblemError({
         type: 'not-found',

@@ -28,6 +28,7 @@ const CONTENT_TYPES = {
   events: 'text/event-stream; charset=utf-8',
   graphql: 'application/graphql-response+json; charset=utf-8',
   text: 'text/plain; charset=utf-8',
+  schema: 'application/schema+json; charset=utf-8',
   openapi: 'application/vnd.oai.openapi+json;version=3.0; charset=utf-8',
 } as const
 
@@ -48,7 +49,7 @@ const CORS = [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
       'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, ETag, ' +
-      'Deprecation',
+      'Deprecation, Content-Crs',
   ],
 ] as const
 

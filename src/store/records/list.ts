@@ -14,7 +14,7 @@ const MAX_ROWS = 50_000
  *
  * - *marks*: for lists without a filter or with a chain only. The count is stored, and a far offset starts at a nearby mark;
  * - *columns*: columns in memory select the records, and only their documents are read;
- * - *collect*: while the columns load, or when there are more records than they may hold.
+ * - *collect*: while the columns load, when there are more records than they may hold, or for conditions that they do not know.
  *   The database reads, counts and sorts all matching rows;
  * - *walk*: before *collect* when there are many matches. The database counts them and reads the list in its order.
  *
@@ -29,7 +29,7 @@ export function listRecords(
 ): Promise<RecordPage> {
   if (conditionNames(query).every((name) => name === 'chain')) return pageByMarks(database.reads, query)
   return database.readTransaction(async (session) => {
-    const selected = await memory?.select(session, query)
+    const selected = query.filter === undefined ? await memory?.select(session, query) : undefined
     if (selected !== undefined) return readSelected(session, selected)
     const isNear = query.after !== undefined || query.offset + query.limit <= maxRows / 2
     const page = isNear

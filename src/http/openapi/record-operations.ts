@@ -107,16 +107,24 @@ export const RECORD_OPERATIONS: OperationTable = {
     operationId: 'exportRecords',
     summary: 'Export all matching records',
     description:
-      'Newest first, one per line, for lists of any length. If the response breaks off before its last chunk, it is incomplete.',
+      'Newest first, for lists of any length. If the response breaks off before its last chunk, it is incomplete.',
     parameters: [
       ...FILTERS,
       ...RANGE,
-      query('f', 'Format; by default the Accept header decides.', { type: 'string', enum: ['ndjson', 'geojsonseq'] }),
+      query('f', 'Format; by default the Accept header decides.', {
+        type: 'string',
+        enum: ['ndjson', 'geojsonseq', 'geojson', 'csv'],
+      }),
     ],
-    responses: ok('One LocationRecord per line, or a GeoJSON text sequence (RFC 8142).', {
-      'application/x-ndjson': { type: 'string' },
-      'application/geo+json-seq': { type: 'string' },
-    }),
+    responses: ok(
+      'One LocationRecord per line, a GeoJSON text sequence (RFC 8142), one GeoJSON object, or CSV (RFC 4180).',
+      {
+        'application/x-ndjson': { type: 'string' },
+        'application/geo+json-seq': { type: 'string' },
+        'application/geo+json': schemaRef('RecordFeatureCollection'),
+        'text/csv': { type: 'string' },
+      },
+    ),
     errorStatuses: ERROR_STATUSES,
   },
   'GET /api/v0/location-records/stream': {

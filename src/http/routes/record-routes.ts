@@ -48,7 +48,12 @@ function negotiateFormat<const F extends string>(
   return best
 }
 
-const EXPORT_FORMATS = { ndjson: 'application/x-ndjson', geojsonseq: 'application/geo+json-seq' } as const
+const EXPORT_FORMATS = {
+  ndjson: 'application/x-ndjson',
+  geojsonseq: 'application/geo+json-seq',
+  geojson: 'application/geo+json',
+  csv: 'text/csv',
+} as const
 /** Turns off buffering in proxies, which would hold back every event. */
 export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
 
@@ -58,7 +63,7 @@ function feedRoutes(feeds: RecordFeeds): Route[] {
     {
       method: 'GET',
       path: '/api/v0/location-records/export',
-      summary: 'exports all matching location records, one per line',
+      summary: 'exports all matching location records as NDJSON, GeoJSON or CSV',
       counts: false,
       run: ({ exchange }) => ({
         json: '',

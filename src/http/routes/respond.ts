@@ -25,6 +25,7 @@ const CONTENT_TYPES = {
   metrics: 'text/plain; version=0.0.4; charset=utf-8',
   geojson: 'application/geo+json; charset=utf-8',
   geojsonseq: 'application/geo+json-seq',
+  csv: 'text/csv; charset=utf-8; header=present',
   events: 'text/event-stream; charset=utf-8',
   graphql: 'application/graphql-response+json; charset=utf-8',
   text: 'text/plain; charset=utf-8',

@@ -75,8 +75,8 @@ export interface SyncResponse extends ServiceResponse {
   readonly status: number
 }
 
-/** NDJSON with one record per line, or a GeoJSON text sequence of features (RFC 8142). */
-export type ExportFormat = 'ndjson' | 'geojsonseq'
+/** NDJSON with one record per line, a GeoJSON text sequence (RFC 8142), one GeoJSON FeatureCollection, or CSV (RFC 4180). */
+export type ExportFormat = 'ndjson' | 'geojsonseq' | 'geojson' | 'csv'
 
 /** Receives a stream of server-sent events. */
 export interface EventSink extends TextSink {

@@ -1,5 +1,6 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
 import {
+  type Content,
   folderIndex,
   header,
   hexParameter,
@@ -165,8 +166,10 @@ export const RECORD_OPERATIONS: OperationTable = {
       query('variables', 'Variables, as a JSON object.', { type: 'string' }),
       query('operationName', 'Name of the operation in the document.', { type: 'string' }),
     ],
-    ...graphqlResponses(),
+    ...graphqlResponses({ 'text/html': { type: 'string' } }),
   },
+  'GET /graphql/page.css': pageFile('graphqlStyle', 'text/css'),
+  'GET /graphql/page.js': pageFile('graphqlScript', 'text/javascript'),
   'POST /graphql': {
     tag: 'GraphQL',
     operationId: 'graphql',
@@ -184,14 +187,32 @@ export const RECORD_OPERATIONS: OperationTable = {
   },
 }
 
-function graphqlResponses(): Pick<Operation, 'responses' | 'errorStatuses'> {
+/** A file of the page that browsers get at /graphql. */
+function pageFile(operationId: string, mediaType: string): Operation {
+  return {
+    tag: 'GraphQL',
+    operationId,
+    summary: 'Part of the page for browsers',
+    responses: {
+      ...ok('The file.', { [mediaType]: { type: 'string' } }, ['ETag']),
+      304: { description: 'Unchanged.' },
+    },
+    errorStatuses: [404],
+  }
+}
+
+/** @param page content of the page that browsers get instead */
+function graphqlResponses(page: Content = {}): Pick<Operation, 'responses' | 'errorStatuses'> {
   const bothTypes = (schema: string) => ({
     'application/json': schemaRef(schema),
     'application/graphql-response+json': schemaRef(schema),
   })
   return {
     responses: {
-      200: { description: 'Data, and the errors of single fields.', content: bothTypes('GraphqlResponse') },
+      200: {
+        description: 'Data, and the errors of single fields.',
+        content: { ...bothTypes('GraphqlResponse'), ...page },
+      },
       400: {
         description: 'The query is missing, or was rejected before it ran.',
         content: bothTypes('GraphqlRefusal'),

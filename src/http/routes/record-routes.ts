@@ -12,7 +12,9 @@ import type {
 import type { ServiceResponse } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
+import { builtFolder, openAssets } from '../pages/assets.ts'
 import { acceptQuality } from '../transport/request-head.ts'
+import { builtPage, wantsHtml } from './page-routes.ts'
 import type { ContentKind } from './respond.ts'
 import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
 import { StreamSink } from './streams.ts'
@@ -193,13 +195,21 @@ export function ogcRoutes(ogc: OgcService): Route[] {
 /** Media type of responses in GraphQL over HTTP; sent only to clients that name it. */
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-/** Returns the routes of GraphQL over HTTP, with GET and POST. */
+/** Returns the routes of GraphQL over HTTP, with GET and POST. A browser that sends no query gets a page with an editor. */
 export function graphqlRoutes(graphql: GraphqlService): Route[] {
+  const site = openAssets(builtFolder('site'))
   const path = '/graphql'
   const summary = 'location records through GraphQL'
   return [
-    getRoute(path, summary, async ({ exchange }) =>
-      withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept),
+    getRoute(path, summary, async (request) => {
+      const { exchange } = request
+      if (exchange.query === '' && wantsHtml(request) && site.has('graphql')) return builtPage(request, site, 'graphql')
+      return withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept)
+    }),
+    ...['css', 'js'].map((extension) =>
+      getRoute(`${path}/page.${extension}`, `part of the page of ${path}`, ({ exchange }) =>
+        site.answer(`graphql.${extension}`, exchange.head),
+      ),
     ),
     {
       method: 'POST',

@@ -1,24 +1,43 @@
-import type { Bounds, RecordQuery } from '../wire/store-messages.ts'
+import type { Bounds, RecordFilter, RecordQuery } from '../wire/store-messages.ts'
+import type { Hex } from '../wire/values.ts'
+import { readFilter } from './cql2.ts'
 import {
   DEFAULT_LIMIT,
   ListParameters,
   MAX_LIMIT,
   readAddress,
-  readBbox,
   readChain,
   readCursor,
   readInteger,
   readTimestamp,
   recordProblem,
 } from './record-query.ts'
+import { type Crs, readBoxIn, readCrs } from './reference-systems.ts'
 
 /** Query parameters of the features of a collection. All others are rejected (Part 1, 7.15.1 and 8.2). */
-const ITEM_PARAMETERS = ['bbox', 'datetime', 'limit', 'chain', 'prover', 'subject', 'cursor', 'f'] as const
-const FORMATS = ['json', 'geojson']
+const ITEM_PARAMETERS = [
+  'bbox',
+  'bbox-crs',
+  'datetime',
+  'limit',
+  'chain',
+  'prover',
+  'subject',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'crs',
+  'cursor',
+  'f',
+] as const
+const FORMATS = ['json', 'geojson', 'html']
+const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const
 
 /** A validated request for features. */
 export interface ItemsRequest {
   readonly query: RecordQuery
+  /** Reference system of the coordinates in the response. */
+  readonly crs: Crs
   /** The parameters without limit and cursor, for the URL of the next page. */
   readonly filters: readonly (readonly [name: string, value: string])[]
 }
@@ -34,23 +53,51 @@ export function readItemsQuery(search: string, chains: ReadonlyMap<string, numbe
   const parameters = new ListParameters(search)
   rejectUnknown(parameters, ITEM_PARAMETERS)
   const values = Object.fromEntries(ITEM_PARAMETERS.map((name) => [name, parameters.single(name)] as const))
-  const { bbox, datetime, limit, chain, prover, subject, cursor, f } = values
+  const { bbox, datetime, limit, chain, prover, subject, filter, crs, cursor, f } = values
   checkFormat(f)
   const continuation = cursor === undefined ? undefined : readCursor(cursor)
-  return {
-    query: {
-      ...(chain === undefined ? {} : { chainId: readChain(chain, chains) }),
-      ...(prover === undefined ? {} : { prover: readAddress('prover', prover) }),
-      ...(subject === undefined ? {} : { subject: readAddress('subject', subject) }),
-      ...(datetime === undefined ? {} : readDatetime(datetime)),
-      ...(bbox === undefined ? {} : { bbox: readFeatureBbox(bbox) }),
-      limit: Math.min(readInteger('limit', limit, DEFAULT_LIMIT, 1, Number.POSITIVE_INFINITY), MAX_LIMIT),
-      ...(continuation === undefined ? { offset: 0 } : { offset: continuation.offset, after: continuation.after }),
-    },
-    filters: Object.entries({ bbox, datetime, chain, prover, subject, f }).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    ),
+  const bboxCrs = readCrs('bbox-crs', values['bbox-crs'])
+  const language = readFilterLanguage(values['filter-lang'])
+  const filterCrs = readCrs('filter-crs', values['filter-crs'])
+  const query: RecordQuery = {
+    ...(chain === undefined ? {} : { chainId: readChain(chain, chains) }),
+    ...(prover === undefined ? {} : { prover: readAddress('prover', prover) }),
+    ...(subject === undefined ? {} : { subject: readAddress('subject', subject) }),
+    ...(datetime === undefined ? {} : readDatetime(datetime)),
+    ...(bbox === undefined ? {} : { bbox: readFeatureBbox(bbox, bboxCrs) }),
+    limit: Math.min(readInteger('limit', limit, DEFAULT_LIMIT, 1, Number.POSITIVE_INFINITY), MAX_LIMIT),
+    ...(continuation === undefined ? { offset: 0 } : { offset: continuation.offset, after: continuation.after }),
   }
+  const { limit: _, cursor: __, ...filters } = values
+  return {
+    query: filter === undefined ? query : withFilter(query, readFilter(filter, language, { chains, crs: filterCrs })),
+    crs: readCrs('crs', crs),
+    filters: Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  }
+}
+
+function readFilterLanguage(text = 'cql2-text'): (typeof FILTER_LANGUAGES)[number] {
+  const language = FILTER_LANGUAGES.find((known) => known === text)
+  if (language !== undefined) return language
+  throw recordProblem('Invalid filter-lang parameter', `filter-lang must be one of ${FILTER_LANGUAGES.join(', ')}`)
+}
+
+/** Adds a filter to a query. Conditions that a list has anyway become those, because the columns in memory serve them. */
+function withFilter(query: RecordQuery, filter: RecordFilter): RecordQuery {
+  const listed: { -readonly [Member in keyof RecordQuery]: RecordQuery[Member] } = { ...query }
+  const remaining = (filter.op === 'and' ? filter.args : [filter]).filter((condition) => {
+    if (condition.op === 's_intersects' && listed.bbox === undefined) listed.bbox = condition.bbox
+    else if (condition.op === '=' && condition.property === 'chain' && listed.chainId === undefined)
+      listed.chainId = condition.value as number
+    else if (condition.op === '=' && condition.property === 'prover' && listed.prover === undefined)
+      listed.prover = condition.value as Hex
+    else if (condition.op === '=' && condition.property === 'subject' && listed.subject === undefined)
+      listed.subject = condition.value as Hex
+    else return true
+    return false
+  })
+  if (remaining.length === 0) return listed
+  return { ...listed, filter: remaining.length === 1 ? remaining[0]! : { op: 'and', args: remaining } }
 }
 
 /**
@@ -62,6 +109,18 @@ export function readFormatOnly(search: string): void {
   const parameters = new ListParameters(search)
   rejectUnknown(parameters, ['f'])
   checkFormat(parameters.single('f'))
+}
+
+/**
+ * Reads the query parameters of one feature.
+ *
+ * @throws {ProblemError} on an unknown parameter, format or reference system
+ */
+export function readItemQuery(search: string): Crs {
+  const parameters = new ListParameters(search)
+  rejectUnknown(parameters, ['crs', 'f'])
+  checkFormat(parameters.single('f'))
+  return readCrs('crs', parameters.single('crs'))
 }
 
 function rejectUnknown(parameters: ListParameters, known: readonly string[]): void {
@@ -79,11 +138,11 @@ function checkFormat(format: string | undefined): void {
 }
 
 /** Reads a box of four numbers, or of six with heights. Heights are ignored, because records have none. */
-function readFeatureBbox(text: string): Bounds {
+function readFeatureBbox(text: string, crs: Crs): Bounds {
   const texts = text.split(',')
-  if (texts.length !== 6) return readBbox(texts)
+  if (texts.length !== 6) return readBoxIn(crs, texts)
   const [west, south, low, east, north, high] = texts as [string, string, string, string, string, string]
-  const box = readBbox([west, south, east, north])
+  const box = readBoxIn(crs, [west, south, east, north])
   if (low.trim() !== '' && high.trim() !== '' && Number(low) <= Number(high)) return box
   throw recordProblem('Invalid bbox format', 'in six numbers, the third and the sixth are heights, the lower one first')
 }

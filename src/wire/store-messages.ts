@@ -83,6 +83,20 @@ export interface RecordKey {
   readonly chainId: number
 }
 
+export type FilterProperty = 'uid' | 'chain' | 'prover' | 'subject' | 'timestamp' | 'event_timestamp' | 'revoked'
+export type FilterComparison = '=' | '<>' | '<' | '>' | '<=' | '>='
+
+/** A condition on a record. `and` without conditions is true, `or` without conditions is false. */
+export type RecordFilter =
+  | { readonly op: 'and' | 'or' | 'not'; readonly args: readonly RecordFilter[] }
+  | {
+      readonly op: FilterComparison
+      readonly property: FilterProperty
+      /** Chain ID, seconds, lower-case hex or whether the record is revoked. */
+      readonly value: string | number | boolean
+    }
+  | { readonly op: 's_intersects'; readonly bbox: Bounds }
+
 /** Validated parameters of a list of records. */
 export interface RecordQuery {
   readonly chainId?: number
@@ -94,6 +108,8 @@ export interface RecordQuery {
   readonly toSeconds?: number
   /** A box whose east is below its west crosses the antimeridian. */
   readonly bbox?: Bounds
+  /** Further conditions, combined with the others by AND. Only the database evaluates them. */
+  readonly filter?: RecordFilter
   readonly limit: number
   /** Ignored with `after`. */
   readonly offset: number

@@ -66,6 +66,25 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     expect(seen).toEqual(RECORDS.map(({ uid }) => uid).reverse())
   })
 
+  it('shows browsers a page without inline script, whose queries are within the limits', async () => {
+    const response = await fetch(`${service.url}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(response.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self';/)
+    const html = await response.text()
+    expect(html).not.toMatch(/<script(?![^>]* src="\/)|<style|https?:\/\/| on\w+=/)
+    for (const [, file] of html.matchAll(/(?:src|href)="(\/graphql\/[^"]+)"/g))
+      expect((await fetch(service.url + file)).status, file).toBe(200)
+    const script = await (await fetch(`${service.url}/graphql/page.js`)).text()
+    const [type, introspection] = ['TYPE', 'INTROSPECTION'].map(
+      (name) => new RegExp(`const ${name} = [\`']([^\`']*)[\`']`).exec(script)![1]!,
+    )
+    const example = /<textarea id="query"[^>]*>([^<]*)</.exec(html)![1]!
+    for (const query of [introspection!.replaceAll(/\$\{TYPE\}/g, type!), example]) {
+      const answer = await fetch(`${service.url}/graphql`, { method: 'POST', body: JSON.stringify({ query }) })
+      expect(((await answer.json()) as { errors?: unknown }).errors).toBeUndefined()
+    }
+  })
+
   it('answers GET, with the GraphQL media type if the client accepts it', async () => {
     const url = `${service.url}/graphql?query=${encodeURIComponent('query A($n: Int) { locationRecords(limit: $n) { limit } }')}`
     const response = await fetch(`${url}&variables=${encodeURIComponent('{"n": 5}')}&operationName=A`, {

@@ -1,6 +1,8 @@
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordWorld } from '../../bench/record-world.ts'
 import type { LocationRecord } from '../../src/wire/store-messages.ts'
@@ -23,7 +25,20 @@ const ODD: readonly LocationRecord[] = [
 ].map((record, index) => ({ ...record, timeSeconds: LATEST + index, prover: addressOf(77) }))
 const WORLD = [...recordWorld({ seed: 11, count: 3000, newestSeconds: LATEST - 1, spanDays: 365 })]
 const ALL = [...WORLD, ...ODD]
+/** OWSLib is a package of Debian, so Debian's own Python has it. */
+const PYTHON = '/usr/bin/python3'
+const HAS_OWSLIB = spawnSync(PYTHON, ['-c', 'import owslib.ogcapi.features']).status === 0
+if (!HAS_OWSLIB) console.warn('skipped with OWSLib: it is not installed (apt-get install python3-owslib)')
+const OWSLIB_PROGRAM = `
+import json, sys
+from owslib.ogcapi.features import Features
+service = Features(sys.argv[1])
+page = service.collection_items('location-records', bbox=[-20, -40, 60, 70], limit=7)
+queryables = service.collection_queryables('location-records')
+print(json.dumps([service.feature_collections(), list(queryables['properties']), page['numberMatched'], len(page['features'])]))
+`
 const PAGE = '/ogc/collections/location-records/items'
+const EPSG = 'http://www.opengis.net/def/crs/EPSG/0/'
 
 describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine, adapter) => {
   let service: RecordService
@@ -54,7 +69,12 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     }
     const { body: classes } = await get(rels['conformance'].href, 'application/json')
     expect(classes.conformsTo).toEqual(
-      ['core', 'oas30', 'geojson'].map((name) => `http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/${name}`),
+      [
+        ...['core', 'oas30', 'html', 'geojson'].map((name) => `ogcapi-features-1/1.0/conf/${name}`),
+        'ogcapi-features-2/1.0/conf/crs',
+        ...['queryables', 'filter', 'features-filter'].map((name) => `ogcapi-features-3/1.0/conf/${name}`),
+        ...['cql2-text', 'cql2-json', 'basic-cql2'].map((name) => `cql2/1.0/conf/${name}`),
+      ].map((name) => `http://www.opengis.net/spec/${name}`),
     )
     const { body: collections } = await get(rels['data'].href, 'application/json')
     const [collection] = collections.collections
@@ -179,9 +199,17 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     ['items?chain=bitcoin', 'Invalid chain parameter'],
     ['items?prover=0x12', 'Invalid address format'],
     ['items?cursor=abc', 'Invalid cursor'],
-    ['items?f=html', 'Invalid f parameter'],
+    ['items?f=kml', 'Invalid f parameter'],
     ['items?offset=5', 'Unknown parameter'],
-    ['items?bbox-crs=http://www.opengis.net/def/crs/EPSG/0/4326', 'Unknown parameter'],
+    ['items?bbox-crs=http://www.opengis.net/def/crs/EPSG/0/27700', 'Invalid bbox-crs parameter'],
+    ['items?crs=EPSG:4326', 'Invalid crs parameter'],
+    [`items/${uidOf(1)}?crs=http://www.opengis.net/def/crs/EPSG/0/1`, 'Invalid crs parameter'],
+    [`items?bbox=95,0,96,1&bbox-crs=${EPSG}4326`, 'Invalid bbox format'],
+    [`items?bbox=0,0,1e9,1&bbox-crs=${EPSG}3857`, 'Invalid bbox format'],
+    ['items?filter-lang=ecql&filter=revoked=true', 'Invalid filter-lang parameter'],
+    ["items?filter=memo='x'", 'Invalid filter'],
+    ["items?filter=chain='celo'--", 'Invalid filter'],
+    ['items?filter={"op":"drop table","args":[]}&filter-lang=cql2-json', 'Invalid filter'],
     ['items?%27%20or%201=1--', 'Unknown parameter'],
     ['items/0x12', 'Invalid UID format'],
     [`items/${uidOf(1)}?limit=1`, 'Unknown parameter'],
@@ -228,6 +256,149 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       await get(`/api/v0/location-records?${query}`, 'application/json', 400)
   })
 
+  it('lists the queryables as a JSON Schema that the collection links to', async () => {
+    const { body: collection } = await get('/ogc/collections/location-records', 'application/json')
+    const link = collection.links.find(({ rel }: { rel: string }) => rel.endsWith('/queryables'))
+    const { body, headers } = await get(link.href, 'application/schema+json')
+    expect(body.$id).toBe(link.href)
+    expect(headers.get('vary')).toBe('Accept')
+    expect(Object.keys(body.properties)).toEqual(
+      expect.arrayContaining([
+        'geometry',
+        'uid',
+        'chain',
+        'prover',
+        'subject',
+        'timestamp',
+        'event_timestamp',
+        'revoked',
+      ]),
+    )
+    expect(body.properties.chain.enum).toContain('celo')
+  })
+
+  const query = (parameters: Record<string, string>) =>
+    items(new URLSearchParams({ limit: '1000', ...parameters }).toString())
+
+  it.each([
+    ["chain = 'celo'", { op: '=', args: [{ property: 'chain' }, 'celo'] }, 'chain=celo'],
+    [
+      "S_INTERSECTS(geometry, BBOX(-20, -40, 60, 70)) AND chain = 'celo'",
+      {
+        op: 'and',
+        args: [
+          { op: 's_intersects', args: [{ property: 'geometry' }, { bbox: [-20, -40, 60, 70] }] },
+          { op: '=', args: [{ property: 'chain' }, 'celo'] },
+        ],
+      },
+      'bbox=-20,-40,60,70&chain=celo',
+    ],
+    [
+      "event_timestamp >= TIMESTAMP('2026-09-01T00:00:00Z') and event_timestamp < DATE('2026-10-01')",
+      {
+        op: 'and',
+        args: [
+          { op: '>=', args: [{ property: 'event_timestamp' }, { timestamp: '2026-09-01T00:00:00Z' }] },
+          { op: '<', args: [{ property: 'event_timestamp' }, { date: '2026-10-01' }] },
+        ],
+      },
+      'datetime=2026-09-01/2026-09-30',
+    ],
+    [
+      `NOT (prover <> '${addressOf(77)}')`,
+      { op: 'not', args: [{ op: '<>', args: [{ property: 'prover' }, addressOf(77)] }] },
+      `prover=${addressOf(77)}`,
+    ],
+  ])('filters by %s as the parameters do', async (text, json, parameters) => {
+    const expected = await items(`${parameters}&limit=1000`)
+    expect(expected.numberMatched).toBeGreaterThan(0)
+    for (const filter of [{ filter: text }, { filter: JSON.stringify(json), 'filter-lang': 'cql2-json' }]) {
+      const body = await query(filter)
+      expect(body.numberMatched).toBe(expected.numberMatched)
+      expect(body.features.map(({ id }: { id: string }) => id)).toEqual(
+        expected.features.map(({ id }: { id: string }) => id),
+      )
+    }
+  })
+
+  it('pages through a filter that only the database evaluates', async () => {
+    const filter = "(chain = 'celo' OR chain = 'base') AND NOT revoked = TRUE AND uid IS NOT NULL"
+    const counts = await Promise.all(
+      ['celo', 'base'].map(async (chain) => (await items(`chain=${chain}`)).numberMatched),
+    )
+    const seen = new Set<string>()
+    let next: string | undefined = `${service.url}${PAGE}?limit=300&filter=${encodeURIComponent(filter)}`
+    while (next !== undefined) {
+      const { body } = await get(next, 'application/geo+json')
+      expect(body.numberMatched).toBe(counts[0]! + counts[1]!)
+      for (const { id, properties } of body.features) {
+        expect(['celo', 'base']).toContain(properties.chain)
+        seen.add(id)
+      }
+      next = body.links.find(({ rel }: { rel: string }) => rel === 'next')?.href
+    }
+    expect(seen.size).toBe(counts[0]! + counts[1]!)
+    const revoked = await query({ filter: 'revoked = TRUE' })
+    expect(revoked.features.map(({ id }: { id: string }) => id)).toEqual([uidOf(4)])
+  })
+
+  it('returns coordinates in EPSG:4326 and EPSG:3857, and reads boxes in them', async () => {
+    const one = async (crs: string) => {
+      const { body, headers } = await get(
+        `${PAGE}/${uidOf(4)}${crs === '' ? '' : `?crs=${crs}`}`,
+        'application/geo+json',
+      )
+      return [body.geometry.coordinates, headers.get('content-crs')]
+    }
+    expect(await one('')).toEqual([[7, 8], '<http://www.opengis.net/def/crs/OGC/1.3/CRS84>'])
+    expect(await one(`${EPSG}4326`)).toEqual([[8, 7], `<${EPSG}4326>`])
+    const [mercator, crs] = await one(`${EPSG}3857`)
+    expect(crs).toBe(`<${EPSG}3857>`)
+    // From PROJ: echo 7 8 | cs2cs EPSG:4326+axis OGC:CRS84 EPSG:3857
+    expect(mercator[0]).toBeCloseTo(779_236.436, 2)
+    expect(mercator[1]).toBeCloseTo(893_463.751, 2)
+    const expected = (await items('bbox=-20,-40,60,70')).numberMatched
+    expect((await query({ bbox: '-40,-20,70,60', 'bbox-crs': `${EPSG}4326` })).numberMatched).toBe(expected)
+    const metres = [-20, -40, 60, 70].map((degrees, index) =>
+      index % 2 === 0
+        ? (6_378_137 * degrees * Math.PI) / 180
+        : 6_378_137 * Math.log(Math.tan(Math.PI / 4 + (degrees * Math.PI) / 360)),
+    )
+    expect((await query({ bbox: metres.join(), 'bbox-crs': `${EPSG}3857` })).numberMatched).toBe(expected)
+    const filter = `S_INTERSECTS(geometry, BBOX(${metres.join()}))`
+    expect((await query({ filter, 'filter-crs': `${EPSG}3857` })).numberMatched).toBe(expected)
+    const page = await get(`${PAGE}?crs=${EPSG}4326&limit=2`, 'application/geo+json')
+    expect(page.headers.get('content-crs')).toBe(`<${EPSG}4326>`)
+    expect(page.body.links.find(({ rel }: { rel: string }) => rel === 'next').href).toContain('crs=')
+  })
+
+  it('shows every resource as a page without script to browsers', async () => {
+    const paths = ['', '/conformance', '/api', '/collections', '/collections/location-records']
+    const others = ['queryables', 'items', `items/${uidOf(5)}`].map((name) => `/collections/location-records/${name}`)
+    for (const path of [...paths, ...others]) {
+      for (const [search, accept] of [
+        ['?f=html', '*/*'],
+        ['', 'text/html,application/xhtml+xml,*/*;q=0.8'],
+      ] as const) {
+        const response = await fetch(`${service.url}/ogc${path}${search}`, { headers: { accept } })
+        expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+        expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+        const text = await response.text()
+        expect(text).not.toMatch(/<script|javascript:| on\w+=/i)
+        expect(text).toContain('<h1>')
+      }
+    }
+  })
+
+  it.skipIf(!HAS_OWSLIB)('is read by OWSLib', async () => {
+    const { stdout } = await promisify(execFile)(PYTHON, ['-c', OWSLIB_PROGRAM, `${service.url}/ogc`])
+    const [collections, queryables, matched, returned] = JSON.parse(stdout)
+    expect(collections).toEqual(['location-records'])
+    expect(queryables).toContain('event_timestamp')
+    expect(matched).toBe((await items('bbox=-20,-40,60,70')).numberMatched)
+    expect(returned).toBe(7)
+  })
+
   describe.skipIf(GDAL === undefined)(`read by ${GDAL}`, () => {
     const source = () => `OAPIF:${service.url}/ogc`
 
@@ -245,6 +416,11 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       const text = await gdal('ogrinfo', ['-so', '-spat', '-20', '-40', '60', '70', source(), 'location-records'])
       const expected = (await items('bbox=-20,-40,60,70')).numberMatched
       expect(Number(/Feature Count: (\d+)/.exec(text)![1])).toBe(expected)
+    })
+
+    it('filters by an attribute', async () => {
+      const text = await gdal('ogrinfo', ['-so', '-where', "chain = 'celo'", source(), 'location-records'])
+      expect(Number(/Feature Count: (\d+)/.exec(text)![1])).toBe((await items('chain=celo')).numberMatched)
     })
 
     it('copies every feature, page by page, into a file', async () => {

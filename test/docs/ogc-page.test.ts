@@ -55,7 +55,7 @@ describe('the commands of the record pages, with sample records', () => {
       const here = command.replace(/127\.0\.0\.1:3000/g, new URL(service.url).host)
       const { stdout, stderr } = await run(here, { cwd: folder, timeout: 600_000, maxBuffer: 64 * 1_048_576 })
       expect(stderr).not.toContain('ERROR')
-      const file = /(?:-o |GPKG .*? |FlatGeobuf .*? )(\S+\.(?:gpkg|fgb|ndjson|geojsonl))/.exec(command)?.[1]
+      const file = /(?:-o |GPKG .*? |FlatGeobuf .*? )(\S+\.(?:gpkg|fgb|ndjson|csv|geojsonl?))/.exec(command)?.[1]
       if (file === undefined) expect(stdout.length).toBeGreaterThan(20)
       else expect(statSync(join(folder, file)).size).toBeGreaterThan(1000)
     })

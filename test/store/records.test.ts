@@ -3,8 +3,10 @@ import { cities, randomFrom, recordWorld } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
+import { listRecords } from '../../src/store/records/list.ts'
 import { RecordMemory } from '../../src/store/records/memory.ts'
 import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../../src/wire/store-messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { storeRecords } from '../store-records.ts'
 
 const SEED = 20_261_121
@@ -158,6 +160,30 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
         expect(readUids(page.documents)).toEqual(uids.slice(position + 1, position + 1 + query.limit))
         expect(page.count).toBe(count)
       }
+    }
+  })
+
+  it('equal those of an array when records are walked, or sorted after a walk in vain', async () => {
+    const random = randomFrom(SEED + 3)
+    for (let round = 0; round < 40; round++) {
+      const query = { ...randomQuery(random), limit: 20, offset: Math.floor(random() * 100) }
+      const expected = naive(query)
+      // Few rows, so that most walks end too early; then more, so that most fill the page.
+      for (const maxRows of [250, 3000]) {
+        const page = await listRecords(database, undefined, query, maxRows)
+        expect([page.count, readUids(page.documents)]).toEqual([expected.count, expected.uids])
+      }
+      const [uid] = expected.uids
+      if (uid === undefined) continue
+      const { timeSeconds, chainId } = records.find((record) => record.uid === uid)!
+      const page = await listRecords(
+        database,
+        undefined,
+        { ...query, after: { timeSeconds, uid: uid as Hex, chainId } },
+        250,
+      )
+      const following = naive({ ...query, offset: query.offset + 1 })
+      expect([page.count, readUids(page.documents)]).toEqual([following.count, following.uids])
     }
   })
 

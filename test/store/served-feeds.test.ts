@@ -67,6 +67,39 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     }
   })
 
+  it('return one GeoJSON object, also without any record', async () => {
+    for (const [query, accept] of [
+      ['?f=geojson', '*/*'],
+      ['', 'application/geo+json'],
+    ] as const) {
+      const response = await fetch(service.url + EXPORT + query, { headers: { accept } })
+      expect(response.headers.get('content-type')).toBe('application/geo+json; charset=utf-8')
+      const { type, features } = (await response.json()) as { type: string; features: { id: string }[] }
+      expect([type, new Set(features.map(({ id }) => id)).size]).toEqual(['FeatureCollection', ALL.length])
+    }
+    const none = await fetch(`${service.url}${EXPORT}?f=geojson&prover=${addressOf(0xabcdef)}`)
+    expect(await none.json()).toEqual({ type: 'FeatureCollection', features: [] })
+  })
+
+  it('return CSV with the members of the records as columns', async () => {
+    const response = await fetch(`${service.url}${EXPORT}?f=csv`)
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+    const [head, ...rows] = parseCsv(await response.text())
+    expect(rows.length).toBe(ALL.length)
+    const lines = (await (await fetch(service.url + EXPORT)).text()).split('\n').slice(0, -1)
+    const [first] = lines.map((line) => JSON.parse(line))
+    expect(head).toEqual(Object.keys(first))
+    for (const [index, line] of lines.entries()) {
+      const fields = Object.values(JSON.parse(line)).map((value) =>
+        value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value),
+      )
+      // A lone surrogate has no UTF-8.
+      expect(rows[index]).toEqual(fields.map((field) => Buffer.from(field).toString()))
+    }
+    const none = await fetch(`${service.url}${EXPORT}?f=csv&prover=${addressOf(0xabcdef)}`)
+    expect(parseCsv(await none.text())).toEqual([head])
+  })
+
   it('answer HEAD without a body', async () => {
     const response = await fetch(service.url + EXPORT, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-type')]).toEqual([
@@ -80,7 +113,7 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     ['limit=5', 'Invalid limit parameter'],
     ['offset=5', 'Invalid offset parameter'],
     ['cursor=abc', 'Invalid cursor parameter'],
-    ['f=csv', 'Invalid f parameter'],
+    ['f=kml', 'Invalid f parameter'],
     ['chain=bitcoin', 'Invalid chain parameter'],
     ['bbox=1', 'Invalid bbox format'],
     ['chain=celo&chain=celo', 'Duplicate parameter'],
@@ -118,6 +151,17 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     expect(ending).toBe('broken')
   })
 })
+
+/** Reads CSV as RFC 4180 defines it. */
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows.at(-1)!.push(quoted?.replaceAll('""', '"') ?? plain!)
+    if (end === '\r\n') rows.push([])
+  }
+  expect(rows.pop()).toEqual([])
+  return rows
+}
 
 async function read(url: string): Promise<{ status: number; lines: number }> {
   const response = await fetch(url)

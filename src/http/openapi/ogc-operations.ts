@@ -1,4 +1,5 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
+import { CRS84, REFERENCE_SYSTEMS } from '../../validation/reference-systems.ts'
 import {
   type Content,
   hexParameter,
@@ -11,10 +12,13 @@ import {
   schemaRef,
 } from './operation.ts'
 
-const FORMAT = query('f', 'Format; both names select the only format.', {
+const FORMAT = query('f', 'Format: JSON under either name, or a page for people.', {
   type: 'string',
-  enum: ['json', 'geojson'],
+  enum: ['json', 'geojson', 'html'],
 })
+const PAGE = { 'text/html': { type: 'string' } }
+const CRS_SCHEMA = { type: 'string', enum: REFERENCE_SYSTEMS, default: CRS84 }
+const CRS = query('crs', 'Reference system of the coordinates in the response.', CRS_SCHEMA)
 
 function document(operationId: string, summary: string, content: Content): Operation {
   return {
@@ -22,7 +26,7 @@ function document(operationId: string, summary: string, content: Content): Opera
     operationId,
     summary,
     parameters: [FORMAT],
-    responses: { 200: { description: summary, content } },
+    responses: { 200: { description: summary, content: { ...content, ...PAGE } } },
     errorStatuses: [400],
   }
 }
@@ -39,6 +43,13 @@ export const OGC_OPERATIONS: OperationTable = {
     'ogcCollection',
     'The collection',
     json(schemaRef('OgcCollection')),
+  ),
+  'GET /ogc/collections/location-records/queryables': document(
+    'ogcQueryables',
+    'Properties that a filter may compare',
+    {
+      'application/schema+json': { type: 'object', required: ['$schema', '$id', 'properties'] },
+    },
   ),
   'GET /ogc/collections/:id': {
     tag: 'Features',
@@ -60,6 +71,7 @@ export const OGC_OPERATIONS: OperationTable = {
         { type: 'string' },
         '-20,30,40,60',
       ),
+      query('bbox-crs', 'Reference system of `bbox`.', CRS_SCHEMA),
       query(
         'datetime',
         'Time of the event: one time, or an interval of two separated by a slash, of which one may be `..`.',
@@ -74,18 +86,29 @@ export const OGC_OPERATIONS: OperationTable = {
       query('chain', 'Chain of the attestation.', { type: 'string' }),
       query('prover', 'Address of the attester.', hexParameter(40)),
       query('subject', 'Address of the recipient.', hexParameter(40)),
+      query('filter', 'Condition in CQL2 on the queryables.', { type: 'string' }, "revoked = FALSE AND chain = 'celo'"),
+      query('filter-lang', 'Form of `filter`.', {
+        type: 'string',
+        enum: ['cql2-text', 'cql2-json'],
+        default: 'cql2-text',
+      }),
+      query('filter-crs', 'Reference system of the boxes in `filter`.', CRS_SCHEMA),
+      CRS,
       query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,
     ],
-    responses: ok('One page.', { 'application/geo+json': schemaRef('RecordFeatureCollection') }, ['Link']),
+    responses: ok('One page.', { 'application/geo+json': schemaRef('RecordFeatureCollection'), ...PAGE }, [
+      'Link',
+      'Content-Crs',
+    ]),
     errorStatuses: [400, 500, 503],
   },
   'GET /ogc/collections/location-records/items/:uid': {
     tag: 'Features',
     operationId: 'ogcItem',
     summary: 'One record as a feature',
-    parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), FORMAT],
-    responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature') }),
+    parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), CRS, FORMAT],
+    responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature'), ...PAGE }, ['Content-Crs']),
     errorStatuses: [400, 404, 500, 503],
   },
 }

@@ -73,7 +73,7 @@ export const TAGS: readonly { readonly name: Tag; readonly description: string }
   { name: 'Compute', description: 'Geodesic measures and exact predicates, each result with a signed attestation.' },
   { name: 'Verify', description: 'Location evidence: stamps and proofs, verified and signed.' },
   { name: 'Records', description: 'Location attestations read from their chains.' },
-  { name: 'Features', description: 'The same records for GIS: OGC API Features, Part 1.' },
+  { name: 'Features', description: 'The same records for GIS: OGC API Features, Parts 1 to 3.' },
   { name: 'GraphQL', description: 'The same records through GraphQL.' },
   { name: 'Sync', description: 'Controls how the chains are read. Internal to the deployment.' },
   { name: 'Service', description: 'Status and description of the service.' },
@@ -100,6 +100,7 @@ export const HEADERS = {
   ],
   'Preference-Applied': ['result-signature, if it was requested.', 'string'],
   Link: ['URL of the next page, rel="next"; absent on the last page.', 'string'],
+  'Content-Crs': ['Reference system of the coordinates, as a URI in angle brackets.', 'string'],
   Deprecation: ['Date since which the operation is deprecated (RFC 9745).', 'string'],
   ETag: ['Identifies this version of the file; send it as If-None-Match.', 'string'],
 } as const

@@ -1,5 +1,6 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
 import {
+  type Content,
   folderIndex,
   header,
   hexParameter,
@@ -107,16 +108,24 @@ export const RECORD_OPERATIONS: OperationTable = {
     operationId: 'exportRecords',
     summary: 'Export all matching records',
     description:
-      'Newest first, one per line, for lists of any length. If the response breaks off before its last chunk, it is incomplete.',
+      'Newest first, for lists of any length. If the response breaks off before its last chunk, it is incomplete.',
     parameters: [
       ...FILTERS,
       ...RANGE,
-      query('f', 'Format; by default the Accept header decides.', { type: 'string', enum: ['ndjson', 'geojsonseq'] }),
+      query('f', 'Format; by default the Accept header decides.', {
+        type: 'string',
+        enum: ['ndjson', 'geojsonseq', 'geojson', 'csv'],
+      }),
     ],
-    responses: ok('One LocationRecord per line, or a GeoJSON text sequence (RFC 8142).', {
-      'application/x-ndjson': { type: 'string' },
-      'application/geo+json-seq': { type: 'string' },
-    }),
+    responses: ok(
+      'One LocationRecord per line, a GeoJSON text sequence (RFC 8142), one GeoJSON object, or CSV (RFC 4180).',
+      {
+        'application/x-ndjson': { type: 'string' },
+        'application/geo+json-seq': { type: 'string' },
+        'application/geo+json': schemaRef('RecordFeatureCollection'),
+        'text/csv': { type: 'string' },
+      },
+    ),
     errorStatuses: ERROR_STATUSES,
   },
   'GET /api/v0/location-records/stream': {
@@ -157,8 +166,10 @@ export const RECORD_OPERATIONS: OperationTable = {
       query('variables', 'Variables, as a JSON object.', { type: 'string' }),
       query('operationName', 'Name of the operation in the document.', { type: 'string' }),
     ],
-    ...graphqlResponses(),
+    ...graphqlResponses({ 'text/html': { type: 'string' } }),
   },
+  'GET /graphql/page.css': pageFile('graphqlStyle', 'text/css'),
+  'GET /graphql/page.js': pageFile('graphqlScript', 'text/javascript'),
   'POST /graphql': {
     tag: 'GraphQL',
     operationId: 'graphql',
@@ -176,14 +187,32 @@ export const RECORD_OPERATIONS: OperationTable = {
   },
 }
 
-function graphqlResponses(): Pick<Operation, 'responses' | 'errorStatuses'> {
+/** A file of the page that browsers get at /graphql. */
+function pageFile(operationId: string, mediaType: string): Operation {
+  return {
+    tag: 'GraphQL',
+    operationId,
+    summary: 'Part of the page for browsers',
+    responses: {
+      ...ok('The file.', { [mediaType]: { type: 'string' } }, ['ETag']),
+      304: { description: 'Unchanged.' },
+    },
+    errorStatuses: [404],
+  }
+}
+
+/** @param page content of the page that browsers get instead */
+function graphqlResponses(page: Content = {}): Pick<Operation, 'responses' | 'errorStatuses'> {
   const bothTypes = (schema: string) => ({
     'application/json': schemaRef(schema),
     'application/graphql-response+json': schemaRef(schema),
   })
   return {
     responses: {
-      200: { description: 'Data, and the errors of single fields.', content: bothTypes('GraphqlResponse') },
+      200: {
+        description: 'Data, and the errors of single fields.',
+        content: { ...bothTypes('GraphqlResponse'), ...page },
+      },
       400: {
         description: 'The query is missing, or was rejected before it ran.',
         content: bothTypes('GraphqlRefusal'),

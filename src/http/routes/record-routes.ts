@@ -3,16 +3,20 @@ import type {
   GraphqlResponse,
   GraphqlService,
   OgcDocument,
+  OgcFormat,
   OgcService,
   RecordFeeds,
   RecordRoute,
   RecordService,
 } from '../../service/records/record-services.ts'
+import type { ServiceResponse } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
+import { builtFolder, openAssets } from '../pages/assets.ts'
 import { acceptQuality } from '../transport/request-head.ts'
+import { builtPage, wantsHtml } from './page-routes.ts'
 import type { ContentKind } from './respond.ts'
-import { getRoute, type Route, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
+import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
 import { StreamSink } from './streams.ts'
 
 /**
@@ -46,7 +50,12 @@ function negotiateFormat<const F extends string>(
   return best
 }
 
-const EXPORT_FORMATS = { ndjson: 'application/x-ndjson', geojsonseq: 'application/geo+json-seq' } as const
+const EXPORT_FORMATS = {
+  ndjson: 'application/x-ndjson',
+  geojsonseq: 'application/geo+json-seq',
+  geojson: 'application/geo+json',
+  csv: 'text/csv',
+} as const
 /** Turns off buffering in proxies, which would hold back every event. */
 export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
 
@@ -56,7 +65,7 @@ function feedRoutes(feeds: RecordFeeds): Route[] {
     {
       method: 'GET',
       path: '/api/v0/location-records/export',
-      summary: 'exports all matching location records, one per line',
+      summary: 'exports all matching location records as NDJSON, GeoJSON or CSV',
       counts: false,
       run: ({ exchange }) => ({
         json: '',
@@ -134,28 +143,45 @@ function readRoutes(path: string, generation: RecordRoute, records: RecordServic
   ]
 }
 
-/** Returns the routes of OGC API Features, Part 1, which desktop and web GIS use to read records. */
+const OGC_FORMATS = { json: 'application/json', geojson: 'application/geo+json', html: 'text/html' } as const
+
+/** Returns the routes of OGC API Features, which desktop and web GIS use to read records. Browsers get pages. */
 export function ogcRoutes(ogc: OgcService): Route[] {
+  const route = (
+    path: string,
+    summary: string,
+    kind: ContentKind,
+    respond: (request: RouteRequest, format: OgcFormat) => ServiceResponse | Promise<ServiceResponse>,
+  ) =>
+    getRoute(`/ogc${path}`, summary, async (request) => {
+      const { query, head } = request.exchange
+      const format = negotiateFormat(query, head.accept, OGC_FORMATS) === 'html' ? 'html' : 'json'
+      const response = await respond(request, format)
+      return {
+        ...response,
+        kind: format === 'html' ? 'html' : kind,
+        headers: { ...response.headers, ...VARY_ACCEPT },
+      }
+    })
   const document = (path: string, name: OgcDocument, summary: string, kind: ContentKind = 'json') =>
-    getRoute(`/ogc${path}`, summary, ({ exchange, baseUrl }) => ({
-      ...ogc.document(name, exchange.query, baseUrl),
-      kind,
-    }))
-  const items = '/ogc/collections/location-records/items'
+    route(path, summary, kind, ({ exchange, baseUrl }, format) => ogc.document(name, exchange.query, baseUrl, format))
+  const collection = '/collections/location-records'
   return [
     document('', '', 'location records for GIS (OGC API Features)'),
     document('/conformance', 'conformance', 'conformance classes of OGC API Features'),
     document('/api', 'api', 'OpenAPI 3.0 of OGC API Features', 'openapi'),
     document('/collections', 'collections', 'collections of features'),
-    document('/collections/location-records', 'collection', 'location records as a collection'),
-    getRoute(items, 'location records as features', async ({ exchange, baseUrl }) => ({
-      ...(await ogc.items(exchange.query, baseUrl, exchange)),
-      kind: 'geojson',
-    })),
-    getRoute(`${items}/:uid`, 'one location record as a feature', async ({ exchange, baseUrl, parameter }) => ({
-      ...(await ogc.item(parameter, exchange.query, baseUrl, exchange)),
-      kind: 'geojson',
-    })),
+    document(collection, 'collection', 'location records as a collection'),
+    document(`${collection}/queryables`, 'queryables', 'properties that a filter may compare', 'schema'),
+    route(`${collection}/items`, 'location records as features', 'geojson', ({ exchange, baseUrl }, format) =>
+      ogc.items(exchange.query, baseUrl, exchange, format),
+    ),
+    route(
+      `${collection}/items/:uid`,
+      'one location record as a feature',
+      'geojson',
+      ({ exchange, baseUrl, parameter }, format) => ogc.item(parameter, exchange.query, baseUrl, exchange, format),
+    ),
     getRoute('/ogc/collections/:id', 'any other collection; always not found', () => {
       throw new ProblemError({
         type: 'not-found',
@@ -169,13 +195,21 @@ export function ogcRoutes(ogc: OgcService): Route[] {
 /** Media type of responses in GraphQL over HTTP; sent only to clients that name it. */
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-/** Returns the routes of GraphQL over HTTP, with GET and POST. */
+/** Returns the routes of GraphQL over HTTP, with GET and POST. A browser that sends no query gets a page with an editor. */
 export function graphqlRoutes(graphql: GraphqlService): Route[] {
+  const site = openAssets(builtFolder('site'))
   const path = '/graphql'
   const summary = 'location records through GraphQL'
   return [
-    getRoute(path, summary, async ({ exchange }) =>
-      withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept),
+    getRoute(path, summary, async (request) => {
+      const { exchange } = request
+      if (exchange.query === '' && wantsHtml(request) && site.has('graphql')) return builtPage(request, site, 'graphql')
+      return withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept)
+    }),
+    ...['css', 'js'].map((extension) =>
+      getRoute(`${path}/page.${extension}`, `part of the page of ${path}`, ({ exchange }) =>
+        site.answer(`graphql.${extension}`, exchange.head),
+      ),
     ),
     {
       method: 'POST',

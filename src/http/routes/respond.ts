@@ -25,9 +25,11 @@ const CONTENT_TYPES = {
   metrics: 'text/plain; version=0.0.4; charset=utf-8',
   geojson: 'application/geo+json; charset=utf-8',
   geojsonseq: 'application/geo+json-seq',
+  csv: 'text/csv; charset=utf-8; header=present',
   events: 'text/event-stream; charset=utf-8',
   graphql: 'application/graphql-response+json; charset=utf-8',
   text: 'text/plain; charset=utf-8',
+  schema: 'application/schema+json; charset=utf-8',
   openapi: 'application/vnd.oai.openapi+json;version=3.0; charset=utf-8',
 } as const
 
@@ -48,7 +50,7 @@ const CORS = [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
       'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, ETag, ' +
-      'Deprecation',
+      'Deprecation, Content-Crs',
   ],
 ] as const
 

@@ -43,30 +43,33 @@ const DOCUMENT_START = '{"uid":"'
 const LOCATION = ',"location":'
 const LONGITUDE = ',"longitude":'
 
+/** Converts a position into another reference system. Undefined: positions stay as they are. */
+export type PositionConverter = ((position: readonly number[]) => readonly number[]) | undefined
+
 /**
  * Returns a record as a GeoJSON Feature: its UID is the id, and everything except the location is in the properties.
  *
  * @param document the record as JSON
  * @param more further members of the Feature, as JSON that begins with a comma
  */
-export function featureText(document: string, more = ''): string {
+export function featureText(document: string, more = '', convert?: PositionConverter): string {
   const start = document.indexOf(LOCATION)
   const end = document.indexOf(LONGITUDE, start)
   const location = JSON.parse(document.slice(start + LOCATION.length, end)) as string
   const uid = document.slice(DOCUMENT_START.length, document.indexOf('"', DOCUMENT_START.length))
   const properties = document.slice(0, start) + document.slice(end)
-  return `{"type":"Feature","id":"${uid}","geometry":${geometryJson(location)},"properties":${properties}${more}}`
+  return `{"type":"Feature","id":"${uid}","geometry":${geometryJson(location, convert)},"properties":${properties}${more}}`
 }
 
 /** UTF-16 code units converted at a time. This takes a few milliseconds, during which no other request is served. */
 const MAX_UNITS_AT_ONCE = 131_072
 
 /** Returns the features of a page, joined with commas. Yields to other requests in between. */
-export async function featureTexts(documents: string): Promise<string> {
+export async function featureTexts(documents: string, convert?: PositionConverter): Promise<string> {
   const features: string[] = []
   let units = 0
   for (const document of splitDocuments(documents)) {
-    features.push(featureText(document))
+    features.push(featureText(document, '', convert))
     units += document.length
     if (units < MAX_UNITS_AT_ONCE) continue
     units = 0
@@ -76,26 +79,47 @@ export async function featureTexts(documents: string): Promise<string> {
 }
 
 /** Returns the location as JSON if it is a GeoJSON geometry, otherwise `null`: any text can be attested as a location. */
-function geometryJson(location: string): string {
+function geometryJson(location: string, convert: PositionConverter): string {
+  return JSON.stringify(parseGeometry(location, convert) ?? null)
+}
+
+/** A GeoJSON geometry without foreign members. */
+export type Geometry =
+  | { readonly type: string; readonly coordinates: readonly unknown[] }
+  | { readonly type: 'GeometryCollection'; readonly geometries: readonly Geometry[] }
+
+/** Parses a location; undefined if it is not a GeoJSON geometry. */
+export function parseGeometry(location: string, convert?: PositionConverter): Geometry | undefined {
   try {
-    return JSON.stringify(readGeometry(JSON.parse(location), 0) ?? null)
+    return readGeometry(JSON.parse(location), 0, convert)
   } catch {
-    return 'null'
+    return undefined
   }
 }
 
-function readGeometry(value: unknown, depth: number): object | undefined {
+function readGeometry(value: unknown, depth: number, convert: PositionConverter): Geometry | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_COLLECTION_DEPTH) return undefined
   const { type, coordinates, geometries } = value as Record<string, unknown>
   if (type === 'GeometryCollection' && Array.isArray(geometries)) {
-    const members = geometries.map((member) => readGeometry(member, depth + 1))
-    return members.includes(undefined) ? undefined : { type, geometries: members }
+    const members = geometries.map((member) => readGeometry(member, depth + 1, convert))
+    return members.includes(undefined) ? undefined : { type, geometries: members as Geometry[] }
   }
-  const positionDepth = typeof type === 'string' && Object.hasOwn(DEPTHS, type) ? DEPTHS[type] : undefined
-  return positionDepth !== undefined && arePositions(coordinates, positionDepth) ? { type, coordinates } : undefined
+  if (typeof type !== 'string' || !Object.hasOwn(DEPTHS, type)) return undefined
+  const positionDepth = DEPTHS[type]!
+  if (!arePositions(coordinates, positionDepth)) return undefined
+  return { type, coordinates: convert === undefined ? coordinates : convertAll(coordinates, positionDepth, convert) }
 }
 
-function arePositions(value: unknown, depth: number): boolean {
+function convertAll(
+  coordinates: readonly unknown[],
+  depth: number,
+  convert: NonNullable<PositionConverter>,
+): readonly unknown[] {
+  if (depth === 0) return convert(coordinates as readonly number[])
+  return coordinates.map((member) => convertAll(member as readonly unknown[], depth - 1, convert))
+}
+
+function arePositions(value: unknown, depth: number): value is readonly unknown[] {
   if (!Array.isArray(value)) return false
   if (depth > 0) return value.every((member) => arePositions(member, depth - 1))
   return value.length >= 2 && value.length <= 4 && value.every((number) => typeof number === 'number')

@@ -1,16 +1,34 @@
 /** The descriptive resources of OGC API Features, its OpenAPI document among them. Every URL in them is absolute. */
+import { QUERYABLES } from '../../validation/cql2.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
+import { CRS84, REFERENCE_SYSTEMS } from '../../validation/reference-systems.ts'
+import type { OgcDocument } from './record-services.ts'
 
 /** Name of the only collection. */
 export const COLLECTION = 'location-records'
 
-const CONFORMANCE = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf'
-/** Longitude and latitude on WGS 84, the coordinate reference system of GeoJSON. */
-const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
+const SPECIFICATIONS = 'http://www.opengis.net/spec'
+const CONFORMANCE = [
+  ...['core', 'oas30', 'html', 'geojson'].map((name) => `ogcapi-features-1/1.0/conf/${name}`),
+  'ogcapi-features-2/1.0/conf/crs',
+  ...['queryables', 'filter', 'features-filter'].map((name) => `ogcapi-features-3/1.0/conf/${name}`),
+  ...['cql2-text', 'cql2-json', 'basic-cql2'].map((name) => `cql2/1.0/conf/${name}`),
+]
+const QUERYABLES_REL = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
 const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
 
 const TITLE = 'Location records'
 const DESCRIPTION = 'Location attestations read from their chains, newest first; revoked ones are marked'
+
+/** Titles of the pages. */
+export const TITLES: Readonly<Record<OgcDocument, string>> = {
+  '': TITLE,
+  conformance: 'Conformance classes',
+  api: 'The API as OpenAPI 3.0',
+  collections: 'Collections',
+  collection: TITLE,
+  queryables: 'Queryables',
+}
 
 type Link = readonly [rel: string, path: string, type: string, title: string]
 
@@ -32,7 +50,7 @@ export function landingJson(baseUrl: string): string {
 }
 
 export function conformanceJson(): string {
-  return JSON.stringify({ conformsTo: ['core', 'oas30', 'geojson'].map((name) => `${CONFORMANCE}/${name}`) })
+  return JSON.stringify({ conformsTo: CONFORMANCE.map((name) => `${SPECIFICATIONS}/${name}`) })
 }
 
 export function collectionsJson(baseUrl: string): string {
@@ -55,6 +73,7 @@ function collection(baseUrl: string): object {
     links: linksJson(baseUrl, [
       ['self', path, 'application/json', TITLE],
       ['items', `${path}/items`, 'application/geo+json', 'Features'],
+      [QUERYABLES_REL, `${path}/queryables`, 'application/schema+json', 'Queryables'],
     ]),
     // The extent that records may cover. The extent that they do cover changes with each block.
     extent: {
@@ -62,8 +81,29 @@ function collection(baseUrl: string): object {
       temporal: { interval: [[null, null]], trs: GREGORIAN },
     },
     itemType: 'feature',
-    crs: [CRS84],
+    crs: REFERENCE_SYSTEMS,
+    storageCrs: CRS84,
   }
+}
+
+/**
+ * Returns the properties that `filter` may compare, as a JSON Schema.
+ *
+ * @param chains names of the chains
+ */
+export function queryablesJson(baseUrl: string, chains: readonly string[]): string {
+  return JSON.stringify({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `${baseUrl}/ogc/collections/${COLLECTION}/queryables`,
+    type: 'object',
+    title: TITLE,
+    properties: {
+      geometry: { title: 'Location; matches by its bounding box', format: 'geometry-any' },
+      ...QUERYABLES,
+      chain: { ...QUERYABLES.chain, enum: chains },
+    },
+    additionalProperties: false,
+  })
 }
 
 /**
@@ -83,6 +123,9 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
       '/api': get('api', 'This document', 'OpenAPI 3.0', { type: 'application/vnd.oai.openapi+json;version=3.0' }),
       '/collections': get('collections', 'Collections', 'The only collection'),
       [collection]: get('collection', 'The collection', 'Its title, extent and links'),
+      [`${collection}/queryables`]: get('queryables', 'Properties that a filter may compare', 'A JSON Schema', {
+        type: 'application/schema+json',
+      }),
       [`${collection}/items`]: get('features', 'Features, newest first', 'One page of features', {
         type: 'application/geo+json',
         schema: FEATURE_COLLECTION,
@@ -94,6 +137,7 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
         schema: FEATURE,
         parameters: [
           { name: 'featureId', in: 'path', required: true, description: 'UID of the record', schema: hexSchema(64) },
+          CRS_PARAMETER,
           FORMAT_PARAMETER,
         ],
         errorStatuses: ['400', '404', '503'],
@@ -106,8 +150,15 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
 const FORMAT_PARAMETER = {
   name: 'f',
   in: 'query',
-  description: 'response format; both names mean GeoJSON',
-  schema: { type: 'string', enum: ['json', 'geojson'] },
+  description: 'response format; json and geojson mean the same, html is a page',
+  schema: { type: 'string', enum: ['json', 'geojson', 'html'] },
+}
+
+const CRS_PARAMETER = {
+  name: 'crs',
+  in: 'query',
+  description: 'reference system of the coordinates in the response',
+  schema: { type: 'string', format: 'uri', enum: REFERENCE_SYSTEMS, default: CRS84 },
 }
 
 const FEATURE = {
@@ -169,7 +220,10 @@ function get(operationId: string, summary: string, description: string, operatio
       content: { 'application/json': { schema: { $ref: '#/components/schemas/exception' } } },
     },
   ])
-  const responses = { '200': { description, content: { [type]: { schema } } }, ...Object.fromEntries(errors) }
+  const responses = {
+    '200': { description, content: { [type]: { schema }, 'text/html': { schema: { type: 'string' } } } },
+    ...Object.fromEntries(errors),
+  }
   return { get: { operationId, summary, parameters, responses } }
 }
 
@@ -193,6 +247,7 @@ function itemParameters(chains: readonly string[]): readonly object[] {
       ],
       items: { type: 'number' },
     }),
+    query('bbox-crs', 'reference system of bbox', CRS_PARAMETER.schema),
     query(
       'datetime',
       'time of the event: a time, or an interval of two times with a slash between them; one of the two may be ..',
@@ -209,6 +264,14 @@ function itemParameters(chains: readonly string[]): readonly object[] {
     query('chain', 'chain of the attestation', { type: 'string', enum: chains }),
     query('prover', 'address of the attester', hexSchema(40)),
     query('subject', 'address of the recipient', hexSchema(40)),
+    query('filter', 'condition in CQL2 on the queryables', { type: 'string' }),
+    query('filter-lang', 'form of filter', {
+      type: 'string',
+      enum: ['cql2-text', 'cql2-json'],
+      default: 'cql2-text',
+    }),
+    query('filter-crs', 'reference system of the boxes in filter', CRS_PARAMETER.schema),
+    CRS_PARAMETER,
     query('cursor', 'start of the page; taken from the URL of a next link', { type: 'string' }),
     FORMAT_PARAMETER,
   ]

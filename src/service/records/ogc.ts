@@ -1,7 +1,8 @@
 import type { Chain } from '../../attest/chains.ts'
 import { ProblemError } from '../../base/problem.ts'
-import { readFormatOnly, readItemsQuery } from '../../validation/ogc-query.ts'
+import { readFormatOnly, readItemQuery, readItemsQuery } from '../../validation/ogc-query.ts'
 import { encodeCursor, readUid } from '../../validation/record-query.ts'
+import { type Crs, positionConverter } from '../../validation/reference-systems.ts'
 import { featureText, featureTexts, lastKey } from './documents.ts'
 import {
   COLLECTION,
@@ -10,8 +11,11 @@ import {
   conformanceJson,
   landingJson,
   openApiJson,
+  queryablesJson,
+  TITLES,
 } from './ogc-documents.ts'
-import type { OgcDocument, OgcService } from './record-services.ts'
+import { resourcePage } from './ogc-pages.ts'
+import type { OgcDocument, OgcFormat, OgcService } from './record-services.ts'
 import type { StoreAccess } from './store-access.ts'
 
 interface OgcServiceParts {
@@ -24,9 +28,11 @@ interface OgcServiceParts {
 }
 
 /**
- * Makes OGC API Features over the records: one collection, in WGS 84 longitude and latitude.
+ * Makes OGC API Features over the records: one collection, stored in WGS 84 longitude and latitude.
  *
  * @see OGC 17-069r4, OGC API - Features - Part 1: Core, version 1.0.1
+ * @see OGC 18-058r1, Part 2: Coordinate Reference Systems by Reference
+ * @see OGC 19-079r2, Part 3: Filtering
  */
 export function createOgcService({ chains, ask, version, now }: OgcServiceParts): OgcService {
   const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
@@ -36,22 +42,25 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     api: (baseUrl) => openApiJson(baseUrl, version, [...idsByName.keys()]),
     collections: collectionsJson,
     collection: collectionJson,
+    queryables: (baseUrl) => queryablesJson(baseUrl, [...idsByName.keys()]),
   }
+  const inFormat = (format: OgcFormat, title: string, json: string, baseUrl: string) =>
+    format === 'html' ? resourcePage(title, json, `${baseUrl}/ogc`) : json
 
   return {
-    document(name, search, baseUrl) {
+    document(name, search, baseUrl, format) {
       readFormatOnly(search)
-      return { json: documents[name](baseUrl) }
+      return { json: inFormat(format, TITLES[name], documents[name](baseUrl), baseUrl) }
     },
 
-    async items(search, baseUrl, context) {
-      const { query, filters } = readItemsQuery(search, idsByName)
+    async items(search, baseUrl, context, format) {
+      const { query, filters, crs } = readItemsQuery(search, idsByName)
       const page = await ask('page', query, context)
       const end = query.offset + page.length
       const address = `${baseUrl}/ogc/collections/${COLLECTION}/items`
       const self = new URLSearchParams(search).toString()
       const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl)]
-      const headers: Record<string, string> = {}
+      const headers = crsHeader(crs)
       if (page.length === query.limit && end < page.count) {
         const next = new URLSearchParams(filters as [string, string][])
         next.set('limit', String(query.limit))
@@ -61,12 +70,12 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       }
       const json =
         `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
-        `"numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(page.documents)}]}`
-      return { json, headers }
+        `"numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(page.documents, positionConverter(crs))}]}`
+      return { json: inFormat(format, TITLES.collection, json, baseUrl), headers }
     },
 
-    async item(text, search, baseUrl, context) {
-      readFormatOnly(search)
+    async item(text, search, baseUrl, context, format) {
+      const crs = readItemQuery(search)
       const uid = readUid(text)
       const document = await ask('record', uid, context)
       if (document === undefined) {
@@ -77,9 +86,15 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
         })
       }
       const self = link('self', `${baseUrl}/ogc/collections/${COLLECTION}/items/${uid}`)
-      return { json: featureText(document, `,"links":${JSON.stringify([self, collectionLink(baseUrl)])}`) }
+      const links = `,"links":${JSON.stringify([self, collectionLink(baseUrl)])}`
+      const json = featureText(document, links, positionConverter(crs))
+      return { json: inFormat(format, uid, json, baseUrl), headers: crsHeader(crs) }
     },
   }
+}
+
+function crsHeader(crs: Crs): Record<string, string> {
+  return { 'Content-Crs': `<${crs}>` }
 }
 
 function link(rel: 'self' | 'next', href: string): object {

@@ -75,8 +75,8 @@ export interface SyncResponse extends ServiceResponse {
   readonly status: number
 }
 
-/** NDJSON with one record per line, or a GeoJSON text sequence of features (RFC 8142). */
-export type ExportFormat = 'ndjson' | 'geojsonseq'
+/** NDJSON with one record per line, a GeoJSON text sequence (RFC 8142), one GeoJSON FeatureCollection, or CSV (RFC 4180). */
+export type ExportFormat = 'ndjson' | 'geojsonseq' | 'geojson' | 'csv'
 
 /** Receives a stream of server-sent events. */
 export interface EventSink extends TextSink {
@@ -100,7 +100,7 @@ export interface GraphqlResponse extends ServiceResponse {
   readonly status: 200 | 400
 }
 
-/** OGC API Features, Part 1, over the records. Its problems have a `message`. */
+/** OGC API Features, Parts 1 to 3, over the records. Its problems have a `message`. */
 export interface OgcService {
   /**
    * Returns a descriptive resource; `''` is the landing page.
@@ -108,11 +108,19 @@ export interface OgcService {
    * @param search query parameters as sent
    * @param baseUrl URL of the service, without a trailing slash
    */
-  document(name: OgcDocument, search: string, baseUrl: string): ServiceResponse
+  document(name: OgcDocument, search: string, baseUrl: string, format: OgcFormat): ServiceResponse
   /** Returns one page of features. */
-  items(search: string, baseUrl: string, context: RequestContext): Promise<ServiceResponse>
+  items(search: string, baseUrl: string, context: RequestContext, format: OgcFormat): Promise<ServiceResponse>
   /** Returns one feature by its UID. */
-  item(uid: string, search: string, baseUrl: string, context: RequestContext): Promise<ServiceResponse>
+  item(
+    uid: string,
+    search: string,
+    baseUrl: string,
+    context: RequestContext,
+    format: OgcFormat,
+  ): Promise<ServiceResponse>
 }
 
-export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection'
+/** JSON, of the media type of the resource, or a page for people. */
+export type OgcFormat = 'json' | 'html'
+export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection' | 'queryables'

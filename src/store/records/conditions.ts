@@ -1,4 +1,4 @@
-import type { Bounds, RecordKey, RecordQuery } from '../../wire/store-messages.ts'
+import type { Bounds, FilterProperty, RecordFilter, RecordKey, RecordQuery } from '../../wire/store-messages.ts'
 import type { Parameter } from '../database.ts'
 
 /** Formats a box as PostgreSQL writes it: upper right corner, then lower left corner. */
@@ -22,7 +22,7 @@ export function searchBoxes([west, south, east, north]: Bounds): readonly Bounds
 }
 
 /** The conditions that filter a list. `chain` is not selective, so no plan starts with it. */
-export type ConditionName = 'chain' | 'prover' | 'subject' | 'event' | 'bbox'
+export type ConditionName = 'chain' | 'prover' | 'subject' | 'event' | 'bbox' | 'filter'
 
 /** Writes the placeholders `$1`, `$2` and so on, and collects their values. */
 export class Parameters {
@@ -45,6 +45,7 @@ export function conditionNames({
   fromSeconds,
   toSeconds,
   bbox,
+  filter,
 }: RecordQuery): ConditionName[] {
   const names: ConditionName[] = []
   if (chainId !== undefined) names.push('chain')
@@ -52,6 +53,7 @@ export function conditionNames({
   if (subject !== undefined) names.push('subject')
   if (fromSeconds !== undefined || toSeconds !== undefined) names.push('event')
   if (bbox !== undefined) names.push('bbox')
+  if (filter !== undefined) names.push('filter')
   return names
 }
 
@@ -67,9 +69,44 @@ export function conditionSql(name: ConditionName, query: RecordQuery, parameters
     case 'event':
       return eventSql(query, parameters)
     case 'bbox':
-      return `(${searchBoxes(query.bbox!)
-        .map((box) => boxCondition(box, parameters))
-        .join(' or ')})`
+      return boxesSql(query.bbox!, parameters)
+    case 'filter':
+      return recordFilterSql(query.filter!, parameters)
+  }
+}
+
+function boxesSql(bbox: Bounds, parameters: Parameters): string {
+  return `(${searchBoxes(bbox)
+    .map((box) => boxCondition(box, parameters))
+    .join(' or ')})`
+}
+
+const COLUMNS: Readonly<Record<FilterProperty, readonly [column: string, type: 'bytea' | 'bigint' | 'boolean']>> = {
+  uid: ['uid', 'bytea'],
+  chain: ['chain_id', 'bigint'],
+  prover: ['prover', 'bytea'],
+  subject: ['subject', 'bytea'],
+  timestamp: ['block_time', 'bigint'],
+  event_timestamp: ['event_time', 'bigint'],
+  revoked: ['revoked', 'boolean'],
+}
+
+function recordFilterSql(filter: RecordFilter, parameters: Parameters): string {
+  switch (filter.op) {
+    case 'and':
+    case 'or': {
+      const conditions = filter.args.map((arg) => recordFilterSql(arg, parameters))
+      return conditions.length === 0 ? String(filter.op === 'and') : `(${conditions.join(` ${filter.op} `)})`
+    }
+    case 'not':
+      return `not ${recordFilterSql(filter.args[0]!, parameters)}`
+    case 's_intersects':
+      return boxesSql(filter.bbox, parameters)
+    default: {
+      const [column, type] = COLUMNS[filter.property]
+      const value = type === 'bytea' ? bytesFromHex(filter.value as string) : filter.value
+      return `${column} ${filter.op} ${parameters.add(value, type)}`
+    }
   }
 }
 

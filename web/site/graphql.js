@@ -1,0 +1,76 @@
+// The page of /graphql in a browser: an editor, variables, the result, and the schema by introspection.
+const [form, query, variables, status, result, schema] = [
+  'form',
+  'query',
+  'variables',
+  'status',
+  'result',
+  'schema',
+].map((id) => document.getElementById(id))
+
+const TYPE = 'name kind ofType { name kind ofType { name kind ofType { name kind } } }'
+const INTROSPECTION = `{ __schema { types { name kind description fields {
+  name description type { ${TYPE} } args { name description defaultValue type { ${TYPE} } }
+} } } }`
+
+async function send(request) {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    body: JSON.stringify(request),
+  })
+  return { code: response.status, answer: await response.json() }
+}
+
+async function run() {
+  status.textContent = 'running'
+  try {
+    const text = variables.value.trim()
+    const { code, answer } = await send({ query: query.value, variables: text === '' ? {} : JSON.parse(text) })
+    status.textContent = `(${code})`
+    result.value = JSON.stringify(answer, null, 2)
+  } catch (error) {
+    status.textContent = '(failed)'
+    result.value = String(error)
+  }
+}
+
+function typeText({ name, kind, ofType }) {
+  if (kind === 'NON_NULL') return `${typeText(ofType)}!`
+  return kind === 'LIST' ? `[${typeText(ofType)}]` : name
+}
+
+function element(name, text, ...children) {
+  const made = document.createElement(name)
+  made.append(...(text === '' ? [] : [text]), ...children)
+  return made
+}
+
+function fieldItem({ name, description, type, args }) {
+  const rows = args.map((arg) =>
+    element('li', '', element('code', `${arg.name}: ${typeText(arg.type)}`), ` ${arg.description ?? ''}`),
+  )
+  const list = rows.length === 0 ? [] : [element('ul', '', ...rows)]
+  return element('li', '', element('code', `${name}: ${typeText(type)}`), ` ${description ?? ''}`, ...list)
+}
+
+async function showSchema() {
+  const { answer } = await send({ query: INTROSPECTION })
+  const types = answer.data.__schema.types.filter(({ kind, name }) => kind === 'OBJECT' && !name.startsWith('__'))
+  for (const { name, description, fields } of types) {
+    const list = element('ul', '', ...fields.map(fieldItem))
+    const about = description === null ? [] : [element('p', description)]
+    const details = element('details', '', element('summary', name), ...about, list)
+    details.open = name === 'Query'
+    schema.append(details)
+  }
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void run()
+})
+form.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void run()
+})
+showSchema().catch((error) => schema.append(`The schema cannot be read: ${error}`))

@@ -9,6 +9,7 @@ import type {
 import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncResponse, SyncStatus } from './answers.ts'
 import { type Batch, createBatch } from './batch.ts'
 import { type Compute, createCompute } from './compute.ts'
+import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
@@ -23,6 +24,11 @@ export { verifyResult } from './verify/verify-result.ts'
 export interface ClientOptions extends TransportOptions {
   /** The chain that results are signed for, unless a call names another one. */
   readonly chainId?: number | undefined
+  /**
+   * Joins calls of `compute` that are made at about the same time into one request. Each call gets what its own request would get.
+   * Calls with `resultSignature`, and `resign`, stay requests of their own.
+   */
+  readonly batching?: BatchingOptions | undefined
 }
 
 export interface VerifyProofOptions extends CallOptions {
@@ -86,8 +92,9 @@ export interface Client {
 }
 
 /**
- * Creates a client. This opens no connection; each method is one request.
+ * Creates a client. This opens no connection; each method is one request, unless `batching` joins some.
  *
+ * @throws {RangeError} on options of `batching` outside their range
  * @throws {TypeError} when `baseUrl` is not an http(s) address
  */
 export function createClient(options: ClientOptions): Client {
@@ -99,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
       call,
     )
   return {
-    compute: createCompute(transport, options.chainId),
+    compute: createCompute(transport, options.chainId, options.batching),
     batch: createBatch(transport, options.chainId),
     records: createRecords(transport),
     verify: {

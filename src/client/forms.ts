@@ -28,6 +28,12 @@ export function toInput(input: InputLike): Input {
   return geometry
 }
 
+/** Returns the chain id. @throws {TypeError} when it is undefined: the service does not guess a chain */
+export function requireChain(chainId: number | undefined): number {
+  if (chainId === undefined) throw new TypeError('no chainId: pass one to createClient or to the call')
+  return chainId
+}
+
 /** An input by its form: a geometry, the UID of an attestation, or a verified proof. */
 export type InputForm =
   | { readonly form: 'geometry'; readonly geometry: Geometry }

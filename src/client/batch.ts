@@ -1,6 +1,5 @@
 import type { BatchResponse, BatchResult } from '../types/generated.ts'
-import { requireChain } from './compute.ts'
-import { type InputLike, toInput } from './forms.ts'
+import { type InputLike, requireChain, toInput } from './forms.ts'
 import { readJsonLines } from './lines.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { ConnectionError } from './transport.ts'
@@ -95,31 +94,46 @@ export function createBatch(transport: Transport, defaultChainId: number | undef
     },
   }
 
-  /**
-   * Sends a chunk and returns a result for every line. When a connection breaks, the lines without a result are sent again; only
-   * attempts that bring no new result count as failures.
-   */
   async function sendChunk(path: string, lines: readonly string[], options: CallOptions): Promise<BatchResult[]> {
     const results: BatchResult[] = []
-    const maxFailures = transport.maxRetries(options)
-    for (let failures = 0; results.length < lines.length; ) {
-      const before = results.length
-      try {
-        const body = `${lines.slice(before).join('\n')}\n`
-        const call = { method: 'POST', path, body, contentType: 'application/x-ndjson' } as const
-        const response = await transport.open(call, options)
-        for await (const result of readJsonLines<BatchResult>(response.pieces())) results.push(result)
-        if (results.length > lines.length) throw new RangeError('the service returned more lines than it was sent')
-        if (results.length < lines.length) throw new ConnectionError('the stream ended before its last result')
-      } catch (error) {
-        if (options.signal?.aborted === true) throw options.signal.reason
-        if (!(error instanceof ConnectionError)) throw error
-        failures = results.length > before ? 0 : failures + 1
-        if (failures > maxFailures) throw error
-        await transport.pause(failures, options)
-      }
-    }
+    await sendLines(transport, { path, lines, take: (result) => results.push(result) }, options)
     return results
+  }
+}
+
+/**
+ * Sends lines of a stream and takes a result for every line, in order. When a connection breaks, the lines without a result are
+ * sent again; only attempts that bring no new result count as failures.
+ *
+ * @throws {ApiError} when the service rejects the whole request
+ * @throws {ConnectionError} when the attempts are used up
+ * @throws the signal's reason when the signal aborted the call
+ */
+export async function sendLines(
+  transport: Transport,
+  { path, lines, take }: { path: string; lines: readonly string[]; take: (result: BatchResult) => void },
+  options: CallOptions,
+): Promise<void> {
+  const maxFailures = transport.maxRetries(options)
+  let received = 0
+  for (let failures = 0; received < lines.length; ) {
+    const before = received
+    try {
+      const body = `${lines.slice(before).join('\n')}\n`
+      const call = { method: 'POST', path, body, contentType: 'application/x-ndjson' } as const
+      const response = await transport.open(call, options)
+      for await (const result of readJsonLines<BatchResult>(response.pieces())) {
+        if (received++ === lines.length) throw new RangeError('the service returned more lines than it was sent')
+        take(result)
+      }
+      if (received < lines.length) throw new ConnectionError('the stream ended before its last result')
+    } catch (error) {
+      if (options.signal?.aborted === true) throw options.signal.reason
+      if (!(error instanceof ConnectionError)) throw error
+      failures = received > before ? 0 : failures + 1
+      if (failures > maxFailures) throw error
+      await transport.pause(failures, options)
+    }
   }
 }
 

@@ -1,20 +1,16 @@
 /** `trigpoint/client`: the service's endpoints as functions, for browsers and Node.js. */
-import type {
-  EvidenceProof,
-  LocationStamp,
-  Submission,
-  VerifyProofResponse,
-  VerifyStampResponse,
-} from '../types/generated.ts'
+import type { Submission, VerifyProofResponse, VerifyStampResponse } from '../types/generated.ts'
 import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncResponse, SyncStatus } from './answers.ts'
 import { type Batch, createBatch } from './batch.ts'
 import { type Compute, createCompute } from './compute.ts'
+import type { ProofLike, StampLike } from './forms.ts'
+import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { Issuer } from './answers.ts'
 export type { BatchOperation } from './batch.ts'
-export type { InputLike } from './forms.ts'
+export type { GeometryLike, InputLike, ProofLike, StampLike } from './forms.ts'
 // biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
 export { ApiError, ConnectionError } from './transport.ts'
 export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
@@ -23,6 +19,11 @@ export { verifyResult } from './verify/verify-result.ts'
 export interface ClientOptions extends TransportOptions {
   /** The chain that results are signed for, unless a call names another one. */
   readonly chainId?: number | undefined
+  /**
+   * Joins calls of `compute` that are made at about the same time into one request. Each call gets what its own request would get.
+   * Calls with `resultSignature`, and `resign`, stay requests of their own.
+   */
+  readonly batching?: BatchingOptions | undefined
 }
 
 export interface VerifyProofOptions extends CallOptions {
@@ -41,15 +42,12 @@ export interface Verify {
    *
    * @param options `media`: the file that a proofmode stamp names, as base64
    */
-  stamp(
-    stamp: LocationStamp,
-    options?: CallOptions & { readonly media?: string | undefined },
-  ): Promise<VerifyStampResponse>
+  stamp(stamp: StampLike, options?: CallOptions & { readonly media?: string | undefined }): Promise<VerifyStampResponse>
   /**
    * Evaluates a proof and, with a `chainId`, attests the evaluation. With `submitOnchain` the call is not retried after a broken
    * connection.
    */
-  proof(proof: EvidenceProof, options?: VerifyProofOptions): Promise<VerifyProofResponse>
+  proof(proof: ProofLike, options?: VerifyProofOptions): Promise<VerifyProofResponse>
   /** Lists the plugins of the service. */
   plugins(options?: CallOptions): Promise<{ readonly plugins: readonly Plugin[] }>
   /** Reads the state of a submission. @param id from the member `submission` of the response to `proof` */
@@ -86,8 +84,9 @@ export interface Client {
 }
 
 /**
- * Creates a client. This opens no connection; each method is one request.
+ * Creates a client. This opens no connection; each method is one request, unless `batching` joins some.
  *
+ * @throws {RangeError} on options of `batching` outside their range
  * @throws {TypeError} when `baseUrl` is not an http(s) address
  */
 export function createClient(options: ClientOptions): Client {
@@ -99,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
       call,
     )
   return {
-    compute: createCompute(transport, options.chainId),
+    compute: createCompute(transport, options.chainId, options.batching),
     batch: createBatch(transport, options.chainId),
     records: createRecords(transport),
     verify: {

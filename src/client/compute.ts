@@ -7,7 +7,8 @@ import type {
   ResignResponse,
 } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
-import { type InputLike, toInput } from './forms.ts'
+import { type InputLike, requireChain, toInput } from './forms.ts'
+import { type BatchingOptions, joinCalls, type SendOperation } from './joined-calls.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export interface ComputeOptions extends CallOptions {
@@ -58,16 +59,32 @@ export interface Compute {
  * Creates the compute methods.
  *
  * @param chainId default for calls without one
+ * @param batching joins calls; without it, each call is one request
+ * @throws {RangeError} on options of batching outside their range
  */
-export function createCompute(transport: Transport, chainId: number | undefined): Compute {
-  async function compute<T>(operation: string, members: object, options: ComputeOptions): Promise<T> {
-    const { schema, recipient, resultSignature } = options
-    const body = { chainId: requireChain(options.chainId ?? chainId), ...members, schema, recipient }
-    const headers = resultSignature === true ? { prefer: 'result-signature' } : undefined
-    return transport.json<T>(
+export function createCompute(
+  transport: Transport,
+  chainId: number | undefined,
+  batching: BatchingOptions | undefined,
+): Compute {
+  const post = <T>(operation: string, body: object, options: CallOptions, headers?: Record<string, string>) =>
+    transport.json<T>(
       { method: 'POST', path: `/compute/v0/${operation}`, body: JSON.stringify(body), headers },
       options,
     )
+  const sendSingle: SendOperation = ({ operation, body, options }) => post(operation, body, options)
+  const send = batching === undefined ? sendSingle : joinCalls(transport, batching, sendSingle)
+
+  async function compute<T extends ComputeResponse>(
+    operation: OperationName,
+    members: object,
+    options: ComputeOptions,
+  ): Promise<T> {
+    const { schema, recipient, resultSignature } = options
+    const body = { chainId: requireChain(options.chainId ?? chainId), ...members, schema, recipient }
+    // A batch has no result signatures.
+    if (resultSignature === true) return post(operation, body, options, { prefer: 'result-signature' })
+    return (await send({ operation, body, options })) as T
   }
   return {
     distance: async (from, to, options = {}) => compute('distance', { from: toInput(from), to: toInput(to) }, options),
@@ -79,8 +96,10 @@ export function createCompute(transport: Transport, chainId: number | undefined)
       compute('within', { geometry: toInput(geometry), target: toInput(target), radius }, options),
     intersects: async (a, b, options = {}) =>
       compute('intersects', { geometry1: toInput(a), geometry2: toInput(b) }, options),
-    resign: async ({ attestation, delegatedAttestation }, options = {}) =>
-      compute('resign', { attestation, delegatedAttestation }, options),
+    resign: async ({ attestation, delegatedAttestation }, options = {}) => {
+      const body = { chainId: requireChain(options.chainId ?? chainId), attestation, delegatedAttestation }
+      return post('resign', body, options)
+    },
   }
 }
 
@@ -110,10 +129,4 @@ export function callOperation(
   options: ComputeOptions,
 ): Promise<ComputeResponse> {
   return CALLS[name](compute, given, options)
-}
-
-/** Returns the chain id. @throws {TypeError} when it is undefined: the service does not guess a chain */
-export function requireChain(chainId: number | undefined): number {
-  if (chainId === undefined) throw new TypeError('no chainId: pass one to createClient or to the call')
-  return chainId
 }

@@ -1,9 +1,44 @@
 /** The forms of inputs, and the members of each kind of response with their formats. */
 import { checksumAddress } from '../crypto/address.ts'
-import type { Feature, Geometry, Input, VerifiedLocationProof } from '../types/generated.ts'
+import type {
+  EvidenceProof,
+  Feature,
+  Geometry,
+  Input,
+  LocationClaim,
+  LocationStamp,
+  VerifiedLocationProof,
+} from '../types/generated.ts'
+
+/** Longitude and latitude in degrees; more numbers are ignored. @types/geojson and most map libraries type it so. */
+type PositionLike = readonly number[]
+
+interface GeometryOf<Type extends string, Coordinates> {
+  readonly type: Type
+  readonly coordinates: Coordinates
+}
+
+/** A GeoJSON geometry as other libraries type it (such as @types/geojson), or `as const`. The service checks the content. */
+export type GeometryLike =
+  | Geometry
+  | GeometryOf<'Point', PositionLike>
+  | GeometryOf<'MultiPoint' | 'LineString', readonly PositionLike[]>
+  | GeometryOf<'MultiLineString' | 'Polygon', readonly (readonly PositionLike[])[]>
+  | GeometryOf<'MultiPolygon', readonly (readonly (readonly PositionLike[])[])[]>
+  | { readonly type: 'GeometryCollection'; readonly geometries: readonly GeometryLike[] }
 
 /** What a caller may pass as an input: anything that the service accepts, or just the UID of a location attestation. */
-export type InputLike = Input | Feature | string
+export type InputLike = Input | GeometryLike | { readonly type: 'Feature'; readonly geometry: GeometryLike } | string
+
+type WithLocationLike<T> = { readonly [Name in keyof T as Name extends 'location' ? never : Name]: T[Name] } & {
+  readonly location: GeometryLike | string
+}
+/** A stamp whose location has the types of another GeoJSON library. */
+export type StampLike = LocationStamp | WithLocationLike<LocationStamp>
+/** A proof whose locations have the types of another GeoJSON library. */
+export type ProofLike =
+  | EvidenceProof
+  | { readonly claim: LocationClaim | WithLocationLike<LocationClaim>; readonly stamps: readonly StampLike[] }
 
 const UID = /^0x[0-9a-fA-F]{64}$/
 
@@ -22,10 +57,16 @@ export function toInput(input: InputLike): Input {
   const type = (input as { type?: unknown }).type
   if (type === 'FeatureCollection')
     throw new TypeError('a FeatureCollection is not one input: send one of its features')
-  if (type !== 'Feature') return input
+  if (type !== 'Feature') return input as Input
   const { geometry } = input as Feature
   if (geometry === null || geometry === undefined) throw new TypeError('the Feature has no geometry')
   return geometry
+}
+
+/** Returns the chain id. @throws {TypeError} when it is undefined: the service does not guess a chain */
+export function requireChain(chainId: number | undefined): number {
+  if (chainId === undefined) throw new TypeError('no chainId: pass one to createClient or to the call')
+  return chainId
 }
 
 /** An input by its form: a geometry, the UID of an attestation, or a verified proof. */

@@ -2,6 +2,7 @@ import { ProblemError } from '../base/problem.ts'
 import { CM_PER_METER, fromScaledInteger } from '../base/units.ts'
 import { runOperation } from '../compute/run.ts'
 import { javascriptKeccak } from '../crypto/noble.ts'
+import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { parseOperation } from './verify/signed-data.ts'
 import type { Recompute } from './verify/verdict.ts'
@@ -18,7 +19,9 @@ export function recomputeWith(kernel: Kernel): Recompute {
     const { row, radiusCm } = parsed
     if (inputs.length !== row.inputs.length)
       return { ok: false, reason: `${row.name} needs ${row.inputs.length} inputs` }
-    const operands = inputs.map((geometry, index) => ({ path: [row.inputs[index]!], geometry, ref: undefined }))
+    const operands = inputs.map((geometry, index) => {
+      return { path: [row.inputs[index]!], geometry: geometry as Geometry, ref: undefined }
+    })
     const radiusMeters = radiusCm === undefined ? undefined : fromScaledInteger(radiusCm, CM_PER_METER)
     try {
       const outcome = runOperation(row, operands, radiusMeters, engine)

@@ -77,7 +77,7 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page of an
 
   it('does what docs/client.md says, in order', async () => {
     const code = blocks.map(([, block]) => block!).join('\n')
-    const printed = await run(code.replace('http://127.0.0.1:3000', service.url))
+    const printed = await run(code.replaceAll('http://127.0.0.1:3000', service.url))
     const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
     expect(promised.length).toBeGreaterThanOrEqual(6)
     for (const text of promised) expect(printed).toContain(text)

@@ -33,7 +33,7 @@ describe('the built client', () => {
   it('does what docs/client.md says, in order', async () => {
     const blocks = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!)
     expect(blocks.length).toBeGreaterThanOrEqual(5)
-    const code = blocks.join('\n').replace('http://127.0.0.1:3000', service.url)
+    const code = blocks.join('\n').replaceAll('http://127.0.0.1:3000', service.url)
     const output = (await run(code)).split('\n')
     const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
     expect(promised.length).toBeGreaterThanOrEqual(6)

@@ -1,6 +1,6 @@
-import type { Geometry, MerkleAttestation } from '../../types/generated.ts'
+import type { MerkleAttestation } from '../../types/generated.ts'
 import type { Issuer } from '../answers.ts'
-import type { InputLike } from '../forms.ts'
+import type { GeometryLike, InputLike } from '../forms.ts'
 
 /** The outcome of `verifyResult`: a list of checks. */
 
@@ -86,7 +86,7 @@ const MAX_FAULTS = 5
  */
 export type Recompute = (
   operation: string,
-  inputs: readonly Geometry[],
+  inputs: readonly GeometryLike[],
 ) => { readonly ok: true; readonly result: bigint | boolean } | { readonly ok: false; readonly reason: string }
 
 export interface VerifyResultOptions {

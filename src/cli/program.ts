@@ -178,9 +178,9 @@ function addMcp(program: Command, terminal: Terminal): void {
   withServer(withChain(command))
   withExamples(command, 'trigpoint mcp --url http://127.0.0.1:3000', 'trigpoint mcp --local')
   command.action(async (options) => {
-    const { baseUrl: url, apiKey } = transportOptions(options, terminal)
+    const { baseUrl: url, apiKey, fetch } = transportOptions(options, terminal)
     const { serveMcp } = await import('../mcp/serve.ts')
-    await serveMcp({ url, apiKey, chainId: options.chainId ?? DEFAULT_CHAIN_ID, local: options.local })
+    await serveMcp({ url, apiKey, fetch, chainId: options.chainId ?? DEFAULT_CHAIN_ID, local: options.local })
   })
 }
 

@@ -126,6 +126,7 @@ describe('commands that use a service', () => {
     const points = file('points.csv', `lon,lat\n${'2,48\n'.repeat(20)}`)
     const output = join(folder.path, 'limited.ndjson')
     const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', output, '--chunk', '5']
+    argv.push('--concurrency', '1')
     const fresh = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '7' })
     const first = await cli([...argv, '--url', fresh.url])
     expect([first.exitCode, first.err]).toEqual([
@@ -149,6 +150,31 @@ describe('commands that use a service', () => {
     const restarted = await cli([...argv, '--restart', '--url', fresh.url])
     expect([restarted.exitCode, restarted.err]).toEqual([3, expect.stringContaining('the files are unchanged')])
     expect(readFileSync(output, 'utf8').trim().split('\n')).toHaveLength(20)
+  })
+
+  it('keep every result within the limit, whichever of the concurrent requests got it, and resume with the others', async () => {
+    const points = file('race.csv', `lon,lat\n${'2,48\n'.repeat(200)}`)
+    const output = join(folder.path, 'race.ndjson')
+    const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', output, '--attest', 'none']
+    argv.push('--chunk', '30', '--concurrency', '8')
+    const fresh = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '73', RATE_LIMIT_DEVELOPER: '127' })
+    const first = await cli([...argv, '--url', fresh.url])
+    expect(first.exitCode).toBe(5)
+    expect(first.err.trim().split('\n')).toEqual([
+      expect.stringContaining('the hourly limit allows 73 more items'),
+      expect.stringMatching(
+        /^trigpoint: the hourly limit is reached until 20\S+Z; 73 items are done: run the same command again to resume, after/,
+      ),
+    ])
+    // The key allows exactly the items that are missing.
+    const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.developerKey])
+    expect([second.exitCode, second.err]).toEqual([0, expect.stringMatching(/^going on after item \d+/)])
+    const ids = readFileSync(output, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id)
+    expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => index + 1))
+    await fresh.stop()
   })
 
   it('verify batches under a Merkle root, and their items', async () => {

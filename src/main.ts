@@ -42,7 +42,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     warnAboutClaims(config, log)
     if (commandLine.records !== undefined) {
       task = commandLine.records.kind === 'backup' ? 'make a backup' : 'restore'
-      const { runRecordsCommand } = await import('./cli/commands/records.ts') // loaded on demand, because it loads the database
+      const { runRecordsCommand } = await import('./cli/commands/backup.ts') // loaded on demand, because it loads the database
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
     requireDataFolder(config)

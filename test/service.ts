@@ -22,6 +22,12 @@ const PATIENT = {
   RPC_TIMEOUT_MS: '10000',
 }
 
+/**
+ * Settings of a service that treats this machine like any other: with a proxy to trust, a loopback address proves nothing. Without
+ * them, requests from this machine have the limit of the internal tier.
+ */
+export const NO_LOCAL_CALLERS = { TRUSTED_PROXIES: '192.0.2.1' }
+
 export interface TestService {
   readonly url: string
   readonly attester: string

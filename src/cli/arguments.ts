@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, type Environment } from '../config/setting.ts'
-import type { RecordsCommand } from './commands/records.ts'
+import type { RecordsCommand } from './commands/backup.ts'
 
 /** Command-line flags. Each sets an environment variable and overrides its value. */
 const FLAGS = {
@@ -68,10 +68,13 @@ function parseRecordsCommand(backup: unknown, restore: unknown): RecordsCommand 
   return restore === undefined ? undefined : { kind: 'restore', file: String(restore) }
 }
 
+/** The flags with their descriptions, in the notation of the help: `--port <value>`. */
+export const SERVICE_FLAGS: readonly (readonly [flag: string, help: string])[] = Object.entries(FLAGS).map(
+  ([name, { type, help }]) => [`--${name}${type === 'string' ? ' <value>' : ''}`, help],
+)
+
 export function helpText(): string {
-  const lines = Object.entries(FLAGS).map(([name, { type, help }]) => {
-    return `  --${`${name}${type === 'string' ? ' <value>' : ''}`.padEnd(24)}${help}`
-  })
+  const lines = SERVICE_FLAGS.map(([flag, help]) => `  ${flag.padEnd(26)}${help}`)
   return [
     'trigpoint: answers spatial questions with signed facts',
     '',

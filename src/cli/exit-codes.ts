@@ -61,7 +61,8 @@ export function exitCodeForStatus(status: number): ExitCode {
 }
 
 function problemText({ problem, retryAfterSeconds }: ApiError): string {
-  const wait = retryAfterSeconds === undefined ? '' : `\n  try again in ${retryAfterSeconds} s`
+  const key = problem.status === 429 ? ', or give a key with --api-key or TRIGPOINT_API_KEY' : ''
+  const wait = retryAfterSeconds === undefined ? '' : `\n  try again in ${retryAfterSeconds} s${key}`
   return `${problem.title}: ${problem.detail}${hintLines(problem.errors)}${wait}`
 }
 

@@ -91,35 +91,30 @@ export async function createLocalEngine(
   }
 }
 
-interface LocalStreamOptions {
+interface LocalItemOptions {
   readonly chainId: number
   readonly recipient: string | undefined
   readonly attest: 'each' | 'none' | undefined
-  readonly signal: AbortSignal
 }
 
-/** Does the same as `client.batch.stream`, in this process. */
-export async function* localStream(
-  items: AsyncIterable<BatchOperation>,
+/** Computes one item of a batch, as a service does. */
+export async function computeLocally(
+  { op, id, ...members }: BatchOperation,
   engine: LocalEngine,
-  { chainId, recipient, attest, signal }: LocalStreamOptions,
-): AsyncGenerator<BatchResult, void, undefined> {
-  for await (const { op, id, ...members } of items) {
-    if (signal.aborted) throw signal.reason
-    const idMember = id === undefined ? {} : { id }
-    try {
-      const response = JSON.parse(await engine.compute(op as OperationName, { chainId, recipient, ...members }))
-      if (attest === 'none') {
-        delete response.attestation
-        delete response.delegatedAttestation
-      }
-      yield { ...idMember, ...response }
-    } catch (error) {
-      if (error instanceof ProblemError) yield { ...idMember, error: toProblemDetails(error.data) }
-      else if (error instanceof CommandError)
-        yield { ...idMember, error: { ...toProblemDetails({ type: 'invalid-input', detail: error.message }) } }
-      else throw error
+  { chainId, recipient, attest }: LocalItemOptions,
+): Promise<BatchResult> {
+  const idMember = id === undefined ? {} : { id }
+  try {
+    const response = JSON.parse(await engine.compute(op as OperationName, { chainId, recipient, ...members }))
+    if (attest === 'none') {
+      delete response.attestation
+      delete response.delegatedAttestation
     }
+    return { ...idMember, ...response }
+  } catch (error) {
+    if (error instanceof ProblemError) return { ...idMember, error: toProblemDetails(error.data) }
+    if (!(error instanceof CommandError)) throw error
+    return { ...idMember, error: toProblemDetails({ type: 'invalid-input', detail: error.message }) }
   }
 }
 

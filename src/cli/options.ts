@@ -20,7 +20,10 @@ export interface ServerOptions {
 export function withServer(command: Command): Command {
   return command
     .option('--url <address>', `URL of the service (default: TRIGPOINT_URL, or ${DEFAULT_URL})`)
-    .option('--api-key <key>', 'raises the hourly limit (default: TRIGPOINT_API_KEY, which process lists do not show)')
+    .option(
+      '--api-key <key>',
+      'raises the hourly limit (default: TRIGPOINT_API_KEY, which process lists do not show; on this machine, the development key)',
+    )
     .option('--timeout <seconds>', 'longest wait for a response (default 30)', numberBetween(0.001, 3600))
 }
 
@@ -52,9 +55,38 @@ function serviceUrl({ url }: ServerOptions, { env }: Terminal): string {
 }
 
 export function transportOptions(options: ServerOptions, terminal: Terminal): TransportOptions {
+  const baseUrl = serviceUrl(options, terminal)
   const apiKey = options.apiKey ?? (terminal.env['TRIGPOINT_API_KEY'] || undefined)
   const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1000
-  return { baseUrl: serviceUrl(options, terminal), apiKey, timeoutMs }
+  const isLocal = LOOPBACK_NAME.test(new URL(baseUrl).hostname)
+  const dataFolder = terminal.env['DATA_DIR'] || './.data'
+  return { baseUrl, apiKey, timeoutMs, ...(isLocal && apiKey === undefined ? { fetch: localFetch(dataFolder) } : {}) }
+}
+
+const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/**
+ * Returns a `fetch` that sends the development key of the service on this machine. The service there may have other keys: after a
+ * 401 the request is repeated without the key, and so are all later ones.
+ */
+function localFetch(dataFolder: string): typeof fetch {
+  let key: Promise<string | undefined> | undefined
+  const findKey = async () => {
+    const { findDevelopmentKeys } = await import('../http/access/dev-keys.ts')
+    return findDevelopmentKeys(dataFolder)?.internal
+  }
+  return async (url, request) => {
+    key ??= findKey()
+    const apiKey = await key
+    if (apiKey === undefined) return fetch(url, request)
+    const headers = new Headers(request?.headers)
+    headers.set('x-api-key', apiKey)
+    const response = await fetch(url, { ...request, headers })
+    if (response.status !== 401) return response
+    await response.body?.cancel()
+    key = Promise.resolve(undefined)
+    return fetch(url, request)
+  }
 }
 
 /** @param chainId default for calls without a chain ID */

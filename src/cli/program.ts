@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../base/version.ts'
-import { helpText } from './arguments.ts'
+import { helpText, SERVICE_FLAGS } from './arguments.ts'
+import type { Shell } from './commands/completions.ts'
 import { EXIT, type ExitCode, exitForError } from './exit-codes.ts'
 import {
   collectOption,
@@ -103,6 +104,23 @@ function addCompute(program: Command, terminal: Terminal, finish: Finish): void 
   })
 }
 
+function addCompletions(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('completions')
+    .description('print completions of verbs, options and their values for a shell')
+    .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
+  withExamples(
+    command,
+    'source <(trigpoint completions bash)',
+    'source <(trigpoint completions zsh)',
+    'trigpoint completions fish > ~/.config/fish/completions/trigpoint.fish',
+  )
+  command.action(async (shell: Shell) => {
+    const { completionScript } = await import('./commands/completions.ts')
+    await terminal.out(completionScript(shell, program))
+  })
+}
+
 function addDoctor(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('doctor')
@@ -178,9 +196,9 @@ function addMcp(program: Command, terminal: Terminal): void {
   withServer(withChain(command))
   withExamples(command, 'trigpoint mcp --url http://127.0.0.1:3000', 'trigpoint mcp --local')
   command.action(async (options) => {
-    const { baseUrl: url, apiKey } = transportOptions(options, terminal)
+    const { baseUrl: url, apiKey, fetch } = transportOptions(options, terminal)
     const { serveMcp } = await import('../mcp/serve.ts')
-    await serveMcp({ url, apiKey, chainId: options.chainId ?? DEFAULT_CHAIN_ID, local: options.local })
+    await serveMcp({ url, apiKey, fetch, chainId: options.chainId ?? DEFAULT_CHAIN_ID, local: options.local })
   })
 }
 
@@ -215,6 +233,56 @@ function addPluginTest(program: Command, terminal: Terminal, finish: Finish): vo
     const { testPlugin } = await import('./commands/plugin-test.ts')
     finish(await testPlugin(file, terminal))
   })
+}
+
+function addRecords(program: Command, terminal: Terminal): void {
+  const records = program.command('records').description('records of a service: list, get, export')
+  const list = records
+    .command('list')
+    .description('print the records that match, newest block first')
+    .option('--limit <number>', 'largest number of records', integerBetween(1, 10_000_000), 100)
+  withExamples(
+    withServer(withFilters(list)),
+    'trigpoint records list --chain base --from 2026-01-01 --limit 20',
+    'trigpoint records list --bbox 170,-50,-170,-30 --format geojson > pacific.geojson',
+  )
+  list.action(async (options) => {
+    const { listRecords } = await import('./commands/records.ts')
+    await listRecords(options, terminal)
+  })
+  const get = records.command('get').description('print one record').argument('<uid>', 'UID of the attestation')
+  withExamples(withServer(get.addOption(recordFormat())), 'trigpoint records get 0x… --format geojson')
+  get.action(async (uid, options) => {
+    const { getRecord } = await import('./commands/records.ts')
+    await getRecord(uid, options, terminal)
+  })
+  const all = records.command('export').description('print every record that matches, as a stream')
+  withExamples(
+    withServer(withFilters(all)),
+    'trigpoint records export > records.ndjson',
+    'trigpoint records export --chain celo --format csv > celo.csv',
+  )
+  all.action(async (options) => {
+    const { exportRecords } = await import('./commands/records.ts')
+    await exportRecords(options, terminal)
+  })
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option('--chain <name>', 'chain, such as base-sepolia')
+    .option('--prover <address>', 'address of the attester', hexBytes(20))
+    .option('--subject <address>', 'address of the recipient', hexBytes(20))
+    .option('--from <time>', 'earliest event, ISO 8601')
+    .option('--to <time>', 'latest event, ISO 8601')
+    .option('--bbox <w,s,e,n>', 'box in degrees; with west > east it crosses the antimeridian')
+    .addOption(recordFormat())
+}
+
+function recordFormat(): Option {
+  return new Option('--format <name>', 'json (one record per line), geojson (one collection) or csv')
+    .choices(['json', 'geojson', 'csv'])
+    .default('json')
 }
 
 function addStamp(program: Command, terminal: Terminal): void {
@@ -296,12 +364,13 @@ function withText(command: Command): Command {
 
 /** Adds `serve` to the help. The service parses its own options, before this program runs. */
 function addServe(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command('serve')
     .description('run the service, as npm start does')
     .helpOption(false)
     .allowUnknownOption()
-    .action(() => terminal.out(helpText()))
+  for (const [flag, help] of SERVICE_FLAGS) command.option(flag, help)
+  command.action(() => terminal.out(helpText()))
 }
 
 function addSync(program: Command, terminal: Terminal, finish: Finish): void {
@@ -444,9 +513,11 @@ const VERBS: readonly ((program: Command, terminal: Terminal, finish: Finish) =>
   addKeygen,
   addSchema,
   addSync,
+  addRecords,
   addBench,
   addDoctor,
   addKeys,
+  addCompletions,
   addMcp,
   addOpenApi,
   addPluginTest,

@@ -7,9 +7,10 @@ import type { ApiKey } from '../config/http.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import { createAccessLog, createItemMetrics, createRequestMetrics } from './access/finished-request.ts'
+import { createLocalCheck } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
-import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './access/rate-limit.ts'
-import { createRequestIds, isRequestId, RequestState, resolveBaseUrl } from './access/request-state.ts'
+import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
+import { createRequestIds, isRequestId, LOCAL_CALLER, RequestState, resolveBaseUrl } from './access/request-state.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import {
   contentResponse,
@@ -77,6 +78,7 @@ class RequestHandler implements HttpHandler {
   readonly #keys: ApiKeys
   readonly #limiter: RateLimiter
   readonly #trusted: readonly AddressRange[]
+  readonly #isLocalCaller: ReturnType<typeof createLocalCheck>
   readonly #writeAccess: ReturnType<typeof createAccessLog>
   readonly #countRequest: ReturnType<typeof createRequestMetrics>
   readonly #rejected: Counter
@@ -92,6 +94,9 @@ class RequestHandler implements HttpHandler {
     this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
     this.#trusted = parseRanges(config.trustedProxies)
+    // The tier of this machine never lowers a public limit that the operator raised.
+    const { internal, public: publicLimit } = config.requestsPerHour
+    this.#isLocalCaller = internal > publicLimit ? createLocalCheck(config) : () => false
     this.#writeAccess = createAccessLog(log, config.logSampleRatio, random)
     this.#countRequest = createRequestMetrics(metrics)
     this.#rejected = metrics.counter(
@@ -192,14 +197,17 @@ class RequestHandler implements HttpHandler {
     exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs
     const { head } = exchange
     const holder = this.#keys.findHolder(head)
-    const subject =
-      typeof holder === 'object'
-        ? holder.subject
-        : addressKey(clientAddress(exchange.peer, head.forwardedFor, this.#trusted))
+    const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(exchange, holder)
     const requestId = isRequestId(head.requestId) ? head.requestId : this.#nextRequestId()
     const state = new RequestState(exchange, this.#config, { requestId, nowMs, holder, subject })
     exchange.state = state
     return state
+  }
+
+  /** Returns the subject of a request without a valid key. A wrong key never gets the tier of this machine. */
+  #findSubject(exchange: Exchange, holder: 'invalid' | undefined): Subject {
+    if (holder === undefined && this.#isLocalCaller(exchange)) return LOCAL_CALLER
+    return addressKey(clientAddress(exchange.peer, exchange.head.forwardedFor, this.#trusted))
   }
 
   /** Returns the state of a request, which the transport may decline or fail before `handle` has seen it. */

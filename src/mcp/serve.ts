@@ -41,6 +41,8 @@ export interface McpOptions {
   /** Address of the service; it is contacted only when a tool is called. */
   readonly url: string
   readonly apiKey?: string | undefined
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined
   /** The chain that results are signed for, unless a call names another one. */
   readonly chainId?: number | undefined
   /** Computes in this process, unsigned, without a service. There are then no tools for evidence and records. */
@@ -95,9 +97,9 @@ export async function serveMcp(options: McpOptions, streams?: McpStreams): Promi
   await ended
 }
 
-function createTools({ url, apiKey, chainId, local }: McpOptions): Tool[] {
+function createTools({ url, apiKey, fetch, chainId, local }: McpOptions): Tool[] {
   if (local === true) return [...createLocalComputeTools(), createVerifyResultTool(undefined)]
-  const client = createClient({ baseUrl: url, apiKey, chainId })
+  const client = createClient({ baseUrl: url, apiKey, fetch, chainId })
   return [
     ...createComputeTools(client, chainId),
     ...createVerifyTools(client),

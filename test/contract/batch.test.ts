@@ -17,7 +17,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
 const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema] })
@@ -505,7 +505,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
 describe('the hourly limit', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService({ RATE_LIMIT_PUBLIC: '10' })
+    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '10' })
   })
   afterAll(() => service.stop())
 

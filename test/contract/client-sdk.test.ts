@@ -1,7 +1,7 @@
 import { recoverTypedDataAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EIFFEL_TOWER, SQUARE, TOWN_HALL } from '../fixtures.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 // The requests of deployed clients of this interface, with only the address changed: bodies with every member that they
 // write, the members and headers that they read, and the message that they pass to EAS.
@@ -13,7 +13,7 @@ const line = { type: 'LineString', coordinates: SQUARE.coordinates[0]!.slice(0, 
 describe('a deployed client', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService({ RATE_LIMIT_PUBLIC: '100' })
+    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '100' })
   })
   afterAll(async () => {
     await service.stop()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { parseQuery } from '../promql.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 interface Panel {
   readonly id: number
@@ -30,7 +30,7 @@ describe('the dashboard', () => {
   beforeAll(async () => {
     // The relay runs even though no RPC answers for the chain.
     const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '1' }
-    service = await startTestService({ RATE_LIMIT_PUBLIC: '2', ...chain })
+    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...chain })
     const point = { type: 'Point', coordinates: [2, 48] }
     const items = Array(3).fill({ op: 'distance', from: point, to: point })
     for (let time = 0; time < 2; time++) {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAnswers, type RawAnswer } from '../raw-socket.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const MEBIBYTE = 1_048_576
 const PIECE = Buffer.from(`8000\r\n${' '.repeat(32_768)}\r\n`)
@@ -32,7 +32,7 @@ describe.each(ADAPTERS)('a rejection on %s', (adapter) => {
   const outcomes = new Map<string, Promise<RawAnswer | Error>>()
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter, MAX_BODY_BYTES: String(MAX_BODY) })
-    limited = await startTestService({ HTTP_ADAPTER: adapter, RATE_LIMIT_PUBLIC: '1' })
+    limited = await startTestService({ HTTP_ADAPTER: adapter, ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '1' })
     // The first request of a process is slow: a client would have written everything before it is rejected.
     await service.post('/compute/v0/area', {})
     await limited.post('/compute/v0/area', {})

@@ -200,7 +200,7 @@ describe('a batch in this process', () => {
       () => 0,
       () => undefined,
     )
-    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f' }
+    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f', result: undefined }
     const problem = { type: 'about:blank', title: 'Not sent', status: 400, detail: 'f' }
     for (let count = 1; count < 10_000; count++) writer.rejection(entry, problem)
     expect([writer.hasBegun, output(), readFileSync(path('e.ndjson'), 'utf8')]).toEqual([false, 'of before\n', ''])

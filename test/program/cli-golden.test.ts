@@ -256,6 +256,22 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
 })
 
 describe('the command line', () => {
+  it.each(['Eiffel Tower', '48.8584N 2.2945E', 'POINT 2 48', '0x1234', ''])(
+    'lists the forms of an input, with examples that it accepts, for %j',
+    async (input) => {
+      const { exitCode, err } = await runCli(['compute', 'distance', input, EIFFEL, '--local'], { env })
+      expect(exitCode).toBe(2)
+      const examples = [...err.matchAll(/^ {4}[\w ,]+?(?: {2,}|(?<=longitude,latitude) +)(\S.*)$/gm)].map(
+        ([, text]) => text!,
+      )
+      expect(examples).toHaveLength(10)
+      for (const example of examples.slice(0, 6)) {
+        const place = example.replace(/^'(.*)'$/, '$1')
+        expect(await runCli(['compute', 'intersects', place, place, '--local'], { env })).toMatchObject({ exitCode: 0 })
+      }
+    },
+  )
+
   it('uses the singular for one', async () => {
     const one = file('one.wkt', 'POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))\n')
     const output = join(folder.path, 'one.ndjson')

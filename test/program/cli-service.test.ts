@@ -3,9 +3,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symli
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadDevelopmentKeys } from '../../src/http/access/dev-keys.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
 import { cliFolder, runCli } from '../cli-runner.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const EIFFEL = '2.2945,48.8584'
@@ -17,7 +18,7 @@ let strict: TestService
 
 beforeAll(async () => {
   service = await startTestService({ API_KEYS_FILE: keyFile })
-  strict = await startTestService({ RATE_LIMIT_PUBLIC: '3' })
+  strict = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '3' })
 })
 afterAll(async () => {
   await Promise.all([service.stop(), strict.stop()])
@@ -29,7 +30,10 @@ const file = (name: string, text: string) => {
   return join(folder.path, name)
 }
 const cli = (argv: readonly string[], env: Record<string, string> = {}, input?: string) =>
-  runCli(argv, { env: { TRIGPOINT_URL: service.url, ...env }, ...(input === undefined ? {} : { input }) })
+  runCli(argv, {
+    env: { TRIGPOINT_URL: service.url, DATA_DIR: folder.path, ...env },
+    ...(input === undefined ? {} : { input }),
+  })
 
 describe('commands that use a service', () => {
   it('compute the same result as the API and as --local', async () => {
@@ -90,11 +94,40 @@ describe('commands that use a service', () => {
     expect((await cli([...ask, '--url', strict.url, '--api-key', strict.developerKey])).exitCode).toBe(0)
   })
 
+  it('use the development key of the service on this machine, unless the service has other keys', async () => {
+    const dataFolder = join(folder.path, 'keys-of-the-service')
+    const limited = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', DATA_DIR: dataFolder })
+    const ask = async (env: Record<string, string>, ...more: string[]) => {
+      const run = await cli(['compute', 'distance', EIFFEL, TOWN_HALL, '--url', limited.url, ...more], env)
+      expect(run.out + run.err).not.toContain(limited.internalKey)
+      return run.exitCode
+    }
+    const port = new URL(limited.url).port
+    for (let count = 0; count < 4; count++) expect(await ask({ DATA_DIR: dataFolder })).toBe(0)
+    expect(await ask({ DATA_DIR: dataFolder }, '--url', `http://localhost:${port}`)).toBe(0)
+    // The key that is given is used, also if it is wrong.
+    expect(await ask({ DATA_DIR: dataFolder }, '--api-key', 'wrong')).toBe(4)
+    const otherFolder = join(folder.path, 'other-keys')
+    loadDevelopmentKeys(otherFolder)
+    // The address had two requests, of which the wrong key used one. The rejected key of the file uses the other.
+    expect(await ask({ DATA_DIR: otherFolder })).toBe(5)
+    expect(await ask({ DATA_DIR: join(folder.path, 'nothing') })).toBe(5)
+    expect(await ask({ DATA_DIR: dataFolder })).toBe(0)
+    await limited.stop()
+  })
+
+  it('do without the development key when the service rejects it', async () => {
+    const otherFolder = join(folder.path, 'other-keys')
+    loadDevelopmentKeys(otherFolder)
+    expect((await cli(['compute', 'distance', EIFFEL, TOWN_HALL], { DATA_DIR: otherFolder })).exitCode).toBe(0)
+  })
+
   it('stop a batch at the hourly limit, and resume with a key', async () => {
     const points = file('points.csv', `lon,lat\n${'2,48\n'.repeat(20)}`)
     const output = join(folder.path, 'limited.ndjson')
     const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', output, '--chunk', '5']
-    const fresh = await startTestService({ RATE_LIMIT_PUBLIC: '7' })
+    argv.push('--concurrency', '1')
+    const fresh = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '7' })
     const first = await cli([...argv, '--url', fresh.url])
     expect([first.exitCode, first.err]).toEqual([
       5,
@@ -117,6 +150,31 @@ describe('commands that use a service', () => {
     const restarted = await cli([...argv, '--restart', '--url', fresh.url])
     expect([restarted.exitCode, restarted.err]).toEqual([3, expect.stringContaining('the files are unchanged')])
     expect(readFileSync(output, 'utf8').trim().split('\n')).toHaveLength(20)
+  })
+
+  it('keep every result within the limit, whichever of the concurrent requests got it, and resume with the others', async () => {
+    const points = file('race.csv', `lon,lat\n${'2,48\n'.repeat(200)}`)
+    const output = join(folder.path, 'race.ndjson')
+    const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', output, '--attest', 'none']
+    argv.push('--chunk', '30', '--concurrency', '8')
+    const fresh = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '73', RATE_LIMIT_DEVELOPER: '127' })
+    const first = await cli([...argv, '--url', fresh.url])
+    expect(first.exitCode).toBe(5)
+    expect(first.err.trim().split('\n')).toEqual([
+      expect.stringContaining('the hourly limit allows 73 more items'),
+      expect.stringMatching(
+        /^trigpoint: the hourly limit is reached until 20\S+Z; 73 items are done: run the same command again to resume, after/,
+      ),
+    ])
+    // The key allows exactly the items that are missing.
+    const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.developerKey])
+    expect([second.exitCode, second.err]).toEqual([0, expect.stringMatching(/^going on after item \d+/)])
+    const ids = readFileSync(output, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id)
+    expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => index + 1))
+    await fresh.stop()
   })
 
   it('verify batches under a Merkle root, and their items', async () => {

@@ -1,5 +1,6 @@
 import type { BatchOperation } from '../../client/batch.ts'
 import { type InputLike, isObject, toInput } from '../../client/forms.ts'
+import type { BatchResult } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { SourceItem } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../options.ts'
@@ -13,6 +14,8 @@ export interface Entry {
   readonly id: string | number
   readonly item: BatchOperation | undefined
   readonly fault: string | undefined
+  /** Set when it has arrived. It stays here until the results of all items before it have arrived too. */
+  result: BatchResult | undefined
 }
 
 /**
@@ -22,11 +25,21 @@ export class Feeder {
   readonly #source: AsyncIterator<SourceItem>
   readonly #rule: ItemRule
   readonly #onFault: (entry: Entry) => void
+  readonly #earlierResults: ReadonlyMap<number, BatchResult>
   #number = 0
   #pending: Entry[] = []
 
-  /** @param onFault receives each invalid item, in the order of the file */
-  constructor(source: AsyncIterable<SourceItem>, rule: ItemRule, onFault: (entry: Entry) => void) {
+  /**
+   * @param onFault receives each invalid item, in the order of the file
+   * @param earlierResults results of an earlier run, by number of the item; these items are not sent again
+   */
+  constructor(
+    source: AsyncIterable<SourceItem>,
+    rule: ItemRule,
+    onFault: (entry: Entry) => void,
+    earlierResults: ReadonlyMap<number, BatchResult> = new Map(),
+  ) {
+    this.#earlierResults = earlierResults
     this.#source = source[Symbol.asyncIterator]()
     this.#rule = rule
     this.#onFault = onFault
@@ -47,16 +60,21 @@ export class Feeder {
   }
 
   /** Yields the items to be sent: first those that were sent without a result, then new ones. */
-  async *items(): AsyncGenerator<BatchOperation, void, undefined> {
-    for (const { item } of [...this.#pending]) if (item !== undefined) yield item
+  async *unanswered(): AsyncGenerator<Entry, void, undefined> {
+    for (const entry of [...this.#pending]) if (entry.item !== undefined && entry.result === undefined) yield entry
     for (;;) {
       const { done, value } = await this.#source.next()
       if (done === true) return
       const entry = this.#createEntry(value)
       this.#pending.push(entry)
       this.#reportFaults()
-      if (entry.item !== undefined) yield entry.item
+      if (entry.item !== undefined && entry.result === undefined) yield entry
     }
+  }
+
+  /** The items behind the first one without a result that have one already. */
+  get answeredAhead(): readonly Entry[] {
+    return this.#pending.filter(({ result }) => result !== undefined)
   }
 
   /** The item of the next result; undefined if no item is pending. */
@@ -80,8 +98,11 @@ export class Feeder {
     const composed =
       sourceItem.fault === undefined ? composeItem(sourceItem, number, this.#rule) : { fault: sourceItem.fault }
     return 'fault' in composed
-      ? { number, place, id, item: undefined, fault: composed.fault }
-      : { number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined }
+      ? { number, place, id, item: undefined, fault: composed.fault, result: undefined }
+      : {
+          ...{ number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined },
+          result: this.#earlierResults.get(number),
+        }
   }
 
   #reportFaults(): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { BatchResult } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { ReadBytes } from '../inputs/pieces.ts'
 
@@ -13,6 +14,8 @@ export interface Checkpoint {
   readonly errorBytes: number
   /** How much of the input was read. Some of it may not have a result yet. */
   readonly read?: ReadBytes
+  /** Results of items behind the first one that is not done, by number of the item. */
+  readonly ahead?: readonly (readonly [number: number, result: BatchResult])[]
 }
 
 /** What must be equal for a run to be resumed. */

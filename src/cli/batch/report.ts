@@ -30,15 +30,28 @@ export async function warnAboutLimit(
     const remaining = await fetchRemainingLimit(service, terminal.signal)
     if (remaining === undefined || skipped + remaining.items >= MAX_COUNTED_ITEMS) return
     if (!(await feeder.skip(skipped)) || !(await hasMore(feeder, remaining.items))) return
-    const until = `${new Date(remaining.resetSeconds * 1000).toISOString().slice(0, 19)}Z`
     terminal.err(
-      `the hourly limit allows ${formatCount(remaining.items, 'more item')} until ${until}, and the file has more: the run will end there\n`,
+      `the hourly limit allows ${formatCount(remaining.items, 'more item')} until ${resetText(remaining)}, and the file has more: the run will end there\n`,
     )
   } catch {
     // If the service or the file cannot be read, the run itself reports it.
   } finally {
     await feeder.close()
   }
+}
+
+/** Returns the time at which the hourly limit is reset; undefined if the service does not say. */
+export async function fetchResetTime(service: TransportOptions, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const remaining = await fetchRemainingLimit(service, signal)
+    return remaining === undefined ? undefined : resetText(remaining)
+  } catch {
+    return undefined
+  }
+}
+
+function resetText({ resetSeconds }: RemainingLimit): string {
+  return `${new Date(resetSeconds * 1000).toISOString().slice(0, 19)}Z`
 }
 
 /** Asks the service with a request that does not count. Returns undefined if the response has no limit headers. */
@@ -59,7 +72,7 @@ async function fetchRemainingLimit(
 
 async function hasMore(feeder: Feeder, items: number): Promise<boolean> {
   let count = 0
-  for await (const _ of feeder.items()) {
+  for await (const _ of feeder.unanswered()) {
     feeder.settle()
     if (++count > items) return true
   }

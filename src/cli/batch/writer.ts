@@ -111,6 +111,8 @@ export interface BatchWriter {
   readonly hasBegun: boolean
   result(result: BatchResult): Promise<void>
   rejection(entry: Entry, problem: ProblemDetails): void
+  /** Saves results of items behind the first one that is not done. The next run does not compute them again. */
+  saveAhead(entries: readonly Entry[]): void
   /** @param isComplete whether all items are done */
   close(isComplete: boolean): void
 }
@@ -132,6 +134,7 @@ export class FileWriter implements BatchWriter {
   readonly #hasInterruptedRun: boolean
   #items: number
   #failed: number
+  #ahead: NonNullable<Checkpoint['ahead']>
   #checkpointMs: number
   #checkpointItems: number
 
@@ -162,6 +165,7 @@ export class FileWriter implements BatchWriter {
     this.#read = read
     this.#items = this.from.items
     this.#failed = this.from.failed
+    this.#ahead = this.from.ahead ?? []
     this.#checkpointMs = now()
     this.#checkpointItems = this.#items
     // A restart overwrites nothing before the first result, so that an unavailable service costs no earlier results.
@@ -182,6 +186,12 @@ export class FileWriter implements BatchWriter {
     this.#errors.add(errorLine(entry, problem))
     this.#failed++
     this.#count(entry.item !== undefined)
+  }
+
+  saveAhead(entries: readonly Entry[]): void {
+    if (entries.length === 0) return
+    this.#ahead = entries.map(({ number, result }) => [number, result!] as const)
+    if (!this.hasBegun) this.#begin()
   }
 
   close(isComplete: boolean): void {
@@ -210,7 +220,9 @@ export class FileWriter implements BatchWriter {
     this.#output.sync()
     this.#errors.sync()
     const read = this.#read()
-    this.#journal.write({ ...this.progress, ...(read === undefined ? {} : { read }) })
+    this.#ahead = this.#ahead.filter(([number]) => number > this.#items)
+    const ahead = this.#ahead.length === 0 ? {} : { ahead: this.#ahead }
+    this.#journal.write({ ...this.progress, ...(read === undefined ? {} : { read }), ...ahead })
     this.#checkpointMs = this.#now()
     this.#checkpointItems = this.#items
   }
@@ -236,6 +248,7 @@ export function createPipeWriter(terminal: Terminal): BatchWriter {
       terminal.err(printable(errorLine(entry, problem)))
     },
     hasBegun: true,
+    saveAhead() {},
     close() {},
   }
 }

@@ -4,16 +4,16 @@ import { resolve } from 'node:path'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { sleep } from '../../client/transport.ts'
-import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
-import { Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
+import type { ProblemDetails } from '../../types/generated.ts'
+import { type Entry, Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
-import { printSummary, warnAboutLimit } from '../batch/report.ts'
+import { fetchResetTime, printSummary, warnAboutLimit } from '../batch/report.ts'
+import { sendItems } from '../batch/sender.ts'
 import { type BatchWriter, createPipeWriter, FileWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
 import { countedBytes, peek, type ReadBytes } from '../inputs/pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
-import { localStream } from '../local-engine.ts'
 import {
   createServiceClient,
   DEFAULT_CHAIN_ID,
@@ -67,8 +67,11 @@ export async function runBatch(
         () => read(),
       )
   const startedMs = terminal.now()
-  const { items: skipped } = writer.from
-  if (skipped > 0) terminal.err(`resuming after item ${skipped.toLocaleString('en-US')}\n`)
+  const { items: skipped, ahead = [] } = writer.from
+  if (skipped + ahead.length > 0) {
+    const more = ahead.length === 0 ? '' : `, with ${formatCount(ahead.length, 'later result')} of the earlier run`
+    terminal.err(`resuming after item ${skipped.toLocaleString('en-US')}${more}\n`)
+  }
   const counted = countedBytes(pieces, writer.from.read, () => {
     throw usage(
       `${file}: not the input of the interrupted run: repeat it with that input, or start again with --restart`,
@@ -76,7 +79,8 @@ export async function runBatch(
   })
   read = counted.read
   const source = sourceItems(counted.pieces, file === '-' ? 'standard input' : file, options)
-  const feeder = new Feeder(source, rule, (entry) => writer.rejection(entry, notSentProblem(entry.fault ?? '')))
+  const onFault = (entry: Entry) => writer.rejection(entry, notSentProblem(entry.fault ?? ''))
+  const feeder = new Feeder(source, rule, onFault, new Map(ahead))
   const progress = createProgress(terminal, 'item')
   const show = () => {
     const { items, failed } = writer.progress
@@ -92,9 +96,10 @@ export async function runBatch(
       const items = sourceItems(readFileBytes(file, terminal), file, options)
       await warnAboutLimit(new Feeder(items, rule, () => {}), skipped, transportOptions(options, terminal), terminal)
     }
-    await processAll(feeder, writer, await createStream(options, terminal), show, terminal)
+    await processAll(feeder, writer, options, show, terminal)
     isComplete = true
   } catch (error) {
+    writer.saveAhead(feeder.answeredAhead)
     throw withHint(error, isPiped, writer, terminal)
   } finally {
     progress.stop()
@@ -132,69 +137,80 @@ function canonicalPath(file: string): string {
   }
 }
 
-type Stream = (items: AsyncIterable<BatchOperation>) => AsyncGenerator<BatchResult, void, undefined>
-
-async function createStream(options: BatchVerbOptions, terminal: Terminal): Promise<Stream> {
-  const { chainId = DEFAULT_CHAIN_ID, recipient, attest, concurrency, chunk } = options
-  if (options.local === true) {
-    const { createLocalEngine } = await import('../local-engine.ts')
-    const engine = await createLocalEngine(terminal, options.data)
-    return (items) => localStream(items, engine, { chainId, recipient, attest, signal: terminal.signal })
-  }
-  const client = await createServiceClient(options, terminal, chainId)
-  const call: StreamOptions = { recipient, attest, concurrency, chunkItems: chunk, signal: terminal.signal }
-  return (items) => client.batch.stream(items, call)
-}
-
 /** Sends items until each has a result or an error. Items that failed temporarily are sent again. */
 async function processAll(
   feeder: Feeder,
   writer: BatchWriter,
-  stream: Stream,
+  options: BatchVerbOptions,
   show: () => void,
   terminal: Terminal,
 ): Promise<void> {
-  for (let failures = 0; ; ) {
-    let failure: ProblemDetails | undefined
-    for await (const result of stream(feeder.items())) {
-      const entry = feeder.first
-      if (entry === undefined) throw new RangeError('received more results than items')
-      if (result.error === undefined) await writer.result(result)
-      else if (isTemporary(result.error.status)) {
-        failure = result.error
-        break
-      } else writer.rejection(entry, result.error)
+  const flush = async () => {
+    for (let entry = feeder.first; entry?.result !== undefined; entry = feeder.first) {
+      if (entry.result.error === undefined) await writer.result(entry.result)
+      else writer.rejection(entry, entry.result.error)
       feeder.settle()
-      failures = 0
       show()
     }
-    if (failure === undefined) return
-    failures++
-    if (failure.status === 429 || failures > MAX_FAILURES) {
-      throw new CommandError(exitCodeForStatus(failure.status), `${failure.title}: ${failure.detail}`)
+  }
+  const { chainId = DEFAULT_CHAIN_ID, recipient, attest, concurrency, chunk: chunkItems } = options
+  if (options.local === true) {
+    const { computeLocally, createLocalEngine } = await import('../local-engine.ts')
+    const engine = await createLocalEngine(terminal, options.data)
+    for await (const entry of feeder.unanswered()) {
+      if (terminal.signal.aborted) throw terminal.signal.reason
+      entry.result = await computeLocally(entry.item!, engine, { chainId, recipient, attest })
+      await flush()
     }
+    return flush()
+  }
+  const client = await createServiceClient(options, terminal, chainId)
+  const call: StreamOptions = { recipient, attest, concurrency: 1, chunkItems, signal: terminal.signal }
+  const send = (items: readonly BatchOperation[]) => client.batch.stream(items, call)
+  for (let failures = 0; ; ) {
+    const { items } = writer.progress
+    const failure = await sendItems(feeder, { concurrency, chunkItems, send, flush })
+    if (failure === undefined) return
+    if (writer.progress.items > items) failures = 0
+    failures++
+    if (failure.status === 429) throw await limitError(feeder, writer, options, terminal)
+    if (failures > MAX_FAILURES)
+      throw new CommandError(exitCodeForStatus(failure.status), `${failure.title}: ${failure.detail}`)
     await sleep(1000 * 2 ** (failures - 1), terminal.signal)
   }
 }
 
-/** Tells whether a status is temporary and says nothing about the item. */
-function isTemporary(status: number): boolean {
-  return status === 429 || status >= 500
+/** Creates the error of a run that ends at the hourly limit, in one line: what is done, when to resume, and how. */
+async function limitError(
+  feeder: Feeder,
+  writer: BatchWriter,
+  options: BatchVerbOptions,
+  terminal: Terminal,
+): Promise<CommandError> {
+  const resetTime = await fetchResetTime(transportOptions(options, terminal), terminal.signal)
+  const reset = resetTime === undefined ? '' : ` until ${resetTime}`
+  const isPiped = options.output === '-'
+  const doneItems = writer.progress.items + (isPiped ? 0 : feeder.answeredAhead.length)
+  const done = formatCount(doneItems, 'item is', 'items are')
+  const resume = isPiped ? 'a key (--api-key) raises the limit' : `${RESUME}, after that time or with a key (--api-key)`
+  return new CommandError(EXIT.rateLimited, `the hourly limit is reached${reset}; ${done} done: ${resume}`)
 }
+
+const RESUME = 'run the same command again to resume'
 
 /** Adds to an error how to resume the run. */
 function withHint(error: unknown, isPiped: boolean, writer: BatchWriter, terminal: Terminal): unknown {
   if (isPiped) return error
   const { items } = writer.progress
   const hint = writer.hasBegun
-    ? `${formatCount(items, 'item is', 'items are')} done: run the same command again to resume`
+    ? `${formatCount(items, 'item is', 'items are')} done: ${RESUME}`
     : 'no results yet: the files are unchanged'
   if (terminal.signal.aborted) {
     terminal.err(`${hint}\n`)
     return error
   }
   const { exitCode, text } = exitForError(error)
-  return exitCode === EXIT.usageError || exitCode === EXIT.internal
+  return exitCode === EXIT.usageError || exitCode === EXIT.internal || exitCode === EXIT.rateLimited
     ? error
     : new CommandError(exitCode, `${text}\n  ${hint}`, { cause: error })
 }

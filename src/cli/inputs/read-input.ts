@@ -1,12 +1,31 @@
+import { existsSync } from 'node:fs'
 import type { InputLike } from '../../client/forms.ts'
 import { usage } from '../exit-codes.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
-import { readFileBytes, type SourceOptions, sourceItems } from './source.ts'
+import { missingFileText, readFileBytes, type SourceOptions, sourceItems } from './source.ts'
 import { isPlaceText, readPlaceText, type SourceItem } from './source-item.ts'
 
 const UID = /^0x[0-9a-fA-F]{64}$/
 /** Matches `tracks.gpx#2`: the second geometry in the file. */
 const NUMBERED_FILE = /^(.+)#([1-9]\d{0,8})$/s
+
+/** The forms of an input on the command line, each with an example in the quotes that a shell needs. */
+const INPUT_FORMS: readonly (readonly [form: string, example: string])[] = [
+  ['longitude,latitude', '2.2945,48.8584'],
+  ['WKT or EWKT', "'POINT (2.2945 48.8584)'"],
+  ['GeoJSON', `'{"type":"Point","coordinates":[2.2945,48.8584]}'`],
+  ['H3 cell', 'h3:8a1fb46622dffff'],
+  ['geohash', 'geohash:u09tvw0'],
+  ['WKB in hex', 'wkb:01010000004260e5d0225b024076711b0de06d4840'],
+  ['attestation UID', '0x and 64 hex digits'],
+  ['file', 'park.geojson (GeoJSON, lines of JSON, WKT, CSV, GPX)'],
+  ['one item of a file', 'walk.gpx#2'],
+  ['standard input', '-'],
+]
+
+function inputFormsText(): string {
+  return ['an input is one of', ...INPUT_FORMS.map(([form, example]) => `  ${form.padEnd(20)}${example}`)].join('\n  ')
+}
 
 /**
  * Reads one input from the command line: `lon,lat`, WKT, `h3:…`, `geohash:…`, `wkb:…`, JSON, the UID of a location attestation, a
@@ -24,8 +43,9 @@ export async function readInput(input: string, terminal: Terminal, options: Sour
     if ('fault' in read) throw usage(`${quoteShort(text)}: ${read.fault}`)
     return read.value
   }
-  if (text === '') throw usage('an input is empty: give a geometry, a UID, a file or -')
+  if (text === '') throw usage(`an input is empty\n  ${inputFormsText()}`)
   const [, file = text, number] = NUMBERED_FILE.exec(text) ?? []
+  if (file !== '-' && !existsSync(file)) throw usage(`${file}: ${missingFileText(file)}\n  ${inputFormsText()}`)
   const name = file === '-' ? 'standard input' : file
   const pieces = readFileBytes(file, terminal)
   const item =

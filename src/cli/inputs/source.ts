@@ -92,6 +92,6 @@ export async function* readFileBytes(file: string, terminal: Terminal): AsyncGen
 }
 
 /** Explains a missing file. In `2.29 48.86` each number is a separate argument, which would be read as a file name. */
-function missingFileText(file: string): string {
+export function missingFileText(file: string): string {
   return /^[-+]?\d+(?:\.\d+)?,?$/.test(file) ? 'no such file; write a point as lon,lat without a space' : 'no such file'
 }

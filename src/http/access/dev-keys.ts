@@ -29,6 +29,15 @@ export function loadDevelopmentKeys(dataDir: string): DevelopmentKeys {
   return createFile(path, `${JSON.stringify(fresh, null, 2)}\n`) ? fresh : readKeys(path)
 }
 
+/** Returns the keys that a service of this machine stored in `<dataDir>/dev-keys.json`; undefined if it holds none. */
+export function findDevelopmentKeys(dataDir: string): DevelopmentKeys | undefined {
+  try {
+    return readKeys(join(dataDir, 'dev-keys.json'))
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the keys as entries of the key table. */
 export function developmentKeyEntries(keys: DevelopmentKeys): ApiKey[] {
   return [

@@ -12,6 +12,9 @@ const FORBIDDEN: ProblemData = {
     'this route is internal: call it from the same machine without a proxy, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token',
 }
 
+/** The settings from which it follows whether others than this machine can reach the service. */
+type ReachSettings = Pick<Config, 'production' | 'publicUrl' | 'trustedProxies'>
+
 /**
  * Decides who may use the internal routes (decision 85): clients with the secret; addresses that the operator listed; and the
  * service's own machine, unless a setting shows that others can reach the service. The address proves nothing if the request
@@ -21,23 +24,34 @@ const FORBIDDEN: ProblemData = {
  * @throws {ConfigError} if `SYNC_ALLOW` is not a list of addresses
  */
 export function createInternalCheck(
-  config: Pick<Config, 'production' | 'publicUrl' | 'trustedProxies' | 'syncAllow' | 'cronSecret'>,
+  config: ReachSettings & Pick<Config, 'syncAllow' | 'cronSecret'>,
 ): (exchange: Exchange) => ProblemData | undefined {
   const allowed = parseRanges(config.syncAllow, 'SYNC_ALLOW')
   const publicHost = readPublicHost(config)
-  const isPublic = publicHost !== undefined && !isLoopbackHost(publicHost)
-  const trustsLoopback = !config.production && config.trustedProxies.length === 0 && !isPublic
+  const isLocalCaller = createLocalCheck(config)
   const secret = config.cronSecret === undefined ? undefined : digest(`Bearer ${config.cronSecret}`)
 
   return (exchange) => {
     const { authorization, host = '' } = exchange.head
     if (secret !== undefined && authorization !== undefined && timingSafeEqual(digest(authorization), secret))
       return undefined
-    if (trustsLoopback && isFromThisMachine(exchange, publicHost)) return undefined
+    if (isLocalCaller(exchange)) return undefined
     // A host name may resolve to any address at the next look-up; an address always means itself.
     const namesUs = isOwnHost(host, publicHost) || parseAddress(removePort(host)) !== undefined
     return namesUs && isDirect(exchange.head) && isInRanges(unmapIpv4(exchange.peer), allowed) ? undefined : FORBIDDEN
   }
+}
+
+/**
+ * Returns a function that tells whether a program on the service's own machine sent a request. It returns false for every
+ * request if a setting shows that others can reach the service, because a proxy on this machine may then forward their requests.
+ * Call it before `HttpHandler.handle` returns.
+ */
+export function createLocalCheck(config: ReachSettings): (exchange: Pick<Exchange, 'head' | 'peer'>) => boolean {
+  const publicHost = readPublicHost(config)
+  const isPublic = publicHost !== undefined && !isLoopbackHost(publicHost)
+  if (config.production || config.trustedProxies.length > 0 || isPublic) return () => false
+  return (exchange) => isFromThisMachine(exchange, publicHost)
 }
 
 /**

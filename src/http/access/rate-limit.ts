@@ -1,7 +1,7 @@
 import type { ProblemData } from '../../base/problem.ts'
 import type { Tier } from '../../config/http.ts'
 
-/** Key under which requests are counted together: an address key, or `key:` and the digest of an API key. */
+/** Key under which requests are counted together: an address key, `key:` and the digest of an API key, or `LOCAL_CALLER`. */
 export type Subject = number | string
 
 /** The current hour of one subject. */
@@ -78,6 +78,15 @@ const WAIT_HINTS = {
   item: 'X-RateLimit-Reset has the Unix seconds when the hour ends',
 } as const
 
+/** What raises the limit, by the tier of the caller. */
+const HIGHER_LIMIT_HINTS: Readonly<Record<Tier, string>> = {
+  public:
+    'on the machine of the service, "trigpoint keys add developer" creates an API key with a higher limit; RATE_LIMIT_PUBLIC sets the limit without a key',
+  developer:
+    'on the machine of the service, "trigpoint keys add internal" creates a key with a higher limit; RATE_LIMIT_DEVELOPER sets the limit of this one',
+  internal: 'RATE_LIMIT_INTERNAL of the service sets this limit',
+}
+
 /**
  * Returns the problem for requests that exceed the hourly limit.
  *
@@ -89,7 +98,7 @@ export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof type
   return {
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
-    invalidParts: [{ pointer: '#', detail: reached, code: 'limit' }],
+    invalidParts: [{ pointer: '#', detail: reached, code: 'limit', hint: HIGHER_LIMIT_HINTS[tier] }],
   }
 }
 

@@ -9,6 +9,9 @@ import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './caller.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
 
+/** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
+export const LOCAL_CALLER = 'local'
+
 /** The state of a request in flight: everything that its response needs. */
 export class RequestState implements ResponseContext, RouteRequest {
   readonly exchange: Exchange
@@ -17,7 +20,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   readonly #config: Config
   /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
   readonly holder: KeyHolder | 'invalid' | undefined
-  /** Subject of the rate limit: the key, else the address. */
+  /** Subject of the rate limit: the key, else this machine (`LOCAL_CALLER`), else the address. */
   readonly subject: Subject
   /** undefined until the window was read. */
   knownRate: RateStatus | undefined = undefined
@@ -47,7 +50,8 @@ export class RequestState implements ResponseContext, RouteRequest {
   }
 
   get tier(): Tier {
-    return typeof this.holder === 'object' ? this.holder.tier : 'public'
+    if (typeof this.holder === 'object') return this.holder.tier
+    return this.subject === LOCAL_CALLER ? 'internal' : 'public'
   }
 
   get limit(): number {

@@ -1,0 +1,64 @@
+import type { Config } from '../../config/config.ts'
+import { ConfigError } from '../../config/setting.ts'
+import { backUp, restore } from '../../store/backup.ts'
+import { migrate } from '../../store/migrations.ts'
+import { createRecordStore } from '../../store/operations.ts'
+import { openPglite } from '../../store/pglite.ts'
+import { openPostgres } from '../../store/postgres.ts'
+import { countOpenSubmissions } from '../../store/submissions.ts'
+import { formatCount } from '../terminal.ts'
+
+/** Statement timeout of these commands. It is long, because no client waits for them. */
+const STATEMENT_MS = 600_000
+
+export type RecordsCommand = { readonly kind: 'backup' | 'restore'; readonly file: string }
+
+/**
+ * Errors that are bugs. All others are reported in one line, like an invalid setting, because another file, folder or database
+ * fixes them.
+ */
+const BUG_TYPES = [TypeError, RangeError, ReferenceError]
+
+/**
+ * Writes all records to a file, or fills an empty store from such a file.
+ *
+ * @returns a sentence about what was done
+ * @throws {ConfigError} if the store is in use or cannot be reached, or the file cannot be written or is not a backup
+ */
+export async function runRecordsCommand(command: RecordsCommand, config: Config): Promise<string> {
+  try {
+    return await runCommand(command, config)
+  } catch (error) {
+    if (!(error instanceof Error) || BUG_TYPES.some((fault) => error instanceof fault)) throw error
+    throw new ConfigError(error.message, { cause: error })
+  }
+}
+
+async function runCommand({ kind, file }: RecordsCommand, config: Config): Promise<string> {
+  const { databaseUrl, dataDir, limits } = config
+  const database =
+    databaseUrl === undefined
+      ? await openPglite(dataDir)
+      : await openPostgres({
+          url: databaseUrl,
+          readers: 1,
+          writers: 1,
+          connectTimeoutMs: limits.storeConnectMs,
+          readTimeoutMs: STATEMENT_MS,
+          writeTimeoutMs: STATEMENT_MS,
+          onLost: () => {},
+        })
+  try {
+    await migrate(database)
+    if (kind === 'backup') {
+      const written = `${formatCount(await backUp(database, file), 'record')} written to ${file}`
+      const pendingCount = await countOpenSubmissions(database.reads)
+      return pendingCount === 0 ? written : `${written}; not included: ${pendingCount} pending submissions`
+    }
+    const records = await restore(database, file)
+    await createRecordStore(database, () => new Date().toISOString()).maintain(undefined)
+    return `${formatCount(records, 'record')} restored from ${file}`
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../cli-runner.ts'
+import { type RecordService, startRecordService } from '../record-service.ts'
+import { addressOf, recordOf, uidOf } from '../store-records.ts'
+
+const COUNT = 2300
+const ODD_TEXT = '=1+1, "quoted"\nnext line, \u001b[31m'
+const RECORDS = Array.from({ length: COUNT }, (_, index) =>
+  recordOf(index + 1, index === 41 ? { memo: ODD_TEXT, subject: addressOf(77) } : {}),
+)
+let service: RecordService
+beforeAll(async () => {
+  service = await startRecordService('embedded', { RPC_URL_84532: 'http://127.0.0.1:1' }, RECORDS)
+})
+afterAll(() => service.remove())
+
+const cli = (...argv: string[]) =>
+  runCli(['records', ...argv], { env: { TRIGPOINT_URL: service.url, DATA_DIR: '/nonexistent' } })
+const jsonLines = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+// biome-ignore lint/suspicious/noExplicitAny: a page, a record or a collection
+const api = async (path: string): Promise<any> => (await fetch(`${service.url}/api/v0/location-records${path}`)).json()
+
+describe('trigpoint records', () => {
+  it('lists as many records as it was asked for, following the pages', async () => {
+    const run = await cli('list', '--limit', '2150')
+    expect([run.exitCode, run.err]).toEqual([0, expect.stringContaining('there are more')])
+    const listed = jsonLines(run.out)
+    const pages = await Promise.all([0, 1000, 2000].map((offset) => api(`?limit=1000&offset=${offset}`)))
+    const expected = pages.flatMap(({ data }) => data).slice(0, 2150)
+    expect(listed.map(({ uid }) => uid)).toEqual(expected.map(({ uid }: { uid: string }) => uid))
+    expect(listed[0]).toEqual(expected[0])
+    const all = await cli('list', '--limit', String(COUNT))
+    expect([all.err, jsonLines(all.out).length]).toEqual(['', COUNT])
+    expect(jsonLines((await cli('list')).out)).toHaveLength(100)
+  })
+
+  it('lists features as one collection, across pages', async () => {
+    const { out } = await cli('list', '--limit', '1500', '--format', 'geojson')
+    const { type, features } = JSON.parse(out)
+    expect([type, features.length]).toEqual(['FeatureCollection', 1500])
+    expect(features.slice(0, 2)).toEqual((await api('?limit=2&f=geojson')).features)
+  })
+
+  it('passes every filter on, and prints empty results in each format', async () => {
+    const subject = addressOf(77)
+    expect(jsonLines((await cli('list', '--subject', subject)).out).map(({ uid }) => uid)).toEqual([uidOf(42)])
+    const bbox = '-180,-90,180,90'
+    const filters = ['--chain', 'base-sepolia', '--prover', RECORDS[0]!.prover, '--bbox', bbox]
+    const [found, expected] = [
+      await cli('list', ...filters, '--from', '2020-01-01', '--to', '2100-01-01', '--limit', '5'),
+      await api(`?chain=base-sepolia&prover=${RECORDS[0]!.prover}&bbox=${bbox}&limit=5`),
+    ]
+    expect(jsonLines(found.out)).toEqual(expected.data)
+    const none = ['--to', '1971-01-01']
+    expect((await cli('list', ...none)).out).toBe('')
+    expect(JSON.parse((await cli('list', ...none, '--format', 'geojson')).out).features).toEqual([])
+    expect((await cli('list', ...none, '--format', 'csv')).out).toMatch(/^uid,chain,[a-z_,]+\n$/)
+    const wrong = await cli('list', '--chain', 'nowhere')
+    expect([wrong.exitCode, wrong.err]).toEqual([2, expect.stringContaining('chain')])
+  })
+
+  it('gets one record in each format', async () => {
+    expect(JSON.parse((await cli('get', uidOf(7))).out)).toEqual(await api(`/${uidOf(7)}`))
+    expect(JSON.parse((await cli('get', uidOf(7), '--format', 'geojson')).out)).toMatchObject({ type: 'Feature' })
+    expect((await cli('get', uidOf(7), '--format', 'csv')).out.split('\n')[1]).toContain(uidOf(7))
+    expect((await cli('get', uidOf(99_999))).exitCode).toBe(2)
+  })
+
+  it('exports all records in each format', async () => {
+    const lines = jsonLines((await cli('export')).out)
+    expect(lines).toHaveLength(COUNT)
+    const { features } = JSON.parse((await cli('export', '--format', 'geojson')).out)
+    expect(features.map(({ id }: { id: string }) => id)).toEqual(lines.map(({ uid }) => uid))
+  })
+
+  it('writes a table that quotes what it must, and that batch reads', async () => {
+    const { out } = await cli('export', '--format', 'csv', '--subject', addressOf(77))
+    expect(out).toContain('"=1+1, ""quoted""\nnext line, \u001b[31m"')
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-records-'))
+    const file = join(folder, 'records.csv')
+    writeFileSync(file, (await cli('list', '--format', 'csv', '--limit', '50')).out)
+    const computed = await runCli(['batch', 'distance', file, '--with', 'to=2,48', '--local', '--data', folder])
+    expect([computed.exitCode, jsonLines(computed.out).length]).toEqual([0, 50])
+    rmSync(folder, { recursive: true })
+  })
+})

@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Feeder } from '../../src/cli/batch/feeder.ts'
+import { sendItems } from '../../src/cli/batch/sender.ts'
+import { FileWriter } from '../../src/cli/batch/writer.ts'
+import type { BatchOperation } from '../../src/client/batch.ts'
+import { ApiError } from '../../src/client/transport.ts'
+import type { BatchResult } from '../../src/types/generated.ts'
+
+const LIMIT = { type: 'about:blank', title: 'Rate Limited', status: 429, detail: 'the limit is reached' }
+const RULE = { operation: 'area', fixed: {}, radius: undefined } as const
+const RING = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 0],
+]
+
+async function* source(count: number) {
+  for (let number = 1; number <= count; number++) {
+    yield { place: `line ${number}`, value: { type: 'Polygon', coordinates: [RING] } }
+  }
+}
+
+const resultOf = ({ id }: BatchOperation) => ({ id, result: Number(id) }) as unknown as BatchResult
+
+/** Runs a batch of ten items in chunks of two, all sent at once, whose chunks the service answers with `answers`. */
+async function run(output: string, answers: (items: readonly BatchOperation[]) => AsyncIterable<BatchResult>) {
+  const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
+  const files = { output, errors: `${output}.errors` }
+  const writer = new FileWriter(
+    files,
+    identity,
+    false,
+    () => 0,
+    () => undefined,
+  )
+  const feeder = new Feeder(source(10), RULE, () => {}, new Map(writer.from.ahead))
+  await feeder.skip(writer.from.items)
+  const sent: (string | number | undefined)[] = []
+  const send = (items: readonly BatchOperation[]) => {
+    sent.push(...items.map(({ id }) => id))
+    return answers(items)
+  }
+  const flush = async () => {
+    for (let entry = feeder.first; entry?.result !== undefined; entry = feeder.first) {
+      await writer.result(entry.result)
+      feeder.settle()
+    }
+  }
+  const outcome = await sendItems(feeder, { concurrency: 5, chunkItems: 2, send, flush }).catch((error) => error)
+  writer.saveAhead(feeder.answeredAhead)
+  writer.close(outcome === undefined)
+  const ids = readFileSync(output, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).id)
+  return { outcome, sent, ids }
+}
+
+describe('chunks that race for the rest of the limit', () => {
+  it.each([
+    ['the whole first chunk is refused', new ApiError(LIMIT)],
+    ['the connection of the first chunk breaks', new Error('broken')],
+  ])('keep the results of later chunks when %s', async (_what, error) => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-sender-'))
+    const output = join(folder, 'out.ndjson')
+    const first = await run(output, async function* (items) {
+      const number = Number(items[0]!.id)
+      if (number === 1) throw error
+      for (const item of items) yield item.id === 6 ? { id: 6, error: LIMIT } : resultOf(item)
+    })
+    expect(first.outcome).toEqual(error instanceof ApiError ? LIMIT : error)
+    expect([first.ids, first.sent.length]).toEqual([[], 10])
+    const second = await run(output, async function* (items) {
+      yield* items.map(resultOf)
+    })
+    // Only the items without a result are sent again, and the output has the order of the input.
+    expect(second).toEqual({ outcome: undefined, sent: [1, 2, 6], ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] })
+    rmSync(folder, { recursive: true })
+  })
+
+  it('send no new chunk after a failure', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-sender-'))
+    let calls = 0
+    const { sent, outcome } = await run(join(folder, 'out.ndjson'), async function* (items) {
+      if (++calls === 1) throw new ApiError(LIMIT)
+      yield* items.map(resultOf)
+    })
+    expect([outcome, sent.length]).toEqual([LIMIT, 10])
+    rmSync(folder, { recursive: true })
+  })
+})

@@ -168,7 +168,7 @@ describe('commands that use a service', () => {
     ])
     // The key allows exactly the items that are missing.
     const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.developerKey])
-    expect([second.exitCode, second.err]).toEqual([0, expect.stringMatching(/^going on after item \d+/)])
+    expect([second.exitCode, second.err]).toEqual([0, expect.stringMatching(/^resuming after item \d+/)])
     const ids = readFileSync(output, 'utf8')
       .trim()
       .split('\n')

@@ -1,6 +1,6 @@
 /** Measures the first call in a new process, which shows the cost of a cold start. */
 
-import { createPoleResolver } from '../src/compute/validity.ts'
+import { kernelPoleResolver } from '../src/compute/validity.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import { intersects } from '../src/topology/intersects.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
@@ -29,7 +29,7 @@ export async function measureFirstCall(contender: string): Promise<void> {
       return () => geos.intersects(geosA, geosB)
     }
     const kernel = loadKernel()
-    const pole = createPoleResolver(kernel)
+    const pole = kernelPoleResolver(kernel)
     const [flatA, flatB] = [readGeometry(a, [], LIMITS), readGeometry(b, [], LIMITS)]
     return () => intersects(flatA, flatB, pole, kernel)
   }

@@ -1,5 +1,5 @@
 /** Counts wrong results of the contenders for geometries that touch or nearly touch. Expected results come from exact fractions. */
-import { createPoleResolver } from '../src/compute/validity.ts'
+import { kernelPoleResolver } from '../src/compute/validity.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import { contains } from '../src/topology/contains.ts'
 import { intersects } from '../src/topology/intersects.ts'
@@ -42,7 +42,7 @@ export interface Wrong {
 }
 
 export function printWrongAnswers({ kernel, geos, native, postGis }: TopologyLibraries): Wrong[] {
-  const pole = createPoleResolver(kernel)
+  const pole = kernelPoleResolver(kernel)
   const cases = createCases()
   const results: [string, Results[]][] = [
     [

@@ -5,7 +5,7 @@
 import turfContains from '@turf/boolean-point-in-polygon'
 import IndexedPointInAreaLocator from 'jsts/org/locationtech/jts/algorithm/locate/IndexedPointInAreaLocator.js'
 import Coordinate from 'jsts/org/locationtech/jts/geom/Coordinate.js'
-import { createPoleResolver } from '../src/compute/validity.ts'
+import { kernelPoleResolver } from '../src/compute/validity.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import { contains } from '../src/topology/contains.ts'
 import { intersects } from '../src/topology/intersects.ts'
@@ -70,7 +70,7 @@ export function validityRows(libraries: TopologyLibraries): Row[] {
 
 function unindexedRow({ kernel, geos, native }: TopologyLibraries, name: string, shape: Geometry, count: number): Row {
   const points = pointsAround(count)
-  const pole = createPoleResolver(kernel)
+  const pole = kernelPoleResolver(kernel)
   const flat = read(shape)
   const flatPoints = points.map(read)
   const jts = jtsGeometry(shape)
@@ -100,7 +100,7 @@ function unindexedRow({ kernel, geos, native }: TopologyLibraries, name: string,
 function preparedRow(libraries: TopologyLibraries, name: string, shape: Geometry, count: number): Row {
   const { kernel, geos, native, postGis } = libraries
   const points = pointsAround(count)
-  const pole = createPoleResolver(kernel)
+  const pole = kernelPoleResolver(kernel)
   const preparedShape = prepareTopology(read(shape))
   const flatPoints = points.map(read)
   const locator = new IndexedPointInAreaLocator(jtsGeometry(shape) as never)
@@ -139,7 +139,7 @@ function preparedRow(libraries: TopologyLibraries, name: string, shape: Geometry
 
 function pairRow(libraries: TopologyLibraries, name: string, predicate: Predicate, a: Geometry, b: Geometry): Row {
   const { kernel, geos, native, postGis } = libraries
-  const pole = createPoleResolver(kernel)
+  const pole = kernelPoleResolver(kernel)
   const [flatA, flatB, jtsA, jtsB] = [read(a), read(b), jtsGeometry(a), jtsGeometry(b)]
   const [geosA, geosB] = [geos.read(a), geos.read(b)]
   const prepared = geos.prepare(geosA)
@@ -167,7 +167,7 @@ function pairRow(libraries: TopologyLibraries, name: string, predicate: Predicat
 }
 
 function validityRow({ kernel, geos, native, postGis }: TopologyLibraries, name: string, shape: Geometry): Row {
-  const pole = createPoleResolver(kernel)
+  const pole = kernelPoleResolver(kernel)
   const [flat, jts, geosShape] = [read(shape), jtsGeometry(shape), geos.read(shape)]
   return {
     name,

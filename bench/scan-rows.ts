@@ -1,7 +1,7 @@
 /** Reading the bytes of a request into coordinates, without and with the computation that follows. */
 import turfContains from '@turf/boolean-point-in-polygon'
 import { keccak256 } from 'viem'
-import { createPoleResolver } from '../src/compute/validity.ts'
+import { kernelPoleResolver } from '../src/compute/validity.ts'
 import { canonicalGeometry } from '../src/crypto/canonical.ts'
 import { areaSquareMeters } from '../src/geodesy/area.ts'
 import { readGeometry } from '../src/geometry/read.ts'
@@ -40,7 +40,7 @@ export function scanRows({ kernel }: TopologyLibraries): Row[] {
 }
 
 export function wholeRows({ kernel, geos }: TopologyLibraries): Row[] {
-  const pole = createPoleResolver(kernel)
+  const pole = kernelPoleResolver(kernel)
   const text = toCanonicalBytes(wavyCircle(10_000, 0.5, 10, 45))
   const position = point(10.1, 45.1)
   const flatPosition = readGeometry(position, [], LIMITS)

@@ -24,7 +24,7 @@ import type { Note } from './response-text.ts'
 import {
   checkAntimeridianHoles,
   checkInterior,
-  createPoleResolver,
+  kernelPoleResolver,
   noAreaProblem,
   noMeasureProblem,
 } from './validity.ts'
@@ -224,14 +224,14 @@ function computeRow(
       return truth(
         row.name,
         inputRefs,
-        decide(() => contains(topologyFrom(first), topologyFrom(second), createPoleResolver(kernel), kernel), operands),
+        decide(() => contains(topologyFrom(first), topologyFrom(second), kernelPoleResolver(kernel), kernel), operands),
       )
     case 'intersects':
       return truth(
         row.name,
         inputRefs,
         decide(
-          () => intersects(topologyFrom(first), topologyFrom(second), createPoleResolver(kernel), kernel),
+          () => intersects(topologyFrom(first), topologyFrom(second), kernelPoleResolver(kernel), kernel),
           operands,
         ),
       )
@@ -313,7 +313,7 @@ function polygonArea({ geometry, prepared, path }: Subject, { kernel }: ComputeC
 
 function checkSubjectHoles({ geometry, prepared, path }: Subject, kernel: Kernel): void {
   if (prepared?.areHolesChecked === true) return
-  checkAntimeridianHoles(geometry, path, createPoleResolver(kernel))
+  checkAntimeridianHoles(geometry, path, kernelPoleResolver(kernel))
   if (prepared !== undefined) prepared.areHolesChecked = true
 }
 

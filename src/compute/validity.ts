@@ -41,7 +41,7 @@ const HINTS: Readonly<Record<InvalidityReason, string>> = {
 }
 
 /** Creates the function that decides which pole a ring around the axis encloses. Areas use the same rule (decision 92). */
-export function createPoleResolver(kernel: Kernel): PoleResolver {
+export function kernelPoleResolver(kernel: Kernel): PoleResolver {
   return (ring) => (enclosedPole(kernel, ring) < 0 ? -1 : 1)
 }
 
@@ -65,7 +65,7 @@ export function checkInterior(
 ): void {
   if (!geometry.partDimensions.includes(2)) return
   const topology = toPrepared(geometry)
-  const invalidity = findInvalidity(topology, createPoleResolver(kernel))
+  const invalidity = findInvalidity(topology, kernelPoleResolver(kernel))
   if (invalidity !== undefined) throw invalidityProblem(geometry, path, invalidity, HINTS[invalidity.reason])
   checkExtent(geometry, path, kernel)
   if (measures === undefined) return

@@ -85,7 +85,7 @@ export async function readSubmissions(session: Session, ids: readonly string[]):
   return rows.map(readSubmission)
 }
 
-/** Counts the submissions of an account by chain and status. */
+/** Counts the submissions that a sender's relay handles, by chain and status. */
 export async function countSubmissions(
   session: Session,
   {
@@ -107,7 +107,7 @@ export async function countSubmissions(
   }))
 }
 
-/** Counts the submissions of all accounts that are not over: queued, sent, or in a block that is not final. */
+/** Counts the unfinished submissions of all accounts: queued, sent, or in a block that is not final. */
 export async function countOpenSubmissions(session: Session): Promise<number> {
   const [row] = await session.query(
     "select count(*)::int as live from submission where status in ('queued', 'sent', 'mined')",

@@ -5,8 +5,8 @@ import type { BlockId, ChainProgress, ChainSyncState, Quarantined, SyncOperation
 const SPACING = 8
 
 /**
- * Blocks of one chain that we have seen, newest first: every block that is not final, and ever fewer of the older ones. So a
- * reorganisation of any depth has a common ancestor to roll back to.
+ * Blocks of one chain that were read, newest first: every block that is not final, and of the final ones the fewer the older they
+ * are. So a reorganisation of any depth has a common ancestor to roll back to.
  */
 export type Ladder = readonly BlockId[]
 

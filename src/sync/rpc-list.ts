@@ -9,7 +9,7 @@ interface RpcListParts {
   readonly random: () => number
   /** The longest suspension of an endpoint. */
   readonly maxSuspensionMs: number
-  /** Called once for each suspension of an endpoint, with its number from 1 in the order of the configuration. */
+  /** Called once for each suspension of an endpoint, with its index. See `EndpointStatus`. */
   readonly onSuspend?: (index: number, reason: string) => void
 }
 

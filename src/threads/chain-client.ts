@@ -101,7 +101,7 @@ export class ChainClient {
     toError: (failure) => new Error(lookupReason(failure)),
   })
   readonly #thread: ThreadHost<ChainRequest, ChainReply>
-  /** Ends the thread's subscription of ports to the store. */
+  /** Ends the thread's subscription to the store. */
   #leaveStore: (() => void) | undefined
   #hasStarted = false
 

@@ -1,6 +1,6 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import type { ComputeContext } from '../compute/run.ts'
-import { checkGeodesicEdges, checkInterior, createPoleResolver } from '../compute/validity.ts'
+import { checkGeodesicEdges, checkInterior, kernelPoleResolver } from '../compute/validity.ts'
 import { canonicalBytes } from '../crypto/canonical.ts'
 import { loadEd25519 } from '../crypto/ed25519.ts'
 import type { Secp256k1 } from '../crypto/primitives.ts'
@@ -55,7 +55,7 @@ export async function createVerifyEngine(
       const flat = readGeometry(geometry, path, limits)
       // Distances to the location are measured, so it must be valid for geodesic work.
       checkInterior(flat, path, kernel, { maxSolves: limits.maxDistanceSolves })
-      checkGeodesicEdges(flat, path, createPoleResolver(kernel), 'verification')
+      checkGeodesicEdges(flat, path, kernelPoleResolver(kernel), 'verification')
       return flat
     },
   }

@@ -18,7 +18,7 @@ export interface ImpliedSpeeds {
 
 /**
  * Computes how fast each signer must have moved between their stamps. Each speed is the lowest possible one, so that no
- * honest signer is accused: the distance less both accuracies, over the longest time that the two footprints allow.
+ * honest signer fails the check: the distance less both accuracies, over the longest time that the two footprints allow.
  *
  * @param between row i holds the distances from stamp i to the stamps before it, metres
  */

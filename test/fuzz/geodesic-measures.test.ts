@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { runOperation } from '../../src/compute/run.ts'
-import { checkInterior, createPoleResolver } from '../../src/compute/validity.ts'
+import { checkInterior, kernelPoleResolver } from '../../src/compute/validity.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -31,7 +31,7 @@ function ringArea(ring: readonly Position[]): number {
 }
 
 const isValidInPlane = (geometry: Geometry): boolean =>
-  findInvalidity(read(geometry), createPoleResolver(kernel)) === undefined
+  findInvalidity(read(geometry), kernelPoleResolver(kernel)) === undefined
 
 /** Whether the operations that measure accept a polygon. */
 function isAccepted(geometry: Geometry): boolean {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { createPoleResolver } from '../../src/compute/validity.ts'
+import { kernelPoleResolver } from '../../src/compute/validity.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'
@@ -20,7 +20,7 @@ const { feature } = createRequire(import.meta.url)('topojson-client') as {
 }
 
 const kernel = loadKernel()
-const poleOf = createPoleResolver(kernel)
+const poleOf = kernelPoleResolver(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 200_000, maxParts: 2000 })
 
 /** The most polygons to test of a geometry that is not valid as a whole. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPoleResolver } from '../../src/compute/validity.ts'
+import { kernelPoleResolver } from '../../src/compute/validity.ts'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
 import { enclosedPole } from '../../src/geometry/pole-resolver.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -16,7 +16,7 @@ import fc from '../seeded.ts'
 
 const RUNS = { numRuns: scaled(1000) }
 const kernel = loadKernel()
-const poleOf = createPoleResolver(kernel)
+const poleOf = kernelPoleResolver(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })
 const isValid = (geometry: Geometry): boolean => findInvalidity(read(geometry), poleOf) === undefined
 const geometryContains = (a: Geometry, b: Geometry): boolean => contains(read(a), read(b), poleOf)

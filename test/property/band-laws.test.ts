@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { runOperation } from '../../src/compute/run.ts'
-import { checkInterior, createPoleResolver } from '../../src/compute/validity.ts'
+import { checkInterior, kernelPoleResolver } from '../../src/compute/validity.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { bandAreaSquareMeters } from '../../src/geodesy/area.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -20,7 +20,7 @@ import fc from '../seeded.ts'
 
 const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 150) }
 const kernel = loadKernel()
-const poleOf = createPoleResolver(kernel)
+const poleOf = kernelPoleResolver(kernel)
 const engine = {
   kernel,
   keccak: await createKeccak(),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ProblemError } from '../../src/base/problem.ts'
-import { checkInterior, createPoleResolver } from '../../src/compute/validity.ts'
+import { checkInterior, kernelPoleResolver } from '../../src/compute/validity.ts'
 import { areaSquareMeters } from '../../src/geodesy/area.ts'
 import { lengthMeters } from '../../src/geodesy/length.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -43,7 +43,7 @@ it('measures a polygon with long edges exactly when it is valid with vertices al
     const isMeasured = isAccepted(geometry, { maxSolves: 100_000 })
     const divided = (pieces: number) => read(dividedAlongGeodesics(kernel, geometry, pieces))
     const agrees = [30, 1500].some(
-      (pieces) => (findInvalidity(divided(pieces), createPoleResolver(kernel)) === undefined) === isMeasured,
+      (pieces) => (findInvalidity(divided(pieces), kernelPoleResolver(kernel)) === undefined) === isMeasured,
     )
     expect(agrees, JSON.stringify(geometry)).toBe(true)
     seen[isMeasured ? 'measured' : 'refused']++

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ProblemError } from '../../src/base/problem.ts'
-import { checkInterior, createPoleResolver } from '../../src/compute/validity.ts'
+import { checkInterior, kernelPoleResolver } from '../../src/compute/validity.ts'
 import { areaSquareMeters } from '../../src/geodesy/area.ts'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -11,7 +11,7 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 import { at, box } from '../fixtures.ts'
 
 const kernel = loadKernel()
-const poleOf = createPoleResolver(kernel)
+const poleOf = kernelPoleResolver(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 100, maxParts: 10 })
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })

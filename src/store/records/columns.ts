@@ -222,8 +222,8 @@ export interface SelectedRecords {
 }
 
 /**
- * Columns in memory, by which lists are filtered and sorted, for every record. Any filter scans a million records in a few
- * milliseconds. About 100 bytes per record.
+ * Columns in memory of every record, by which lists are filtered and sorted. A filter scans a million records in a few
+ * milliseconds. A record takes about 100 bytes.
  */
 export class RecordColumns {
   readonly #rows: RecordRows

@@ -17,8 +17,8 @@ const MAX_EXAMINED = 20_000
 
 /**
  * Reads the next records of a list, newest first, for clients that read all of it. The work is bounded for every filter. If an
- * index finds few matching records, they are collected and sorted. Otherwise a limited number of records is walked, and the
- * slice ends where the walk ends, even if it is empty.
+ * index finds few matching records, they are collected and sorted. Otherwise a limited number of records is scanned in the order
+ * of the list, and the slice ends where the scan ends, even if it is empty.
  */
 export async function readSlice(session: Session, query: RecordQuery, size: ReadSize): Promise<RecordSlice> {
   const names = conditionNames(query)

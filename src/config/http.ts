@@ -1,6 +1,19 @@
 /** Settings of the HTTP server: its address, API keys, quotas and log. */
 import { DATA_DIR } from './records.ts'
-import { ConfigError, choice, constant, derived, flag, integer, list, number, parsed, text, url } from './setting.ts'
+import {
+  ConfigError,
+  choice,
+  constant,
+  derived,
+  flag,
+  integer,
+  list,
+  number,
+  optionalText,
+  parsed,
+  text,
+  url,
+} from './setting.ts'
 
 export type Tier = 'public' | 'developer' | 'internal'
 
@@ -23,8 +36,8 @@ export const HTTP_SETTINGS = {
   logSampleRatio: number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
   /** False: `GET /metrics` answers loopback peers only. */
   publicMetrics: flag('METRICS_PUBLIC', false),
-  /** A PMTiles file with streets for the explorer; '' without one. */
-  mapTiles: text('MAP_TILES', ''),
+  /** A PMTiles file with streets for the explorer. */
+  mapTiles: optionalText('MAP_TILES'),
   apiKeys: parsed<readonly ApiKey[]>('API_KEYS', [], readApiKeys),
   /** The file that `trigpoint keys` writes; it may not exist. */
   apiKeysFile: text('API_KEYS_FILE', (source) => `${DATA_DIR.read(source)}/api-keys.json`),

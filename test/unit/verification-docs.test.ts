@@ -103,7 +103,7 @@ describe('docs/verification.md', () => {
     const source = readFileSync(resolve(import.meta.dirname, '../../src/verify/stamp.ts'), 'utf8')
     const checkStructure = /^function checkStructure\([\s\S]*?^}/m.exec(source)![0]
     const checkIds = [...checkStructure.matchAll(/checks\.(?:fail|warn|info)\('([\w-]+)'/g)].map(([, id]) => id!)
-    const table = /`structureValid` wants[\s\S]*?\n\n(\|[\s\S]*?)\n\n/.exec(page)![1]!
+    const table = /`structureValid` requires[\s\S]*?\n\n(\|[\s\S]*?)\n\n/.exec(page)![1]!
     const rows = table.split('\n').slice(2)
     const listed = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`(.*?)`/g)].map(([, id]) => id!))
     expect(checkIds.length).toBeGreaterThan(7)

@@ -191,6 +191,19 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     path: '/api/v0/location-records?chain=moon',
     detail: 'Supported chains: arbitrum, celo, sepolia, base, base-sepolia, local',
   },
+  'Invalid filter': {
+    cause: 'filter is not CQL2, names an unknown property, or compares values of different types.',
+    remedy:
+      'Use the properties of /ogc/collections/location-records/queryables. The detail says where the text stops being CQL2.',
+    path: '/ogc/collections/location-records/items?filter=chain',
+    detail: 'expected a comparison instead of the end',
+  },
+  'Invalid filter-lang parameter': {
+    cause: 'filter-lang names a form of filter that the service does not read.',
+    remedy: 'Send cql2-text, cql2-json, or omit it for cql2-text.',
+    path: '/ogc/collections/location-records/items?filter=chain&filter-lang=sql',
+    detail: 'filter-lang must be one of cql2-text, cql2-json',
+  },
   'Invalid bbox format': {
     cause: 'bbox must be four numbers in degrees, in the order west, south, east, north.',
     remedy: 'Send minLng,minLat,maxLng,maxLat. If minLng is greater than maxLng, the box crosses the antimeridian.',

@@ -14,12 +14,12 @@ const HEADER = { magic: 'PMTiles', version: 3, versionAt: 7, typeAt: 99, vectorT
 /**
  * Returns the routes of the map tiles.
  *
- * @param file '' if the operator supplies no tiles
+ * @param file undefined if the operator supplies no tiles
  * @throws {ConfigError} if the file cannot be read, or has no vector tiles
  */
-export function tileRoutes(file: string): Route[] {
-  if (file !== '') checkFile(file)
-  const archive = file === '' ? undefined : new PMTiles(new LocalFile(file))
+export function tileRoutes(file: string | undefined): Route[] {
+  if (file !== undefined) checkFile(file)
+  const archive = file === undefined ? undefined : new PMTiles(new LocalFile(file))
   return [
     getRoute(
       '/tiles',

@@ -1,7 +1,7 @@
 /** Addresses of the pages, the limit of requests, and what is shown while something loads. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 import { axeFindings, boxOf, mapReady, openBrowser, shoot, signed, visit, WHY_NOT } from './page.ts'
 
 const THEMES = [
@@ -16,7 +16,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   beforeAll(async () => {
     ;[service, limited, browser] = await Promise.all([
       startTestService(),
-      startTestService({ RATE_LIMIT_PUBLIC: '2' }),
+      startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2' }),
       openBrowser(),
     ])
   }, 60_000)

@@ -14,7 +14,7 @@ import type { ComputeResponse, EvidenceProof, LocationStamp } from '../../src/ty
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { EIFFEL_TOWER, RECIPIENT, ROAD, ROME, SQUARE, TOWN_HALL } from '../fixtures.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
 const recompute = createRecompute()
@@ -161,7 +161,7 @@ describe('a client that joins calls', () => {
   })
 
   it('throws at once when the hourly limit is used up, with the time to wait', async () => {
-    const limited = await startTestService({ RATE_LIMIT_PUBLIC: '3' })
+    const limited = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '3' })
     const { client, paths } = countingClient(limited.url)
     const calls = Array.from({ length: 6 }, () => client.compute.length(ROAD))
     const settled = await Promise.allSettled(calls)

@@ -159,7 +159,8 @@ export class Feeds implements RecordFeeds {
         after = slice.next
       } while (after !== undefined && !context.aborted)
       // Without any record, the beginning has not been written yet.
-      await sink.write((lead === layout.separator ? '' : lead) + layout.end)
+      const rest = (lead === layout.separator ? '' : lead) + layout.end
+      if (rest !== '' && !context.aborted) await sink.write(rest)
     } finally {
       this.#exports--
     }

@@ -9,7 +9,15 @@ import { noteText } from '../compute/response-text.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { ComputeResponse, Geometry } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
-import { type Arguments, type JsonSchema, signedText, standaloneSchema, type Tool, valueText } from './tool.ts'
+import {
+  type Arguments,
+  type JsonSchema,
+  outlineSchema,
+  signedText,
+  standaloneSchema,
+  type Tool,
+  valueText,
+} from './tool.ts'
 
 /** What each operation computes, for a model that has to choose one. */
 export const MEANINGS: Readonly<Record<OperationName, string>> = {
@@ -21,17 +29,15 @@ export const MEANINGS: Readonly<Record<OperationName, string>> = {
   within: 'Whether the distance between two geometries is at most a radius in metres.',
   intersects: 'Whether two geometries share at least one point, boundaries included.',
 }
-export const POSITIONS = 'Geometries are GeoJSON with positions [longitude, latitude] in degrees.'
-const REFERENCES = 'An input may also be {"uid": "0x…"}, the UID of a location attestation on the chain.'
 
 /** Creates one tool for each operation; the service signs the results. @param chainId default for calls without one */
 export function createComputeTools(client: Client, chainId: number | undefined): Tool[] {
   return Object.values(OPERATIONS).map(({ name, result }) => ({
     name: `compute_${name}`,
     title: `Compute: ${name}`,
-    description: `${MEANINGS[name]} ${POSITIONS} ${REFERENCES} The result is signed as an attestation; nothing is written to a chain.`,
-    inputSchema: withDefaultChain(standaloneSchema(requestSchemaReference(name)), chainId),
-    outputSchema: standaloneSchema(
+    description: `${MEANINGS[name]} Signed as an attestation; nothing is written to a chain.`,
+    inputSchema: requestSchema(name, chainId),
+    outputSchema: outlineSchema(
       `compute-response.schema.json#/$defs/${result.kind === 'numeric' ? 'Numeric' : 'Boolean'}ComputeResponse`,
     ),
     async call(given, signal) {
@@ -48,10 +54,12 @@ export function requestSchemaReference(name: OperationName): string {
   return `compute-request.schema.json#/$defs/${name[0]!.toUpperCase()}${name.slice(1)}Request`
 }
 
-function withDefaultChain(schema: JsonSchema, chainId: number | undefined): JsonSchema {
+function requestSchema(name: OperationName, chainId: number | undefined): JsonSchema {
+  // The description speaks of older names of members, which a model does not need.
+  const { description, ...schema } = standaloneSchema(requestSchemaReference(name))
   if (chainId === undefined) return schema
   const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>
-  const required = (schema['required'] as string[]).filter((name) => name !== 'chainId')
+  const required = (schema['required'] as string[]).filter((member) => member !== 'chainId')
   return { ...schema, required, properties: { ...properties, chainId: { ...properties['chainId'], default: chainId } } }
 }
 
@@ -73,7 +81,7 @@ export function createLocalComputeTools(): Tool[] {
   return Object.values(OPERATIONS).map((row) => ({
     name: `compute_${row.name}`,
     title: `Compute: ${row.name}`,
-    description: `${MEANINGS[row.name]} ${POSITIONS} Computed on this machine, without a service; the result is not signed.`,
+    description: `${MEANINGS[row.name]} Computed on this machine, without a service; the result is not signed.`,
     inputSchema: unsignedRequest(row),
     async call(given) {
       recompute ??= createRecompute()
@@ -99,7 +107,7 @@ function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
   const { properties } = standaloneSchema(requestSchemaReference(name)) as {
     properties: Readonly<Record<string, JsonSchema>>
   }
-  const { $defs, ...geometry } = standaloneSchema('geometry.schema.json')
+  const geometry = standaloneSchema('geometry.schema.json')
   const radius = properties['radius']
   return {
     type: 'object',
@@ -108,7 +116,6 @@ function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
       ...Object.fromEntries(inputs.map((input) => [input, geometry])),
       ...(radius === undefined ? {} : { radius }),
     },
-    $defs,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { LocationRecord } from '../types/generated.ts'
-import { type JsonSchema, standaloneSchema, type Tool } from './tool.ts'
+import { type JsonSchema, outlineSchema, type Tool } from './tool.ts'
 
 /** Records per page, few enough for a model to read; `offset` selects further pages. */
 const PAGE = { default: 20, max: 100 }
@@ -36,7 +36,7 @@ export function createRecordTools(client: Client): Tool[] {
           offset: { type: 'integer', minimum: 0 },
         },
       },
-      outputSchema: standaloneSchema('location-record-list.schema.json'),
+      outputSchema: outlineSchema('location-record-list.schema.json'),
       async call({ limit = PAGE.default, ...given }, signal) {
         const { chain, prover, subject, fromTimestamp, toTimestamp, bbox, offset } = given
         const filter = { chain, prover, subject, fromTimestamp, toTimestamp, bbox, offset }
@@ -56,7 +56,7 @@ export function createRecordTools(client: Client): Tool[] {
         required: ['uid'],
         properties: { uid: { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' } },
       },
-      outputSchema: standaloneSchema('location-record.schema.json'),
+      outputSchema: outlineSchema('location-record.schema.json'),
       async call({ uid }, signal) {
         const record = await client.records.get(String(uid), { signal })
         return { text: recordText(record), structured: record }
@@ -67,7 +67,7 @@ export function createRecordTools(client: Client): Tool[] {
       title: 'Records: statistics',
       description: 'Number of location attestations, by chain and by block time.',
       inputSchema: { type: 'object', properties: {} },
-      outputSchema: standaloneSchema('record-stats.schema.json'),
+      outputSchema: outlineSchema('record-stats.schema.json'),
       async call(_, signal) {
         const stats = await client.records.stats({ signal })
         const { total, revoked, by_chain, by_time } = stats

@@ -88,10 +88,33 @@ const FILES: readonly SchemaFile[] = [
 /** Keywords to remove: those for other programs, and titles, which a model does not need. */
 const REMOVED_KEYWORDS = ['$schema', '$id', '$defs', 'tsType', 'title']
 
-/** Short replacements for long schemas of values that a model copies from a response and does not write. */
+/**
+ * Short replacements for schemas that many tools would repeat, because a client gives the list of tools to the model with each
+ * conversation. The service checks inputs fully and its errors point to the member.
+ */
 const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
-  'verified-proof.schema.json': { type: 'object', description: 'A response of verify_proof, complete and unchanged.' },
-  'input.schema.json#/$defs/OffchainInput': { not: {} },
+  'geometry.schema.json': {
+    type: 'object',
+    required: ['type'],
+    description: 'GeoJSON geometry, positions [longitude, latitude] in degrees.',
+  },
+  'input.schema.json': {
+    type: 'object',
+    description:
+      'GeoJSON geometry or Feature, positions [longitude, latitude] in degrees; or {"uid": "0x…"}, a location attestation on the chain; or {"verifiedProof": {…}}, a response of verify_proof.',
+  },
+  'compute-request.schema.json#/$defs/ChainId': {
+    type: 'integer',
+    description: 'EIP-155 id of the chain to sign for.',
+  },
+  'compute-request.schema.json#/$defs/SchemaUid': {
+    type: 'string',
+    description: "UID of an attestation schema. Default: the service's own.",
+  },
+  'compute-request.schema.json#/$defs/Recipient': {
+    type: 'string',
+    description: 'Address of the recipient. Default: the zero address.',
+  },
 }
 
 /**
@@ -106,11 +129,7 @@ export function standaloneSchema(reference: string): JsonSchema {
   return Object.keys(definitions).length === 0 ? root : { ...root, $defs: definitions }
 
   function collect(from: string): JsonSchema {
-    const [id = '', name] = from.split('#/$defs/')
-    const file = FILES.find(({ $id }) => $id === id)
-    const schema = name === undefined ? file : file?.$defs?.[name]
-    if (schema === undefined) throw new RangeError(`there is no schema ${from}`)
-    return rewrite(REPLACEMENTS[from] ?? schema, id, false) as JsonSchema
+    return rewrite(REPLACEMENTS[from] ?? resolve(from), from.split('#')[0]!, false) as JsonSchema
   }
 
   /** @param isNames true for the value of `properties`, whose keys are member names and not keywords */
@@ -129,7 +148,7 @@ export function standaloneSchema(reference: string): JsonSchema {
   }
 
   function addDefinition(target: string, file: string): string {
-    const fullReference = target.startsWith('#') ? file + target : target
+    const fullReference = absoluteReference(target, file)
     const name = fullReference.split('/').at(-1)!.replace('.schema.json', '')
     if (!(name in definitions)) {
       definitions[name] = {} // set first, because its content may refer to it
@@ -137,4 +156,35 @@ export function standaloneSchema(reference: string): JsonSchema {
     }
     return `#/$defs/${name}`
   }
+}
+
+/**
+ * Returns the members of a response schema with their JSON types, without their content: enough to find a value in a response.
+ *
+ * @param reference e.g. `compute-response.schema.json#/$defs/NumericComputeResponse`
+ * @throws {RangeError} on a reference to a schema that does not exist, which is a mistake in `schemas/`
+ */
+export function outlineSchema(reference: string): JsonSchema {
+  const properties = resolve(reference)['properties'] as Readonly<Record<string, JsonSchema>>
+  const file = reference.split('#')[0]!
+  const types = Object.entries(properties).map(([name, member]) => {
+    const { $ref } = member
+    const { type, enum: values } = $ref === undefined ? member : resolve(absoluteReference(String($ref), file))
+    if (type !== undefined) return [name, { type }]
+    return [name, values === undefined ? {} : { enum: values }]
+  })
+  return { type: 'object', properties: Object.fromEntries(types) }
+}
+
+/** Returns the schema that an absolute reference names. */
+function resolve(reference: string): JsonSchema {
+  const [id = '', name] = reference.split('#/$defs/')
+  const file = FILES.find(({ $id }) => $id === id)
+  const schema = name === undefined ? file : file?.$defs?.[name]
+  if (schema === undefined) throw new RangeError(`there is no schema ${reference}`)
+  return schema
+}
+
+function absoluteReference(reference: string, file: string): string {
+  return reference.startsWith('#') ? file + reference : reference
 }

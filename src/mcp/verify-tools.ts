@@ -2,14 +2,22 @@ import type { Client } from '../client/client.ts'
 import { createRecompute } from '../client/recompute.ts'
 import { verifyResult } from '../client/verify/verify-result.ts'
 import type { EvidenceCheck, VerifyProofResponse, VerifyStampResponse } from '../types/generated.ts'
-import { type JsonSchema, metersText, shareText, signedText, standaloneSchema, type Tool } from './tool.ts'
+import {
+  type JsonSchema,
+  metersText,
+  outlineSchema,
+  shareText,
+  signedText,
+  standaloneSchema,
+  type Tool,
+} from './tool.ts'
 
 /** Maximum number of failed checks in the text; the structured content has all of them. */
 const MAX_SHOWN_CHECKS = 8
 
 /** Creates the tools that have the service evaluate evidence. */
 export function createVerifyTools(client: Client): Tool[] {
-  const { properties, ...proofRequest } = standaloneSchema('verify-request.schema.json#/$defs/VerifyProofRequest')
+  const { $defs, ...claim } = standaloneSchema('verified-proof.schema.json#/$defs/LocationClaim')
   return [
     {
       name: 'verify_stamp',
@@ -17,7 +25,7 @@ export function createVerifyTools(client: Client): Tool[] {
       description:
         'Evaluates one location stamp (an observation by one proof-of-location system): its signatures, its structure, its signals. details lists every check.',
       inputSchema: standaloneSchema('verify-request.schema.json#/$defs/VerifyStampRequest'),
-      outputSchema: standaloneSchema('verify-response.schema.json#/$defs/VerifyStampResponse'),
+      outputSchema: outlineSchema('verify-response.schema.json#/$defs/VerifyStampResponse'),
       async call({ stamp, media }, signal) {
         const response = await client.verify.stamp(stamp, { media, signal })
         return { text: stampText(response), structured: response }
@@ -30,10 +38,15 @@ export function createVerifyTools(client: Client): Tool[] {
         'Evaluates a location proof (a claim with its stamps) to a vector of numbers: spatial, temporal, validity, independence. There is no single score, and "verified" does not mean true. With options.chainId the evaluation is signed.',
       // submitOnchain is left out: a model must not spend the operator's money.
       inputSchema: {
-        ...proofRequest,
-        properties: { proof: (properties as Record<string, unknown>)['proof'], options: PROOF_OPTIONS },
+        type: 'object',
+        required: ['proof'],
+        properties: {
+          proof: { type: 'object', required: ['claim', 'stamps'], properties: { claim, stamps: STAMPS } },
+          options: PROOF_OPTIONS,
+        },
+        ...($defs !== undefined && { $defs }),
       },
-      outputSchema: standaloneSchema('verify-response.schema.json#/$defs/VerifyProofResponse'),
+      outputSchema: outlineSchema('verify-response.schema.json#/$defs/VerifyProofResponse'),
       async call({ proof, options }, signal) {
         const { chainId, recipient } = options ?? {}
         const response = await client.verify.proof(proof, { chainId, recipient, signal })
@@ -41,6 +54,13 @@ export function createVerifyTools(client: Client): Tool[] {
       },
     },
   ]
+}
+
+const STAMPS: JsonSchema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 64,
+  items: { type: 'object', description: 'A stamp as for verify_stamp.' },
 }
 
 const PROOF_OPTIONS: JsonSchema = {

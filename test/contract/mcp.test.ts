@@ -97,9 +97,17 @@ describe('the MCP server', () => {
       tools.find(({ name }) => name === 'compute_within')!.inputSchema,
     )
     expect(within({ geometry: EIFFEL_TOWER, target: { uid: `0x${'ab'.repeat(32)}` }, radius: 5 })).toBe(true)
-    expect(within({ geometry: EIFFEL_TOWER, target: { type: 'Point', coordinates: [2, 95] }, radius: 5 })).toBe(false)
-    expect(within({ geometry: EIFFEL_TOWER, target: { uid: 'x', uri: 'y' }, radius: 5 })).toBe(false)
+    expect(within({ geometry: EIFFEL_TOWER, target: 'Paris', radius: 5 })).toBe(false)
     expect(within({ geometry: EIFFEL_TOWER, target: TOWN_HALL })).toBe(false)
+  })
+
+  it('keeps the list of tools small, because a model reads it in each conversation', async () => {
+    const { tools } = await client.listTools()
+    const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+    expect(bytes({ tools })).toBeLessThanOrEqual(24_000)
+    // There is a tool for each operation, so an operation has to be cheap.
+    for (const tool of tools.filter(({ name }) => name.startsWith('compute_')))
+      expect(bytes(tool), tool.name).toBeLessThanOrEqual(1_550)
   })
 
   it.each([

@@ -36,7 +36,9 @@ export function distanceMeters(
   if (isPoint(a) && isPoint(b)) {
     return kernel.fastInverse(a.vertices[1]!, a.vertices[0]!, b.vertices[1]!, b.vertices[0]!)
   }
-  const { first, second } = writeOperands(kernel, a, b)
+  kernel.release()
+  const first = operandPointer(kernel, a)
+  const second = operandPointer(kernel, b)
   return requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)
 }
 
@@ -62,9 +64,11 @@ export function isWithinCentimeters(
   // Distances up to half a centimetre beyond the radius round to it.
   const threshold = (Number(radiusCm) + 0.5) / CM_PER_METER
   if (threshold > MAX_GEODESIC_METERS) return true
-  const { first, second } = writeOperands(kernel, a, b)
-  const [inner, outer] = [threshold - BOUND_MARGIN_METERS, threshold + BOUND_MARGIN_METERS]
-  const result = kernel.isWithin(first, second, inner, outer, workLimit)
+  kernel.release()
+  const first = operandPointer(kernel, a)
+  const second = operandPointer(kernel, b)
+  const inner = threshold - BOUND_MARGIN_METERS
+  const result = kernel.isWithin(first, second, inner, threshold + BOUND_MARGIN_METERS, workLimit)
   if (result === 0 || result === 1) return result === 1
   if (result === -1) throw workLimitError(workLimit)
   const distance = requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)
@@ -80,11 +84,7 @@ function workLimitError(workLimit: number): WorkLimitError {
   return new WorkLimitError(`the distance needs more than ${workLimit} solutions of the inverse problem`)
 }
 
-function writeOperands(kernel: Kernel, a: FlatGeometry | PreparedDistance, b: FlatGeometry | PreparedDistance) {
-  kernel.release()
-  return { first: operandPointer(kernel, a), second: operandPointer(kernel, b) }
-}
-
+/** Returns the kernel's pointer to a geometry, which is written there unless it is prepared. */
 function operandPointer(kernel: Kernel, geometry: FlatGeometry | PreparedDistance): number {
   if (isPrepared(geometry)) return geometry.pointerIn(kernel)
   const block = kernel.reserve(operandBytes(kernel, geometry))

@@ -3,6 +3,7 @@ import { constant, derived, integer } from './setting.ts'
 
 const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
 const COMPUTE_THREADS = integer('COMPUTE_THREADS', ({ cores }) => cores, 0, 256)
+const MAX_IN_FLIGHT_BYTES = integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9)
 export const REQUEST_DEADLINE_MS = integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
 
 export const REQUEST_LIMITS = {
@@ -42,7 +43,16 @@ export const REQUEST_LIMITS = {
   /** Longest estimated wait for a thread for which a request is queued; beyond it the service answers 503. */
   maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),
   /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
-  maxInFlightBytes: integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
+  maxInFlightBytes: MAX_IN_FLIGHT_BYTES,
+  /** The part of it that one client may use: an API key, or else an address. */
+  maxClientBodyBytes: integer(
+    'MAX_CLIENT_BODY_BYTES',
+    (source) => Math.max(16 * 1_048_576, Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 2)),
+    65_536,
+    8e9,
+  ),
+  /** The part of it that only bodies of at most 16 KB may use, so that large ones never take all. */
+  smallBodyReserveBytes: derived((source) => Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 16)),
   maxOpenBodiesPerAddress: integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
   /** Bytes that are read and discarded of a body that was rejected before its end, so that its client gets to the response. */
   refusedBodyBytes: integer('REFUSED_BODY_BYTES', 16 * 1_048_576, 0, 8e9),

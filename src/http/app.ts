@@ -198,6 +198,7 @@ class RequestHandler implements HttpHandler {
     const { head } = exchange
     const holder = this.#keys.findHolder(head)
     const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(exchange, holder)
+    exchange.client = subject
     const requestId = isRequestId(head.requestId) ? head.requestId : this.#nextRequestId()
     const state = new RequestState(exchange, this.#config, { requestId, nowMs, holder, subject })
     exchange.state = state

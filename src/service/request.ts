@@ -1,10 +1,13 @@
 /** A request and its response as the service sees them, without HTTP terms. */
 
+import type { QueueClient } from '../base/fair-queue.ts'
 import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
 import type { Tier } from '../config/http.ts'
 
 /** One request as the service sees it: its deadline, and whether the client is still connected. */
 export interface RequestContext {
+  /** Who asks. Queues serve clients in turn. */
+  readonly client: QueueClient
   /** True once the client has disconnected. */
   readonly aborted: boolean
   /** Milliseconds since the epoch, after which the response is too late. */

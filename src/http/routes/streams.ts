@@ -97,6 +97,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       return exchange.aborted
     },
     deadlineMs: exchange.deadlineMs,
+    client: subject,
     takeQuota(items) {
       const prepaid = Math.min(items, prepaidItems)
       prepaidItems -= prepaid

@@ -1,4 +1,6 @@
+import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
+import { type BodyMemory, type ClientShare, type HeldBody, overloaded, PROGRESS_BYTES } from './body-memory.ts'
 import type { DiscardLimits } from './discard.ts'
 import type { InFlight, OpenExchange } from './in-flight.ts'
 import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
@@ -27,6 +29,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   answered = false
   aborted = false
   deadlineMs = 0
+  client: QueueClient = undefined
   state: unknown = undefined
   /** Neighbours in the in-flight list. */
   previous: OpenExchange | undefined = undefined
@@ -41,7 +44,6 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   #closesAtEnd = false
   #hasEnded = false
   #isLate = false
-  #owner: number | string = 0
   readonly #budget: BodyBudget
   /** True once the whole body has arrived, or if there is none. */
   #bodyEnded: boolean
@@ -55,7 +57,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     this.lastActivityMs = this.startedMs
     this.#inFlight = inFlight
     this.#handler = handler
-    this.#budget = new BodyBudget(inFlight)
+    this.#budget = new BodyBudget(inFlight, this)
     this.#bodyEnded = head.bodyBytes === 0
     inFlight.add(this)
   }
@@ -77,6 +79,11 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
 
   get isReceiving(): boolean {
     return this.#receiver !== undefined
+  }
+
+  /** Ends the request, whose client has stopped to send its body, for want of memory. */
+  giveUp(problem: ProblemData): void {
+    this.#reject(problem)
   }
 
   readBody(
@@ -105,7 +112,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   }
 
   /** True while the body is paused. A transport that resumes reading by itself must pause again. */
-  protected get isPaused(): boolean {
+  get isPaused(): boolean {
     return this.#isPaused
   }
 
@@ -127,11 +134,10 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   }
 
   #open(owner: number | string, receiver: BodyReceiver): void {
-    if (!this.#inFlight.openBody(owner)) {
-      this.#reject(overloaded('too many unfinished bodies from one address'))
+    if (!this.#budget.open(owner)) {
+      this.#reject(overloaded('too many unfinished bodies from one client'))
       return
     }
-    this.#owner = owner
     this.#receiver = receiver
     this.startBody()
   }
@@ -264,7 +270,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   #stopReceiving(): void {
     if (!this.isReceiving) return
     this.#receiver = undefined
-    this.#inFlight.closeBody(this.#owner)
+    this.#budget.finish()
     // More requests may arrive on the connection, and a paused one would never see them.
     this.resume()
   }
@@ -297,54 +303,77 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   protected abstract hangUp(): void
 }
 
-/** Counts the bytes of one body that are held, against the limit of the body and against the limit of all requests together. */
-class BodyBudget {
+/** Counts the bytes of one body that are held, against the limit of the body and in the memory of all bodies. */
+class BodyBudget implements HeldBody {
   /** Infinite for a stream, which is processed piece by piece. */
   maxBytes: number
-  readonly #inFlight: InFlight
-  #heldBytes = 0
+  heldBytes = 0
+  progressMs = 0
+  readonly #memory: BodyMemory
+  readonly #maxStreamBytes: number
+  readonly #exchange: TransportExchange
+  #share: ClientShare | undefined = undefined
+  /** Bytes that arrived since `progressMs`. */
+  #newBytes = 0
 
-  constructor(inFlight: InFlight) {
-    this.#inFlight = inFlight
-    this.maxBytes = inFlight.limits.maxBodyBytes
+  constructor({ limits, memory }: InFlight, exchange: TransportExchange) {
+    this.#memory = memory
+    this.#maxStreamBytes = limits.maxStreamBytes
+    this.#exchange = exchange
+    this.maxBytes = limits.maxBodyBytes
+  }
+
+  get isAwaited(): boolean {
+    return this.#exchange.isReceiving && !this.#exchange.isPaused
+  }
+
+  giveUp(problem: ProblemData): void {
+    this.#exchange.giveUp(problem)
+  }
+
+  /** @returns false if the client has too many unfinished bodies */
+  open(owner: number | string): boolean {
+    this.progressMs = this.#exchange.startedMs
+    this.#share = this.#memory.open(owner, this)
+    return this.#share !== undefined
+  }
+
+  /** The whole body has arrived, or no more of it is read. */
+  finish(): void {
+    if (this.#share !== undefined) this.#memory.finish(this.#share, this)
   }
 
   /** Counts bytes that arrived; returns a problem if they exceed a limit. */
   reserve(bytes: number): ProblemData | undefined {
-    const { maxStreamBytes } = this.#inFlight.limits
-    if (this.#heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
-    if (this.maxBytes === Number.POSITIVE_INFINITY && this.#heldBytes + bytes > maxStreamBytes) {
+    const maxStreamBytes = this.#maxStreamBytes
+    if (this.heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
+    if (this.maxBytes === Number.POSITIVE_INFINITY && this.heldBytes + bytes > maxStreamBytes) {
       return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
     }
-    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of request bodies are waiting')
-    this.#heldBytes += bytes
-    return undefined
+    this.#newBytes += bytes
+    if (this.#newBytes >= PROGRESS_BYTES) {
+      this.#newBytes = 0
+      this.progressMs = performance.now()
+    }
+    return this.#memory.reserve(this.#share!, this, bytes)
   }
 
   release(bytes: number): void {
-    this.#heldBytes -= bytes
-    this.#inFlight.bytes -= bytes
+    if (this.#share !== undefined) this.#memory.release(this.#share, this, bytes)
   }
 
   releaseAll(): void {
-    this.release(this.#heldBytes)
+    this.release(this.heldBytes)
   }
 }
 
 const SEND_LESS =
   'send fewer vertices or fewer items; POST /compute/v0/batch takes any number of operations as NDJSON (application/x-ndjson)'
 
-/** Seconds that a client should wait if the service is overloaded. */
-const RETRY_SECONDS = 1
-
 function tooLarge(maxBodyBytes: number): ProblemData {
   const detail = `the body is larger than ${maxBodyBytes} bytes`
   const error = { pointer: '#', detail, code: 'body-too-large', hint: SEND_LESS }
   return { type: 'payload-too-large', detail, invalidParts: [error] }
-}
-
-function overloaded(detail: string): ProblemData {
-  return { type: 'overloaded', detail, retryAfterSeconds: RETRY_SECONDS }
 }
 
 /** Returns true for statuses without a body and without Content-Length (RFC 9110, sections 8.6 and 15.4.5). */

@@ -1,8 +1,6 @@
-/**
- * The requests that have been read and not answered: their number, their time, and the memory of their bodies. Every limit that
- * protects the service from many slow or large requests is enforced here.
- */
+/** The requests that have been read and not answered: their number, their time, and the pieces of their bodies. */
 import type { Limits } from '../../config/config.ts'
+import { BodyMemory, type BodyMemoryLimits } from './body-memory.ts'
 import type { DiscardLimits } from './discard.ts'
 import type { BodyReceiver } from './port.ts'
 
@@ -12,18 +10,17 @@ export const LINGER_MS = 1000
 /** Connections whose rejected bodies are read at the same time. In a flood, discarded bytes must not fill the memory. */
 const MAX_DISCARDING = 32
 
-type TransportLimits = Pick<
-  Limits,
-  | 'maxBodyBytes'
-  | 'maxStreamBytes'
-  | 'maxInFlightBytes'
-  | 'maxOpenBodiesPerAddress'
-  | 'requestDeadlineMs'
-  | 'streamIdleMs'
-  | 'refusedBodyBytes'
-  | 'refusedBodyMs'
-  | 'receiveTimeoutMs'
->
+type TransportLimits = BodyMemoryLimits &
+  Pick<
+    Limits,
+    | 'maxBodyBytes'
+    | 'maxStreamBytes'
+    | 'requestDeadlineMs'
+    | 'streamIdleMs'
+    | 'refusedBodyBytes'
+    | 'refusedBodyMs'
+    | 'receiveTimeoutMs'
+  >
 
 /** An exchange as an element of the list of open exchanges. `TransportExchange` implements it. */
 export interface OpenExchange {
@@ -41,14 +38,13 @@ export interface OpenExchange {
 }
 
 /**
- * All requests that have been read and not answered, ordered by arrival or last activity. Limits their bytes, their number for
- * one address and their time. One timer checks the whole list, because a timer for each request costs more than all other
+ * All requests that have been read and not answered, ordered by arrival or last activity. Limits their time. One timer checks the whole list, because a timer for each request costs more than all other
  * bookkeeping.
  */
 export class InFlight {
   readonly limits: TransportLimits
+  readonly memory: BodyMemory
   count = 0
-  bytes = 0
   /** True once `close` has begun; from then on every response closes its connection. */
   isDraining = false
   /** Until this `performance.now()`, connections stay open whose clients may still send a rejected body. */
@@ -56,13 +52,13 @@ export class InFlight {
   #first: OpenExchange | undefined
   #last: OpenExchange | undefined
   readonly #pages = new BodyPages()
-  readonly #openBodies = new Map<number | string, number>()
   #timer: NodeJS.Timeout | undefined
   /** Number of connections whose rejected body is read and discarded. */
   #discarding = 0
 
   constructor(limits: TransportLimits) {
     this.limits = limits
+    this.memory = new BodyMemory(limits)
   }
 
   start(): void {
@@ -132,30 +128,9 @@ export class InFlight {
     exchange.next = undefined
   }
 
-  /** Counts bytes. @returns false if the budget of all bodies together is used up */
-  reserve(bytes: number): boolean {
-    if (this.bytes + bytes > this.limits.maxInFlightBytes) return false
-    this.bytes += bytes
-    return true
-  }
-
   /** Makes a collector for a body that arrives in pieces. */
   collector(parts: Omit<BodyCollectorParts, 'pages'>): BodyCollector {
     return new BodyCollector({ ...parts, pages: this.#pages })
-  }
-
-  /** Counts an unfinished body. @returns false if this owner has too many */
-  openBody(owner: number | string): boolean {
-    const open = this.#openBodies.get(owner) ?? 0
-    if (open >= this.limits.maxOpenBodiesPerAddress) return false
-    this.#openBodies.set(owner, open + 1)
-    return true
-  }
-
-  closeBody(owner: number | string): void {
-    const open = this.#openBodies.get(owner) ?? 0
-    if (open > 1) this.#openBodies.set(owner, open - 1)
-    else this.#openBodies.delete(owner)
   }
 
   /** Ends all requests that have taken too long. @param nowMs value of `performance.now()` */

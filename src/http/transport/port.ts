@@ -2,6 +2,7 @@
  * The interface between the HTTP transport and the request handler. Two adapters implement the transport, one on
  * uWebSockets.js and one on node:http; everything above sees requests only through these interfaces.
  */
+import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { RequestContext } from '../../service/request.ts'
 import type { RequestHead } from './request-head.ts'
@@ -43,6 +44,8 @@ export interface Exchange extends RequestContext {
   /** True once the handler has responded, or the transport has because a limit was exceeded. */
   readonly answered: boolean
   deadlineMs: number
+  /** Set by the handler. */
+  client: QueueClient
   /** For the handler's own use. */
   state: unknown
 

@@ -1,0 +1,177 @@
+/**
+ * The memory of request bodies, shared fairly between clients. One client may hold at most its share. When the memory is used
+ * up, the client that holds the most loses a body that it has stopped sending. Small requests have memory of their own.
+ */
+import type { ProblemData } from '../../base/problem.ts'
+import type { Limits } from '../../config/config.ts'
+
+/** A client: an API key, or an address. */
+export type Owner = number | string
+
+export type BodyMemoryLimits = Pick<
+  Limits,
+  'maxInFlightBytes' | 'maxClientBodyBytes' | 'maxOpenBodiesPerAddress' | 'smallBodyBytes' | 'smallBodyReserveBytes'
+>
+
+/** A body that is being received, or waits for its response. */
+export interface HeldBody {
+  /** Changed by `BodyMemory` alone. */
+  heldBytes: number
+  /** When it began or last got `PROGRESS_BYTES`: `performance.now()`. */
+  readonly progressMs: number
+  /** True while its client has to send more. A stream that we have paused is not awaited. */
+  readonly isAwaited: boolean
+  /** Ends the request, which releases its memory. */
+  giveUp(problem: ProblemData): void
+}
+
+/** A body that gets fewer bytes than this in `STALL_MS` is stalled. Its memory may then go to another request. */
+export const PROGRESS_BYTES = 16_384
+const STALL_MS = 1000
+
+/** Seconds that a client should wait if the service is overloaded. */
+const RETRY_SECONDS = 1
+
+/** What one client holds. */
+export interface ClientShare {
+  readonly owner: Owner
+  bytes: number
+  readonly unfinished: Set<HeldBody>
+}
+
+/** After a search that found no stalled body, the next one waits: in a flood, each chunk would search all bodies. */
+const SEARCH_PAUSE_MS = 50
+
+export class BodyMemory {
+  readonly #limits: BodyMemoryLimits
+  readonly #shares = new Map<Owner, ClientShare>()
+  #bytes = 0
+  #nextSearchMs = 0
+
+  constructor(limits: BodyMemoryLimits) {
+    this.#limits = limits
+  }
+
+  /** Bytes that all bodies hold. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Registers a body whose bytes follow.
+   *
+   * @returns the share of its client; undefined if the client has too many unfinished bodies
+   */
+  open(owner: Owner, body: HeldBody): ClientShare | undefined {
+    let share = this.#shares.get(owner)
+    if (share === undefined) {
+      share = { owner, bytes: 0, unfinished: new Set() }
+      this.#shares.set(owner, share)
+    }
+    if (share.unfinished.size >= this.#limits.maxOpenBodiesPerAddress) return undefined
+    share.unfinished.add(body)
+    return share
+  }
+
+  /** Ends the receiving of a body. It keeps its memory until `release`. */
+  finish(share: ClientShare, body: HeldBody): void {
+    share.unfinished.delete(body)
+    this.#forgetIfEmpty(share)
+  }
+
+  /**
+   * Reserves memory for bytes that arrived. If there is none, bodies that have stalled lose theirs, those of the client that
+   * holds the most first.
+   *
+   * @returns a problem if there is no memory
+   */
+  reserve(share: ClientShare, body: HeldBody, bytes: number): ProblemData | undefined {
+    if (share.bytes + bytes > this.#limits.maxClientBodyBytes && !this.#makeRoomIn(share, body, bytes))
+      return overloaded('too many bytes of one client are waiting')
+    const limit = this.#limitFor(share, body, bytes)
+    if (this.#bytes + bytes > limit && !this.#makeRoom(body, limit - bytes))
+      return overloaded('too many bytes of request bodies are waiting')
+    this.#bytes += bytes
+    share.bytes += bytes
+    body.heldBytes += bytes
+    return undefined
+  }
+
+  /** Releases memory that a body no longer needs. */
+  release(share: ClientShare, body: HeldBody, bytes: number): void {
+    this.#bytes -= bytes
+    share.bytes -= bytes
+    body.heldBytes -= bytes
+    this.#forgetIfEmpty(share)
+  }
+
+  #forgetIfEmpty(share: ClientShare): void {
+    if (share.bytes === 0 && share.unfinished.size === 0) this.#shares.delete(share.owner)
+  }
+
+  /** Returns how many bytes all bodies together may hold. The last of them are for small requests of clients that hold little. */
+  #limitFor(share: ClientShare, body: HeldBody, bytes: number): number {
+    const { maxInFlightBytes, smallBodyBytes, smallBodyReserveBytes } = this.#limits
+    const isSmall = body.heldBytes + bytes <= smallBodyBytes && share.bytes + bytes <= smallBodyReserveBytes / 8
+    return isSmall ? maxInFlightBytes : maxInFlightBytes - smallBodyReserveBytes
+  }
+
+  /** Ends stalled bodies of one client until `bytes` more fit into its share. */
+  #makeRoomIn(share: ClientShare, body: HeldBody, bytes: number): boolean {
+    return this.#search((nowMs) => {
+      while (share.bytes + bytes > this.#limits.maxClientBodyBytes) {
+        const stalled = stalledBody(share, body, nowMs)
+        if (stalled === undefined) return false
+        share.unfinished.delete(stalled)
+        stalled.giveUp(STALLED)
+      }
+      return true
+    })
+  }
+
+  /** Ends stalled bodies of any client until all bodies hold at most `limit` bytes. */
+  #makeRoom(body: HeldBody, limit: number): boolean {
+    return this.#search((nowMs) => {
+      while (this.#bytes > limit) {
+        let largest: ClientShare | undefined
+        let victim: HeldBody | undefined
+        for (const share of this.#shares.values()) {
+          if (largest !== undefined && share.bytes <= largest.bytes) continue
+          const stalled = stalledBody(share, body, nowMs)
+          if (stalled === undefined) continue
+          victim = stalled
+          largest = share
+        }
+        if (largest === undefined || victim === undefined) return false
+        largest.unfinished.delete(victim)
+        victim.giveUp(STALLED)
+      }
+      return true
+    })
+  }
+
+  #search(makeRoom: (nowMs: number) => boolean): boolean {
+    const nowMs = performance.now()
+    if (nowMs < this.#nextSearchMs) return false
+    const hasRoom = makeRoom(nowMs)
+    if (!hasRoom) this.#nextSearchMs = nowMs + SEARCH_PAUSE_MS
+    return hasRoom
+  }
+}
+
+/** Makes the problem of a request for which there is no room now. */
+export function overloaded(detail: string): ProblemData {
+  return { type: 'overloaded', detail, retryAfterSeconds: RETRY_SECONDS }
+}
+
+const STALLED = overloaded('the body stopped arriving, and other requests needed its memory')
+
+/** Returns the body of a client that has been stalled for the longest time. @param except the body that needs the memory */
+function stalledBody({ unfinished }: ClientShare, except: HeldBody, nowMs: number): HeldBody | undefined {
+  let oldest: HeldBody | undefined
+  for (const body of unfinished) {
+    const isStalled = body !== except && body.isAwaited && body.heldBytes > 0 && nowMs - body.progressMs >= STALL_MS
+    if (isStalled && (oldest === undefined || body.progressMs < oldest.progressMs)) oldest = body
+  }
+  return oldest
+}

@@ -1,9 +1,11 @@
+import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
+
 /**
  * Options of adaptive micro-batching: requests that arrive in the same tick of the event loop are sent together.
  *
  * A message to a thread costs more than a small request itself; a batch pays for it once. With one connection a batch
  * is one request, and it does not wait for others. At most `concurrency` batches are in flight at a time, so the
- * receiver's own queue stays empty and the order is first in, first out.
+ * receiver's own queue stays empty. Clients are served in turn, the items of each in order of arrival.
  */
 export interface BatcherOptions<Item, Result> {
   /** How many batches may be in flight at a time: the number of threads behind `run`. */
@@ -14,6 +16,8 @@ export interface BatcherOptions<Item, Result> {
   readonly maxWaitMs: number
   /** Returns results in the order of the items; may reject when the thread behind it died. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** Returns the client that an item is for. */
+  readonly clientOf: (item: Item) => QueueClient
   /** Returns true for an item whose caller no longer waits; it is dropped instead of being sent. */
   readonly isStale: (item: Item) => boolean
   /** Creates the error for the caller of a stale item. */
@@ -31,7 +35,10 @@ interface Pending<Item, Result> {
   readonly reject: (error: Error) => void
 }
 
-/** Thrown at once when `maxQueueSize` items are already waiting, or a new one would wait longer than `maxWaitMs`. */
+/**
+ * The error of an item for which there is no place: `maxQueueSize` items are waiting, of which its client has the most, or a new
+ * one would wait longer than `maxWaitMs`.
+ */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
   /** Time after which the queue may be short enough again. */
@@ -51,7 +58,7 @@ const MIN_THREAD_MS = 0.5
 /** Queues items and sends them in batches to idle threads. See `BatcherOptions`. */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
-  #queue: Pending<Item, Result>[] = []
+  readonly #queue: FairQueue<Pending<Item, Result>>
   #batchesInFlight = 0
   readonly #inFlight = new Set<Pending<Item, Result>[]>()
   #isFlushPlanned = false
@@ -60,38 +67,40 @@ export class Batcher<Item, Result> {
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
+    this.#queue = new FairQueue(options.maxQueueSize)
   }
 
   /** The number of waiting items, not counting those already sent. */
   get queueSize(): number {
-    return this.#queue.length
+    return this.#queue.size
   }
 
-  /** How long an item submitted now would wait. */
+  /** How long all waiting items take. An item of a client with fewer items than the others waits less. */
   get estimatedWaitMs(): number {
-    return (this.#queue.length * this.#itemMs) / this.#options.concurrency
+    return (this.#queue.size * this.#itemMs) / this.#options.concurrency
   }
 
   submit(item: Item): Promise<Result> {
-    const { maxQueueSize, nowMs } = this.#options
+    const { clientOf, nowMs } = this.#options
     const sinceMs = nowMs()
-    if (this.#queue.length >= maxQueueSize || this.#isTooSlow(sinceMs)) {
-      return Promise.reject(new QueueFullError(this.estimatedWaitMs))
-    }
+    const client = clientOf(item)
+    if (this.#isTooSlow(client, sinceMs)) return Promise.reject(new QueueFullError(this.estimatedWaitMs))
     return new Promise((resolve, reject) => {
-      this.#queue.push({ item, sinceMs, resolve, reject })
+      const dropped = this.#queue.push(client, { item, sinceMs, resolve, reject })
+      dropped?.reject(new QueueFullError(this.estimatedWaitMs))
       this.#planFlush()
     })
   }
 
   /**
-   * Returns true when the estimated wait is too long and the oldest item really waits long. The estimate alone would
-   * reject a burst that follows slow work, for example at startup.
+   * Returns true when the estimated wait of a client is too long and the next item really waits long. The estimate alone
+   * would reject a burst that follows slow work, for example at startup.
    */
-  #isTooSlow(atMs: number): boolean {
-    const { maxWaitMs } = this.#options
-    const first = this.#queue[0]
-    return first !== undefined && this.estimatedWaitMs > maxWaitMs && atMs - first.sinceMs >= maxWaitMs / 2
+  #isTooSlow(client: QueueClient, atMs: number): boolean {
+    const { maxWaitMs, concurrency } = this.#options
+    const { first } = this.#queue
+    if (first === undefined || this.estimatedWaitMs <= maxWaitMs || atMs - first.sinceMs < maxWaitMs / 2) return false
+    return (this.#queue.countAhead(client) * this.#itemMs) / concurrency > maxWaitMs
   }
 
   #planFlush(): void {
@@ -106,10 +115,10 @@ export class Batcher<Item, Result> {
 
   #flush(): void {
     const { concurrency, maxBatchSize } = this.#options
-    while (this.#queue.length > 0 && this.#batchesInFlight < concurrency) {
+    while (this.#queue.size > 0 && this.#batchesInFlight < concurrency) {
       // An even share for each idle thread lets a burst use every thread at once. But waking a thread costs more than a
       // few quick items, so a batch has at least `worthWaking` items.
-      const evenShare = Math.ceil(this.#queue.length / (concurrency - this.#batchesInFlight))
+      const evenShare = Math.ceil(this.#queue.size / (concurrency - this.#batchesInFlight))
       const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_THREAD_MS / this.#itemMs)
       const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
@@ -118,11 +127,13 @@ export class Batcher<Item, Result> {
 
   #takeFresh(count: number): Pending<Item, Result>[] {
     const { isStale, staleError } = this.#options
-    return this.#queue.splice(0, count).filter(({ item, reject }) => {
-      if (!isStale(item)) return true
-      reject(staleError(item))
-      return false
-    })
+    const fresh: Pending<Item, Result>[] = []
+    for (let taken = 0; taken < count && this.#queue.size > 0; taken++) {
+      const pending = this.#queue.shift()!
+      if (isStale(pending.item)) pending.reject(staleError(pending.item))
+      else fresh.push(pending)
+    }
+    return fresh
   }
 
   async #send(batch: Pending<Item, Result>[]): Promise<void> {
@@ -169,7 +180,7 @@ export class Batcher<Item, Result> {
 
   /** Rejects every item that waits or is in flight. Results that arrive later are dropped. */
   abandon(error: Error): void {
-    for (const { reject } of this.#queue.splice(0)) reject(error)
+    for (const { reject } of this.#queue.clear()) reject(error)
     for (const batch of this.#inFlight) for (const { reject } of batch) reject(error)
   }
 }

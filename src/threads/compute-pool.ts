@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { Piscina } from 'piscina'
 import { pack } from '../base/bytes.ts'
+import type { QueueClient } from '../base/fair-queue.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
@@ -11,6 +12,8 @@ import { heapLimits, workerUrl } from './spawn.ts'
 
 /** How long the caller of a task waits, and whether it still does. */
 interface Job {
+  /** Who waits. Clients are served in turn. */
+  readonly client: QueueClient
   /** When the caller stops waiting for the response, in milliseconds since the epoch. */
   readonly deadlineMs: number
   /** Returns true once the client has disconnected. */
@@ -154,6 +157,7 @@ function commonOptions(config: Config, lane: Lane) {
     maxQueueSize: config.limits.maxQueuedRequests,
     maxWaitMs: lane.maxWaitMs,
     nowMs: () => performance.now(),
+    clientOf: ({ client }: Job) => client,
     isStale: ({ deadlineMs, isAborted }: Job) => isAborted() || Date.now() >= deadlineMs,
     staleError: () => overloaded('the request waited longer than its deadline'),
   }

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 import type { Log } from '../base/log.ts'
 import type { Config, StoreThreadConfig } from '../config/config.ts'
 import { Requester } from '../wire/request-port.ts'
@@ -94,6 +95,7 @@ class StoreStateTracker {
 interface QueuedCall {
   readonly operation: StoreOperation
   readonly argument: unknown
+  readonly client: QueueClient
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
   /** Fires when the caller stops waiting. */
@@ -119,7 +121,7 @@ export class StoreClient {
   readonly #limits: Config['limits']
   readonly #engine: StoreEngine
   readonly #maxRunning: number
-  readonly #queue: QueuedCall[] = []
+  readonly #queue: FairQueue<QueuedCall>
   /** Calls in the thread, oldest first. A call whose caller stopped waiting stays until it is answered. */
   readonly #running = new Set<QueuedCall>()
   readonly #requests = new Requester<StoreOperations>({
@@ -146,6 +148,7 @@ export class StoreClient {
     this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
     // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
+    this.#queue = new FairQueue(limits.maxStoreQueue)
     this.#tracker = new StoreStateTracker(this.#closedState('it is opening', 'opening'), limits.maxStoreQueue)
     this.#thread = new ThreadHost<StoreRequest, StoreReply>({
       title: 'the store',
@@ -197,18 +200,25 @@ export class StoreClient {
    * Runs an operation in the store.
    *
    * @param deadlineMs since the epoch; afterwards the result is useless
+   * @param client who asks; undefined for the service itself
    * @throws {StoreFault} when there is no result, with the kind of failure
    */
-  ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>> {
+  ask<O extends StoreOperation>(
+    operation: O,
+    argument: StoreArgument<O>,
+    deadlineMs: number,
+    client?: QueueClient,
+  ): Promise<StoreResult<O>> {
     return new Promise<StoreResult<O>>((resolve, reject) => {
       const { state } = this
       if (!state.isOpen) return reject(toStoreFault(state))
-      if (this.#queue.length >= this.#limits.maxStoreQueue) {
-        return reject(new StoreFault('busy', `${this.#queue.length} calls are waiting for it`))
-      }
-      const call: QueuedCall = { operation, argument, resolve, reject }
+      const call: QueuedCall = { operation, argument, client, resolve, reject }
       call.timer = setTimeout(() => this.#expire(call), Math.max(0, deadlineMs - Date.now()))
-      this.#queue.push(call)
+      const dropped = this.#queue.push(client, call)
+      if (dropped !== undefined) {
+        clearTimeout(dropped.timer)
+        dropped.reject(new StoreFault('busy', `${this.#queue.size} calls are waiting for it`))
+      }
       this.#send()
     })
   }
@@ -218,7 +228,7 @@ export class StoreClient {
     clearTimeout(this.#watchdog)
     const reason = 'the service is stopping'
     this.#tracker.set(this.#closedState(reason))
-    rejectAll([...this.#running, ...this.#queue], reason)
+    rejectAll([...this.#running, ...this.#queue.clear()], reason)
     await this.#thread.close()
   }
 
@@ -228,13 +238,12 @@ export class StoreClient {
 
   /** Rejects a call whose deadline passed. If it is already running, it continues, and its result is dropped. */
   #expire(call: QueuedCall): void {
-    const position = this.#queue.indexOf(call)
-    if (position >= 0) this.#queue.splice(position, 1)
+    this.#queue.remove(call.client, call)
     call.reject(new StoreFault('late', 'it did not answer in time'))
   }
 
   #send(): void {
-    while (this.state.isOpen && this.#running.size < this.#maxRunning && this.#queue.length > 0) {
+    while (this.state.isOpen && this.#running.size < this.#maxRunning && this.#queue.size > 0) {
       void this.#run(this.#queue.shift()!)
       if (this.#running.size === 1) this.#watch()
     }
@@ -333,7 +342,7 @@ export class StoreClient {
     // A thread that had opened the store will most likely open it again; one that had not may never succeed.
     const condition = isDamaged ? 'damaged' : wasReady ? 'opening' : 'away'
     this.#tracker.set(this.#closedState(reason, condition))
-    rejectAll([...this.#running, ...this.#queue.splice(0)], reason)
+    rejectAll([...this.#running, ...this.#queue.clear()], reason)
     this.#running.clear()
     this.#requests.detach(reason)
     this.#log.error('store not open', { engine: this.#engine, reason, retryMs })
@@ -351,7 +360,7 @@ export class StoreClient {
     if (!this.state.isOpen) return
     this.#log.error('database does not answer', { reason })
     this.#tracker.set(this.#closedState(reason))
-    rejectAll(this.#queue.splice(0), reason)
+    rejectAll(this.#queue.clear(), reason)
     setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
   }
 
@@ -363,7 +372,7 @@ export class StoreClient {
       this.#isPinging = false
       if (!this.state.isOpen) setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
     }
-    void this.#run({ operation: 'ping', argument: undefined, resolve: endPing, reject: endPing })
+    void this.#run({ operation: 'ping', argument: undefined, client: undefined, resolve: endPing, reject: endPing })
   }
 
   #maintain(): void {

@@ -152,7 +152,7 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     sink.isHeld = true
     operations.length = 0
     const { count } = await store.page({ limit: 1, offset: 0 })
-    const ended = others.export('ndjson', '', { aborted: false, deadlineMs: 0 }, sink)
+    const ended = others.export('ndjson', '', { client: undefined, aborted: false, deadlineMs: 0 }, sink)
     for (let slices = 1; slices <= Math.ceil(count / 50); slices++) {
       await eventually(() => expect(sink.text.split('\n').length - 1).toBe(Math.min(count, slices * 50)))
       await new Promise((resolve) => setImmediate(resolve))
@@ -170,7 +170,7 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
       config: { ...config, limits: { ...config.limits, exportPiece: { records: 10, bytes: 1_000_000 } } },
     })
     operations.length = 0
-    await others.export('ndjson', '', { aborted: true, deadlineMs: 0 }, sink)
+    await others.export('ndjson', '', { client: undefined, aborted: true, deadlineMs: 0 }, sink)
     expect(sliceCount()).toBe(1)
   })
 

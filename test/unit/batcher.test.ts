@@ -4,6 +4,7 @@ import { Batcher, type BatcherOptions, QueueFullError } from '../../src/threads/
 interface Item {
   readonly value: number
   stale?: boolean
+  readonly client?: string
 }
 
 function create(
@@ -16,6 +17,7 @@ function create(
     maxQueueSize: 100,
     maxWaitMs: 1000,
     nowMs: () => performance.now(),
+    clientOf: ({ client }) => client,
     run,
     isStale: ({ stale }) => stale === true,
     staleError: () => new Error('stale'),
@@ -27,6 +29,21 @@ function create(
 const double = async (items: readonly Item[]) => items.map(({ value }) => 2 * value)
 
 describe('the batcher', () => {
+  it('serves another client before the rest of a long line, and drops from the longest line when it is full', async () => {
+    const order: number[] = []
+    const start = async (items: readonly Item[]) => {
+      order.push(...items.map(({ value }) => value))
+      return double(items)
+    }
+    const batcher = create(start, { concurrency: 1, maxBatchSize: 1, maxQueueSize: 10 })
+    const flood = Array.from({ length: 10 }, (_, value) => batcher.submit({ value, client: 'flood' }))
+    const outcomes = Promise.allSettled(flood)
+    expect(await batcher.submit({ value: 100, client: 'honest' })).toBe(200)
+    expect(order.indexOf(100)).toBeLessThanOrEqual(2)
+    const dropped = (await outcomes).filter(({ status }) => status === 'rejected')
+    expect(dropped).toEqual([{ status: 'rejected', reason: expect.any(QueueFullError) }])
+  })
+
   it('sends items that arrive in one tick together, shared evenly over the threads', async () => {
     const sizes: number[] = []
     const batcher = create(async (items) => {

@@ -19,14 +19,18 @@ describe('an evidence task', () => {
   }
 
   it('is answered before its deadline', async () => {
-    await expect(createRunner(999)(TASK, { aborted: false, deadlineMs: 1000 })).resolves.toBe(RESULT)
+    await expect(createRunner(999)(TASK, { client: undefined, aborted: false, deadlineMs: 1000 })).resolves.toBe(RESULT)
   })
 
   it('is rejected from its deadline on, whatever the result, because the client already got an error', async () => {
-    await expect(createRunner(1000)(TASK, { aborted: false, deadlineMs: 1000 })).rejects.toMatchObject(overloaded)
+    await expect(
+      createRunner(1000)(TASK, { client: undefined, aborted: false, deadlineMs: 1000 }),
+    ).rejects.toMatchObject(overloaded)
   })
 
   it('is rejected when the client has disconnected', async () => {
-    await expect(createRunner(1)(TASK, { aborted: true, deadlineMs: 1000 })).rejects.toMatchObject(overloaded)
+    await expect(createRunner(1)(TASK, { client: undefined, aborted: true, deadlineMs: 1000 })).rejects.toMatchObject(
+      overloaded,
+    )
   })
 })

@@ -19,7 +19,7 @@ const proof = proofOf([stampOf('gpsd', AT_SIGNING), stampOf('mock', { ...AT_SIGN
   time: { start: NOW_SECONDS - 1800, end: NOW_SECONDS + 1800 },
   radius: 500,
 })
-const CONTEXT = { aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
+const CONTEXT = { client: undefined, aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
 
 let parts: TestSigner
 let verifier: Awaited<ReturnType<typeof createVerifier>>

@@ -204,7 +204,7 @@ export class BatchRun {
     const { now, config } = this.#parts
     // A stream may last for hours, so each chunk gets the deadline of a single request.
     const deadlineMs = now() + config.limits.requestDeadlineMs
-    return { chunk, deadlineMs, isAborted: () => this.#context.aborted }
+    return { chunk, client: this.#context.client, deadlineMs, isAborted: () => this.#context.aborted }
   }
 
   #handle(
@@ -239,6 +239,7 @@ export class BatchRun {
       chains.require(chainId)
       const unresolvedInputs = inputs.map(({ input }) => input)
       const { resolved, proofInputs } = await resolver.resolve(chainId, unresolvedInputs, {
+        client: this.#context.client,
         aborted: this.#context.aborted,
         deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
       })

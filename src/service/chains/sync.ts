@@ -202,7 +202,7 @@ export class SyncApi implements SyncService {
     for (const end of this.#openStreams) end()
   }
 
-  async #readStatus(context: Pick<RequestContext, 'deadlineMs'>): Promise<object> {
+  async #readStatus(context: Pick<RequestContext, 'deadlineMs' | 'client'>): Promise<object> {
     const { ask, chains, now } = this.#parts
     const supported = this.#served.map(({ name }) => name).sort()
     return syncStatusBody(await ask('syncStatus', { recentErrors: RECENT_ERRORS }, context), chains, supported, now())
@@ -210,7 +210,7 @@ export class SyncApi implements SyncService {
 
   #readStatusNow(): Promise<object> {
     const { now, config } = this.#parts
-    return this.#readStatus({ deadlineMs: now() + config.limits.storeReadMs })
+    return this.#readStatus({ deadlineMs: now() + config.limits.storeReadMs, client: undefined })
   }
 
   /** Returns the client of the sync thread. @throws {ProblemError} if this process reads no chains */

@@ -70,7 +70,7 @@ export function createComputeService(parts: ComputeServiceParts) {
   async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
     const inlineResult = isSmall ? pool.runOnMainThread(task) : undefined
     if (inlineResult !== undefined) return inlineResult
-    const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
+    const job = { task, client: context.client, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first
   }

@@ -149,7 +149,11 @@ export class Feeds implements RecordFeeds {
       do {
         const sliceQuery: RecordQuery = after === undefined ? query : { ...query, after }
         const deadlineMs = now() + requestDeadlineMs
-        const slice: RecordSlice = await ask('slice', { query: sliceQuery, size: exportPiece }, { deadlineMs })
+        const slice: RecordSlice = await ask(
+          'slice',
+          { query: sliceQuery, size: exportPiece },
+          { deadlineMs, client: context.client },
+        )
         for (const piece of pieces(splitDocuments(slice.documents), layout)) {
           await sink.write(lead + piece)
           lead = layout.separator
@@ -273,7 +277,7 @@ export class Feeds implements RecordFeeds {
   #read(after: JournalPosition | undefined): Promise<RecordChanges> {
     const { ask, now } = this.#parts
     const { streamPiece, storeReadMs } = this.#limits
-    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs })
+    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client: undefined })
   }
 }
 

@@ -13,7 +13,7 @@ const DAMAGED_RETRY_SECONDS = 60
 export type StoreAccess = <O extends StoreOperation>(
   operation: O,
   argument: StoreArgument<O>,
-  context: Pick<RequestContext, 'deadlineMs'>,
+  context: Pick<RequestContext, 'deadlineMs' | 'client'>,
 ) => Promise<StoreResult<O>>
 
 export interface StoreAccessParts {
@@ -29,7 +29,8 @@ export function createStoreAccess({ config, store, now }: StoreAccessParts): Sto
     if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     try {
       await store.untilOpen(Math.min(context.deadlineMs, now() + config.limits.storeWaitMs))
-      return await store.ask(operation, argument, Math.min(context.deadlineMs, now() + config.limits.storeReadMs))
+      const untilMs = Math.min(context.deadlineMs, now() + config.limits.storeReadMs)
+      return await store.ask(operation, argument, untilMs, context.client)
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error
       if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)

@@ -28,7 +28,7 @@ export function createEvidenceRunner(
   now: () => number,
 ): EvidenceRunner {
   return async (task, context) => {
-    const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
+    const job = { task, client: context.client, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const isSmall = task.body.byteLength <= limits.smallBodyBytes
     const first = await pool.runVerify(job, isSmall)
     const result = isSmall && needsMoreWork(first) ? await pool.runVerify(job, false) : first

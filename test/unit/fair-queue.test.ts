@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { FairQueue } from '../../src/base/fair-queue.ts'
+
+describe('a fair queue', () => {
+  it('serves clients in turn, and each in order of arrival', () => {
+    const queue = new FairQueue<string>(100)
+    for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.push(item[0], item)
+    expect(queue.first).toBe('a1')
+    expect(Array.from({ length: 6 }, () => queue.shift())).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3'])
+    expect(queue.shift()).toBeUndefined()
+    expect(queue.size).toBe(0)
+  })
+
+  it('gives the client whose turn has passed no second one before the others', () => {
+    const queue = new FairQueue<string>(100)
+    queue.push('a', 'a1')
+    queue.push('b', 'b1')
+    expect(queue.shift()).toBe('a1')
+    queue.push('a', 'a2')
+    expect([queue.shift(), queue.shift()]).toEqual(['b1', 'a2'])
+  })
+
+  it('drops the newest item of the client with the most when it is full', () => {
+    const queue = new FairQueue<string>(4)
+    for (const item of ['a1', 'a2', 'a3', 'a4']) expect(queue.push('a', item)).toBeUndefined()
+    expect(queue.push('a', 'a5')).toBe('a5')
+    expect(queue.push('b', 'b1')).toBe('a4')
+    expect(queue.push('b', 'b2')).toBe('a3')
+    expect(queue.push('b', 'b3')).toBe('b3')
+    expect(queue.push('c', 'c1')).toMatch(/[ab]2/)
+    expect(queue.size).toBe(4)
+  })
+
+  it('keeps a place for each of as many clients as it has places, however many items others send', () => {
+    const queue = new FairQueue<string>(8)
+    for (let index = 0; index < 1000; index++) queue.push(index % 3, `flood ${index}`)
+    for (let client = 10; client < 15; client++) {
+      queue.push(client, `honest ${client}`)
+      for (let index = 0; index < 10; index++) queue.push(index % 3, 'flood')
+    }
+    expect(queue.clear().filter((item) => item.startsWith('honest'))).toHaveLength(5)
+    expect(queue.size).toBe(0)
+  })
+
+  it('counts what is served before a new item of a client', () => {
+    const queue = new FairQueue<string>(100)
+    for (const item of ['a1', 'a2', 'a3', 'a4', 'b1']) queue.push(item[0], item)
+    expect(queue.countAhead('a')).toBe(5)
+    expect(queue.countAhead('b')).toBe(3)
+    expect(queue.countAhead('c')).toBe(2)
+  })
+
+  it('removes an item wherever it stands', () => {
+    const queue = new FairQueue<string>(4)
+    for (const item of ['a1', 'a2', 'b1']) queue.push(item[0], item)
+    queue.remove('a', 'a1')
+    queue.remove('b', 'b1')
+    queue.remove('c', 'c1')
+    expect(queue.size).toBe(1)
+    expect(queue.shift()).toBe('a2')
+  })
+})

@@ -31,7 +31,8 @@ const PROOF = slowProof()
 /** @param ms time until the deadline */
 const job = (ms: number): VerifyJob => ({
   task: { kind: 'proof', body: Uint8Array.from(PROOF), nowSeconds: NOW + 60 },
-  client: undefined, deadlineMs: Date.now() + ms,
+  client: undefined,
+  deadlineMs: Date.now() + ms,
   isAborted: () => false,
 })
 

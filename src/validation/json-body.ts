@@ -62,11 +62,11 @@ function reject(detail: string, code: string, cause?: unknown): never {
  *
  * With duplicate keys, `__proto__` or `constructor`, two parsers may see two different objects, and a hash of the object would be
  * ambiguous.
- * Deep nesting would overflow the stack of recursive code. Malformed JSON passes, because the parser reports it better.
+ * Deep nesting would overflow the stack of recursive code, and an object with very many members would take seconds. Malformed JSON passes, because the parser reports it better.
  *
  * @param bytes UTF-8 text
  * @param maxDepth largest nesting of arrays and objects
- * @throws {ProblemError} `bad-request`; the detail names the key or the depth
+ * @throws {ProblemError} `bad-request`; the detail names the key, the depth or the number of members
  */
 export function guardJson(bytes: Uint8Array, maxDepth: number): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -125,6 +125,8 @@ function endOfString(text: Buffer, from: number): number {
 }
 
 const MAX_OFFSET_KEYS = 16
+/** The most members of one object. The parser takes seconds for an object with hundreds of thousands. */
+const MAX_MEMBERS = 1000
 
 /**
  * The keys of one object. Up to `MAX_OFFSET_KEYS` keys without escapes are stored as offsets in the text, which avoids allocating
@@ -134,6 +136,8 @@ class Keys {
   /** Start and end of each key in the text. */
   readonly #offsets: number[] = []
   #count = 0
+  /** Number of members of the object so far. */
+  members = 0
   #texts: Set<string> | undefined
   /** False for an array, which has no keys. */
   isObject = false
@@ -141,6 +145,7 @@ class Keys {
   begin(isObject: boolean): void {
     this.isObject = isObject
     this.#count = 0
+    this.members = 0
     this.#texts = undefined
   }
 
@@ -179,6 +184,8 @@ const FORBIDDEN_LENGTHS = FORBIDDEN_KEYS.map(({ length }) => length)
 
 function addKey(keys: Keys, text: Buffer, quote: number, end: number): void {
   if (end >= text.length) return
+  if (++keys.members > MAX_MEMBERS)
+    reject(`an object has more than ${MAX_MEMBERS} members (byte ${quote})`, 'too-many-members')
   const from = quote + 1
   const isPlain = !hasBackslash(text, from, end)
   const key = isPlain ? undefined : unescapeKey(text, quote, end)

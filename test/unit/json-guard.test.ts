@@ -53,6 +53,14 @@ describe('a JSON body', () => {
     expect(readCode(nested(32))).toBeUndefined()
   })
 
+  it('is rejected beyond 1,000 members of one object, before it is parsed', () => {
+    const members = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')
+    expect(readCode(`{"a":{${members(1000)}},"b":{${members(1000)}}}`)).toBeUndefined()
+    expect(readCode(`{"a":{${members(1001)}}}`)).toBe('too-many-members')
+    // Not JSON at its end: the parser has not seen it.
+    expect(readCode(`{"a":[{${members(100_000)}`)).toBe('too-many-members')
+  })
+
   it.each([
     // Equal names in different objects, in values and in strings are not duplicates.
     '{"a":{"x":1},"b":{"x":1}}',

@@ -5,6 +5,7 @@ import type { Hex } from '../wire/values.ts'
 import type { StampMessages } from './message.ts'
 import {
   Checks,
+  CLOCK_SKEW_SECONDS,
   type Coordinates,
   PLUGIN_TIMEOUT_MS,
   type PluginContext,
@@ -59,8 +60,6 @@ export interface StampVerdict {
  * 0).
  */
 const HALF_CIRCUMFERENCE_METERS = 20_004_000
-/** The difference between clocks that is tolerated. */
-const CLOCK_SKEW_SECONDS = 300
 
 /**
  * Judges one stamp: its signatures, its structure and its signals.

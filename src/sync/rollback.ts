@@ -1,7 +1,7 @@
 import type { BlockId } from '../wire/sync-messages.ts'
 import type { Ladder } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
-import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
+import { parseQuantity, type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
 /** Blocks of the ladder that are compared with one message. */
@@ -39,9 +39,8 @@ export async function findCommonAncestor(
  * @throws {RpcError} when the endpoint serves another chain
  */
 export async function confirmChain(rpc: RpcClient, chainId: number): Promise<void> {
-  const served = await rpc.request('eth_chainId', [])
-  if (typeof served === 'string' && Number(served) === chainId) return
-  throw new RpcError(`an endpoint for chain ${chainId} now serves chain ${Number(served)}`)
+  const served = parseQuantity(await rpc.request('eth_chainId', []))
+  if (served !== chainId) throw new RpcError(`an endpoint for chain ${chainId} now serves chain ${served}`)
 }
 
 /**

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
 import { extendLadder, findSurplusBlocks } from '../../src/sync/chain-position.ts'
-import { decodeAggregate, encodeAggregate, MULTICALL3 } from '../../src/sync/eas-attestations.ts'
+import { decodeAggregate, decodeAttestation, encodeAggregate, MULTICALL3 } from '../../src/sync/eas-attestations.ts'
 import { toLocationRecord } from '../../src/sync/location-record.ts'
 import { parseBlockLimit, RangeSize } from '../../src/sync/range-size.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
@@ -194,6 +194,34 @@ describe('the width of a block range', () => {
     )
     expect(size.shrink(0, 1, new RpcError('x', { code: -32005, endpointMessage: 'too many results' }))).toBe(false)
     expect(size.shrink(0, 2000, new RpcError('x', { failure: 'silent' }))).toBe(false)
+  })
+})
+
+describe('an attestation from the contract', () => {
+  const FIELDS = parseAbiParameters(
+    '(bytes32 uid, bytes32 schema, uint64 time, uint64 expirationTime, uint64 revocationTime, bytes32 refUID, address recipient, address attester, bool revocable, bytes data)',
+  )
+  const encode = (time: bigint, revocationTime: bigint) => {
+    const words = { uid: `0x${'1'.repeat(64)}`, schema: `0x${'2'.repeat(64)}`, refUID: `0x${'0'.repeat(64)}` } as const
+    const addresses = { recipient: `0x${'3'.repeat(40)}`, attester: `0x${'4'.repeat(40)}` } as const
+    const rest = { expirationTime: 0n, revocable: true, data: '0x1234' } as const
+    return encodeAbiParameters(FIELDS, [{ ...words, ...addresses, ...rest, time, revocationTime }])
+  }
+
+  it('is decoded as viem encodes it', () => {
+    expect(decodeAttestation(encode(1_700_000_000n, 1_700_000_001n))).toMatchObject({
+      timeSeconds: 1_700_000_000,
+      revocationTimeSeconds: 1_700_000_001,
+      data: '0x1234',
+    })
+  })
+
+  // Regression: the UID does not cover the time of revocation, and a time beyond 2⁵³ was passed on to the store.
+  it.each([
+    [2n ** 63n, 0n],
+    [1_700_000_000n, 2n ** 63n],
+  ])('is rejected with the times %d and %d', (time, revocationTime) => {
+    expect(decodeAttestation(encode(time, revocationTime))).toBeUndefined()
   })
 })
 

@@ -34,11 +34,18 @@ function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false
   return new StoreFault(condition === 'away' ? 'unavailable' : condition, reason)
 }
 
+/** The request for which an operation runs. */
+export interface StoreCaller {
+  /** True once its client has disconnected. Then others may take its place in a queue. */
+  readonly aborted?: boolean
+}
+
 /** The state of the store, and the requests that wait for it to open. */
-class StoreStateTracker {
+export class StoreStateTracker {
   #state: StoreState
   readonly #maxWaiting: number
-  readonly #waiters = new Set<() => void>()
+  /** The function that ends each wait, and the request that waits. */
+  readonly #waiters = new Map<() => void, StoreCaller>()
 
   /** @param maxWaiting the most requests that may wait at a time */
   constructor(state: StoreState, maxWaiting: number) {
@@ -56,7 +63,7 @@ class StoreStateTracker {
    */
   set(state: StoreState): void {
     this.#state = state
-    if (!this.#isOpening) for (const end of [...this.#waiters]) end()
+    if (!this.#isOpening) for (const end of [...this.#waiters.keys()]) end()
   }
 
   /**
@@ -64,11 +71,12 @@ class StoreStateTracker {
    *
    * @param deadlineMs since the epoch
    * @returns undefined when there is nothing to wait for; otherwise a promise, which rejects with a {StoreFault}
-   *   `opening` when the deadline passes
+   *   `opening` when the deadline passes, or when another request needs the place of a client that has disconnected
    * @throws {StoreFault} `opening` when too many requests are already waiting
    */
-  untilOpen(deadlineMs: number): Promise<void> | undefined {
+  untilOpen(deadlineMs: number, caller: StoreCaller = {}): Promise<void> | undefined {
     if (!this.#isOpening) return undefined
+    if (this.#waiters.size >= this.#maxWaiting) this.#endAborted()
     if (this.#waiters.size >= this.#maxWaiting) throw this.#fault()
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -78,8 +86,12 @@ class StoreStateTracker {
         else resolve()
       }
       const timer = setTimeout(end, Math.max(0, deadlineMs - Date.now()))
-      this.#waiters.add(end)
+      this.#waiters.set(end, caller)
     })
+  }
+
+  #endAborted(): void {
+    for (const [end, caller] of [...this.#waiters]) if (caller.aborted === true) end()
   }
 
   get #isOpening(): boolean {
@@ -94,6 +106,7 @@ class StoreStateTracker {
 interface QueuedCall {
   readonly operation: StoreOperation
   readonly argument: unknown
+  readonly caller: StoreCaller
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
   /** Fires when the caller stops waiting. */
@@ -178,8 +191,8 @@ export class StoreClient {
   }
 
   /** As `StoreStateTracker.untilOpen`. Call it before a call that may wait for the store to open. */
-  untilOpen(deadlineMs: number): Promise<void> | undefined {
-    return this.#tracker.untilOpen(deadlineMs)
+  untilOpen(deadlineMs: number, caller?: StoreCaller): Promise<void> | undefined {
+    return this.#tracker.untilOpen(deadlineMs, caller)
   }
 
   /**
@@ -197,16 +210,23 @@ export class StoreClient {
    * Runs an operation in the store.
    *
    * @param deadlineMs since the epoch; afterwards the result is useless
+   * @param caller if its client disconnects while the operation waits, it is not run
    * @throws {StoreFault} when there is no result, with the kind of failure
    */
-  ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>> {
+  ask<O extends StoreOperation>(
+    operation: O,
+    argument: StoreArgument<O>,
+    deadlineMs: number,
+    caller: StoreCaller = {},
+  ): Promise<StoreResult<O>> {
     return new Promise<StoreResult<O>>((resolve, reject) => {
       const { state } = this
       if (!state.isOpen) return reject(toStoreFault(state))
+      if (this.#queue.length >= this.#limits.maxStoreQueue) this.#dropAborted()
       if (this.#queue.length >= this.#limits.maxStoreQueue) {
         return reject(new StoreFault('busy', `${this.#queue.length} calls are waiting for it`))
       }
-      const call: QueuedCall = { operation, argument, resolve, reject }
+      const call: QueuedCall = { operation, argument, caller, resolve, reject }
       call.timer = setTimeout(() => this.#expire(call), Math.max(0, deadlineMs - Date.now()))
       this.#queue.push(call)
       this.#send()
@@ -233,9 +253,21 @@ export class StoreClient {
     call.reject(new StoreFault('late', 'it did not answer in time'))
   }
 
+  #dropAborted(): void {
+    for (const call of this.#queue.splice(0)) {
+      if (call.caller.aborted === true) rejectAll([call], DISCONNECTED)
+      else this.#queue.push(call)
+    }
+  }
+
   #send(): void {
     while (this.state.isOpen && this.#running.size < this.#maxRunning && this.#queue.length > 0) {
-      void this.#run(this.#queue.shift()!)
+      const call = this.#queue.shift()!
+      if (call.caller.aborted === true) {
+        rejectAll([call], DISCONNECTED)
+        continue
+      }
+      void this.#run(call)
       if (this.#running.size === 1) this.#watch()
     }
   }
@@ -363,7 +395,7 @@ export class StoreClient {
       this.#isPinging = false
       if (!this.state.isOpen) setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
     }
-    void this.#run({ operation: 'ping', argument: undefined, resolve: endPing, reject: endPing })
+    void this.#run({ operation: 'ping', argument: undefined, caller: {}, resolve: endPing, reject: endPing })
   }
 
   #maintain(): void {
@@ -373,6 +405,8 @@ export class StoreClient {
     )
   }
 }
+
+const DISCONNECTED = 'the client has disconnected'
 
 function rejectAll(calls: readonly QueuedCall[], reason: string): void {
   for (const call of calls) {

@@ -150,6 +150,24 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
     if (small !== client) await small.close()
   })
 
+  it('runs no query of a client that disconnected, and gives its place to another', async () => {
+    const small = await makeSmall(files, engine)
+    const clients = Array.from({ length: 12 }, () => ({ aborted: false }))
+    const ask = (client: { readonly aborted: boolean }) =>
+      small.ask('page', { limit: 10, offset: 0 }, soon(), client).then(
+        () => 'page',
+        (fault: StoreFault) => fault.message,
+      )
+    // Some run, four wait, and any others are rejected.
+    const settled = clients.map(ask)
+    for (const client of clients) client.aborted = true
+    const next = Array.from({ length: 4 }, () => ask({ aborted: false }))
+    expect(await Promise.all(next)).toEqual(['page', 'page', 'page', 'page'])
+    const outcomes = await Promise.all(settled)
+    expect(outcomes.filter((outcome) => outcome === 'the client has disconnected')).toHaveLength(4)
+    if (small !== client) await small.close()
+  })
+
   /** Creates a client with a queue of four. On the embedded engine it needs another folder, because the first one is in use. */
   async function makeSmall(files: StoreFiles, engine: string): Promise<StoreClient> {
     const environment = { MAX_STORE_QUEUE: '4' }

@@ -149,7 +149,13 @@ export class Feeds implements RecordFeeds {
       do {
         const sliceQuery: RecordQuery = after === undefined ? query : { ...query, after }
         const deadlineMs = now() + requestDeadlineMs
-        const slice: RecordSlice = await ask('slice', { query: sliceQuery, size: exportPiece }, { deadlineMs })
+        const argument = { query: sliceQuery, size: exportPiece }
+        const slice: RecordSlice = await ask('slice', argument, {
+          deadlineMs,
+          get aborted() {
+            return context.aborted
+          },
+        })
         for (const piece of pieces(splitDocuments(slice.documents), layout)) {
           await sink.write(lead + piece)
           lead = layout.separator

@@ -31,7 +31,7 @@ export interface Quarantined {
 /** What was read from a range of blocks, apart from its records. */
 export interface RangeNotes {
   /** Blocks to remember, and the numbers of remembered blocks to forget. They serve to find the common ancestor after a reorg. */
-  readonly ladder?: { readonly add: readonly BlockId[]; readonly remove: readonly number[] }
+  readonly knownBlocks?: { readonly add: readonly BlockId[]; readonly remove: readonly number[] }
   readonly quarantine?: readonly Quarantined[]
   /** UIDs of attestations that leave the quarantine. */
   readonly released?: readonly Hex[]
@@ -51,8 +51,8 @@ export interface ChainProgress {
 /** The stored state from which the sync of one chain starts. */
 export interface ChainSyncState {
   readonly checkpoint: BlockId | undefined
-  /** Newest first. */
-  readonly ladder: readonly BlockId[]
+  /** Blocks that were read and are still remembered, newest first. */
+  readonly knownBlocks: readonly BlockId[]
   /** -1 if unknown. */
   readonly finalized: number
   readonly auditedTo: number
@@ -111,7 +111,7 @@ export interface SyncStatus {
     readonly reorgs: number
     readonly deepestReorg: number
   }[]
-  /** Newest first. */
+  /** Blocks that were read and are still remembered, newest first. */
   readonly errors: readonly { readonly chainId: number; readonly at: string; readonly message: string }[]
 }
 

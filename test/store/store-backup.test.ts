@@ -61,7 +61,7 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
       records: [],
       revocations: [{ uid: uidOf(1), blockNumber: 99 }],
       checkpoint: { from: null, to: { blockNumber: 99, blockHash: uidOf(99) } },
-      ladder: { add: [{ number: 99, hash: uidOf(99) }], remove: [] },
+      knownBlocks: { add: [{ number: 99, hash: uidOf(99) }], remove: [] },
       quarantine: [QUARANTINED],
       progress: { head: 120, finalized: 90, auditedTo: 50 },
     })
@@ -73,7 +73,11 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     }
     await database.close()
     original = await contents(files)
-    expect(original.sync).toMatchObject({ ladder: [{ number: 99, hash: uidOf(99) }], finalized: 90, auditedTo: 50 })
+    expect(original.sync).toMatchObject({
+      knownBlocks: [{ number: 99, hash: uidOf(99) }],
+      finalized: 90,
+      auditedTo: 50,
+    })
     expect(original.quarantined.map(({ uid }) => uid)).toEqual([QUARANTINED.uid])
     const output = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
     expect(output).toBe(

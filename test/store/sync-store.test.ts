@@ -117,7 +117,7 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
         released: random() < 0.2 ? [uidOf(600 + below(50))] : [],
         // Sometimes by a process whose lease has expired.
         checkpoint: { from: random() < 0.1 ? blockHashOn(9999, 9) : tip, to: { blockNumber: to, blockHash: hash } },
-        ladder: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
+        knownBlocks: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
         progress: { finalized: Math.max(0, to - 4), ...(random() < 0.3 ? { auditedTo: Math.max(0, to - 5) } : {}) },
         ...(isBack ? { rollBackTo: to } : {}),
       }

@@ -3,7 +3,7 @@ import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, parseAbi
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
-import { extendLadder, findSurplusBlocks } from '../../src/sync/chain-position.ts'
+import { findSurplusBlocks, updateKnownBlocks } from '../../src/sync/chain-position.ts'
 import { decodeAggregate, decodeAttestation, encodeAggregate, MULTICALL3 } from '../../src/sync/eas-attestations.ts'
 import { toLocationRecord } from '../../src/sync/location-record.ts'
 import { parseBlockLimit, RangeSize } from '../../src/sync/range-size.ts'
@@ -127,27 +127,27 @@ describe('a location attestation', () => {
   })
 })
 
-describe('the ladder of blocks', () => {
-  const rungs = Array.from({ length: 5000 }, (_, index) => ({
+describe('the known blocks', () => {
+  const blocks = Array.from({ length: 5000 }, (_, index) => ({
     number: index * 3,
     hash: `0x${index.toString(16)}` as Hex,
   })).reverse()
 
   it('keeps every block that is not final, and ever fewer of the older ones', () => {
-    const surplus = new Set(findSurplusBlocks(rungs, 14_000))
-    const kept = rungs.filter(({ number }) => !surplus.has(number)).map(({ number }) => number)
-    expect(kept.filter((number) => number > 14_000)).toHaveLength(rungs.filter(({ number }) => number > 14_000).length)
+    const surplus = new Set(findSurplusBlocks(blocks, 14_000))
+    const kept = blocks.filter(({ number }) => !surplus.has(number)).map(({ number }) => number)
+    expect(kept.filter((number) => number > 14_000)).toHaveLength(blocks.filter(({ number }) => number > 14_000).length)
     expect(kept.at(-1)).toBe(0)
     const final = kept.filter((number) => number <= 14_000)
     expect(final.length).toBeLessThan(100)
-    // At any depth, the gap to the next rung is at most a quarter of the distance to the final block.
+    // At any depth, the gap to the next block is at most a quarter of the distance to the final block.
     for (let index = 1; index < final.length; index++) {
       expect(final[index - 1]! - final[index]!).toBeLessThanOrEqual(Math.max(6, (14_000 - final[index]!) / 4))
     }
   })
 
   it('has one block for each number, the newest', () => {
-    const ladder = extendLadder(
+    const knownBlocks = updateKnownBlocks(
       [{ number: 2, hash: '0xa' }],
       [
         { number: 2, hash: '0xb' },
@@ -155,7 +155,7 @@ describe('the ladder of blocks', () => {
       ],
       [],
     )
-    expect(ladder).toEqual([
+    expect(knownBlocks).toEqual([
       { number: 3, hash: '0xc' },
       { number: 2, hash: '0xb' },
     ])

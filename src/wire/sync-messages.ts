@@ -232,7 +232,7 @@ export interface SyncOperations {
   }
   syncStatus: { argument: { readonly recentErrors: number }; result: SyncStatus }
   /** Sets whether the chains should be read, from now on and after every start. */
-  wantWorker: { argument: { readonly isDesired: boolean }; result: undefined }
+  setWorkerDesired: { argument: { readonly isDesired: boolean }; result: undefined }
   /**
    * Takes or renews the lease. Only the process that holds it may read the chains into this database. `holdMs` 0 releases it.
    * Without `always`, the lease is granted only while the chains should be read.

@@ -211,10 +211,10 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
     expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
     expect((await lease('b', 1)).isHeld).toBe(true)
     while (!(await lease('a')).isHeld); // `b` holds it for one millisecond
-    await store.wantWorker({ isDesired: false })
+    await store.setWorkerDesired({ isDesired: false })
     expect(await lease('a')).toEqual({ isHeld: false, isDesired: false })
     expect(await lease('a', 60_000, true)).toEqual({ isHeld: true, isDesired: false })
-    await store.wantWorker({ isDesired: true })
+    await store.setWorkerDesired({ isDesired: true })
     expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
   })
 

@@ -140,7 +140,7 @@ export class SyncApi implements SyncService {
     const client = isDesired ? this.#requireClient() : chainClient
     // Without `aborted`, because the action counts even if its client does not wait for the response.
     const before = await ask('syncStatus', { recentErrors: 0 }, { deadlineMs })
-    await ask('wantWorker', { isDesired }, { deadlineMs })
+    await ask('setWorkerDesired', { isDesired }, { deadlineMs })
     await client?.sync({ type: 'refresh' })
     if (before.worker.isDesired === isDesired)
       return success(200, { message: `Worker is already ${isDesired ? 'running' : 'stopped'}` })

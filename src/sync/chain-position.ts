@@ -10,7 +10,7 @@ const SPACING = 8
  */
 export type KnownBlocks = readonly BlockId[]
 
-/** Returns the numbers of blocks of known blocks that are no longer needed. The newest and the oldest block always stay. */
+/** Returns the numbers of the known blocks that are no longer needed. The newest and the oldest block always stay. */
 export function findSurplusBlocks(knownBlocks: KnownBlocks, finalized: number): number[] {
   const removed: number[] = []
   let lastKept: number | undefined

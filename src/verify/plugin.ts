@@ -156,6 +156,6 @@ export function checkSamePosition(
     return
   }
   const lonDifference = Math.abs(lon - point.lon) % 360
-  const apart = Math.max(Math.abs(lat - point.lat), Math.min(lonDifference, 360 - lonDifference))
-  checks.fail(id, apart <= SAME_DEGREES * (1 + 1e-9), apart, SAME_DEGREES)
+  const differenceDegrees = Math.max(Math.abs(lat - point.lat), Math.min(lonDifference, 360 - lonDifference))
+  checks.fail(id, differenceDegrees <= SAME_DEGREES * (1 + 1e-9), differenceDegrees, SAME_DEGREES)
 }

@@ -162,10 +162,10 @@ function checkTimes(
   else checks.fail('future-footprint', ahead <= CLOCK_SKEW_SECONDS, ahead, CLOCK_SKEW_SECONDS)
   // Nothing in the future can have been observed; an end far ahead would overlap with claims about the future.
   checks.warn('future-end', end - nowSeconds <= CLOCK_SKEW_SECONDS, end - nowSeconds, CLOCK_SKEW_SECONDS)
-  const outside = signatures.filter(
+  const outsideCount = signatures.filter(
     ({ timestamp }) => timestamp < start - CLOCK_SKEW_SECONDS || timestamp > nowSeconds + CLOCK_SKEW_SECONDS,
   ).length
-  checks.warn('signature-time', outside === 0, outside, 0)
+  checks.warn('signature-time', outsideCount === 0, outsideCount, 0)
 }
 
 /** Returns the number from a plugin; undefined when it throws or the number is not finite. */

@@ -111,7 +111,7 @@ export interface SyncStatus {
     readonly reorgs: number
     readonly deepestReorg: number
   }[]
-  /** Blocks that were read and are still remembered, newest first. */
+  /** Newest first. */
   readonly errors: readonly { readonly chainId: number; readonly at: string; readonly message: string }[]
 }
 

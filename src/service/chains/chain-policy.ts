@@ -36,9 +36,9 @@ export class ChainPolicy {
    */
   require(chainId: number, path: readonly string[] = ['chainId']): Chain {
     const chain = this.#requireKnown(chainId, path)
-    const rejectionReason = this.#parts.chainClient?.rejectionReason(chainId)
-    if (rejectionReason === undefined) return chain
-    throw this.#unsupported(chainId, path, `is refused: ${rejectionReason}`)
+    const refusalReason = this.#parts.chainClient?.refusalReason(chainId)
+    if (refusalReason === undefined) return chain
+    throw this.#unsupported(chainId, path, `is refused: ${refusalReason}`)
   }
 
   /**
@@ -59,7 +59,7 @@ export class ChainPolicy {
 
   #unsupported(chainId: number, path: readonly string[], reason: string): ProblemError {
     const { chains, chainClient } = this.#parts
-    const supported = [...chains.values()].filter(({ id }) => chainClient?.rejectionReason(id) === undefined)
+    const supported = [...chains.values()].filter(({ id }) => chainClient?.refusalReason(id) === undefined)
     return problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
       code: 'unsupported-chain',
     })

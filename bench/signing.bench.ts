@@ -87,7 +87,7 @@ export async function run(): Promise<object> {
       chains: chainTable(config),
       schemaKinds: schemaKinds(config),
       nonces: createNonces({
-        read: async () => ({ ok: false, rejectionReason: undefined }),
+        read: async () => ({ ok: false, refusalReason: undefined }),
         readable: new Set(),
         maxAgeMs: 0,
         timeoutMs: 0,

@@ -52,7 +52,7 @@ export async function createTestSigner(changes: Partial<SignerParts> = {}) {
     chains,
     schemaKinds: schemaKinds(config),
     nonces: createNonces({
-      read: async () => ({ ok: false, rejectionReason: undefined }),
+      read: async () => ({ ok: false, refusalReason: undefined }),
       readable: new Set(),
       maxAgeMs: 0,
       timeoutMs: 0,

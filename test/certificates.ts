@@ -37,6 +37,8 @@ export interface CertificateFields {
   readonly notAfter?: number
   /** When absent, the certificate is not a certificate authority. */
   readonly authority?: { readonly pathLength?: number }
+  /** First byte of the key usage; by default keyCertSign for an authority and digitalSignature for another certificate. */
+  readonly keyUsage?: number
   readonly extensions?: readonly Uint8Array[]
   readonly hash?: 'sha256' | 'sha1'
 }
@@ -48,6 +50,7 @@ export function certificate(fields: CertificateFields, signer: KeyObject): Buffe
   const { subject, issuer, key, serial = 7, authority, extensions = [], hash = 'sha256' } = fields
   const algorithm = sequence(objectIdentifier(algorithmOf(signer, hash)))
   const constraints = authority === undefined ? [] : [basicConstraints(authority.pathLength)]
+  const { keyUsage = authority === undefined ? 0x80 : 4 } = fields
   const body = sequence(
     explicit(0, integer(2)),
     integer(serial),
@@ -56,7 +59,7 @@ export function certificate(fields: CertificateFields, signer: KeyObject): Buffe
     sequence(time(fields.notBefore ?? NOW - YEAR), time(fields.notAfter ?? NOW + YEAR)),
     nameOf(subject),
     spkiOf(key),
-    explicit(3, sequence(keyUsage(authority !== undefined), ...constraints, ...extensions)),
+    explicit(3, sequence(keyUsageExtension(keyUsage), ...constraints, ...extensions)),
   )
   const signature = sign(signer.asymmetricKeyType === 'ed25519' ? null : hash, body, signer)
   return sequence(body, algorithm, bits(signature))
@@ -81,9 +84,9 @@ function basicConstraints(pathLength: number | undefined): Buffer {
   return extension('2.5.29.19', value, true)
 }
 
-/** The key usage extension: keyCertSign for an authority, digitalSignature otherwise. */
-function keyUsage(isAuthority: boolean): Buffer {
-  return extension('2.5.29.15', Buffer.of(3, 2, isAuthority ? 2 : 7, isAuthority ? 4 : 0x80), true)
+function keyUsageExtension(uses: number): Buffer {
+  // DER: trailing zero bits are unused.
+  return extension('2.5.29.15', Buffer.of(3, 2, 31 - Math.clz32(uses & -uses), uses), true)
 }
 
 /** The key description that an Android device attests; every member can be made invalid. */

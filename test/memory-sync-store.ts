@@ -21,15 +21,15 @@ const STORED_AT = '2026-01-01T00:00:00.000Z'
 export function createMemorySyncStore(): MemorySyncStore {
   const records = new Map<string, Kept>()
   const quarantine = new Map<string, Quarantined & { attempts: number; revokedBlock: number | null }>()
-  const ladder = new Map<number, string>()
+  const knownBlocks = new Map<number, string>()
   let checkpoint: BlockId | undefined
   let finalized = -1
   let auditedTo = -1
 
   return {
     async syncState() {
-      const rungs = [...ladder].map(([number, hash]) => ({ number, hash: hash as `0x${string}` }))
-      return { checkpoint, ladder: rungs.sort((a, b) => b.number - a.number), finalized, auditedTo }
+      const blocks = [...knownBlocks].map(([number, hash]) => ({ number, hash: hash as `0x${string}` }))
+      return { checkpoint, knownBlocks: blocks.sort((a, b) => b.number - a.number), finalized, auditedTo }
     },
     async known({ uids }) {
       return uids.filter((uid) => records.has(uid) || quarantine.has(uid))
@@ -73,7 +73,14 @@ export function createMemorySyncStore(): MemorySyncStore {
 
   function apply(range: BlockRange): AppliedRange {
     const refused = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
-    const { checkpoint: move, rollBackTo, ladder: rungs, quarantine: setAside = [], released = [], progress } = range
+    const {
+      checkpoint: move,
+      rollBackTo,
+      knownBlocks: changed,
+      quarantine: setAside = [],
+      released = [],
+      progress,
+    } = range
     if (move !== undefined) {
       if ((checkpoint?.hash ?? null) !== move.from) return refused
       checkpoint = move.to === null ? undefined : { number: move.to.blockNumber, hash: move.to.blockHash }
@@ -96,8 +103,8 @@ export function createMemorySyncStore(): MemorySyncStore {
       record.revokedBlock = blockNumber
       revoked++
     }
-    for (const number of rungs?.remove ?? []) ladder.delete(number)
-    for (const { number, hash } of rungs?.add ?? []) ladder.set(number, hash)
+    for (const number of changed?.remove ?? []) knownBlocks.delete(number)
+    for (const { number, hash } of changed?.add ?? []) knownBlocks.set(number, hash)
     for (const row of setAside) {
       const known = quarantine.get(row.uid)
       quarantine.set(row.uid, {
@@ -124,7 +131,7 @@ export function createMemorySyncStore(): MemorySyncStore {
         gone++
       } else if (kept.revokedBlock !== null && kept.revokedBlock > to) kept.revokedBlock = null
     }
-    for (const number of [...ladder.keys()]) if (number > to) ladder.delete(number)
+    for (const number of [...knownBlocks.keys()]) if (number > to) knownBlocks.delete(number)
     for (const [uid, row] of quarantine) {
       if (row.blockNumber > to) quarantine.delete(uid)
       else if (row.revokedBlock !== null && row.revokedBlock > to) row.revokedBlock = null

@@ -90,6 +90,8 @@ export interface KeyringOptions {
     readonly key: PgpKey
     readonly flags?: number
     readonly isAnswered?: boolean
+    /** When the subkey signed the binding in return. */
+    readonly answeredSeconds?: number
     readonly isRevoked?: boolean
   }
   readonly withoutSelfSignature?: boolean
@@ -113,7 +115,8 @@ export function pgpKeyring(primary: PgpKey, options: KeyringOptions = {}): Buffe
   if (options.withoutSelfSignature !== true) packets.push(packet(2, certified))
   if (subkey !== undefined) {
     const both = [own, hashedKey(subkey.key.body)]
-    const answer = subpacket(32, pgpSignature(subkey.key, both, { type: 0x19 }))
+    const { answeredSeconds = NOW } = subkey
+    const answer = subpacket(32, pgpSignature(subkey.key, both, { type: 0x19, createdSeconds: answeredSeconds }))
     const binding = pgpSignature(primary, both, {
       type: 0x18,
       covered: [subpacket(27, Buffer.of(subkey.flags ?? 2))],

@@ -4,7 +4,7 @@ import type { ChainAccessConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import type { Keccak } from '../src/crypto/primitives.ts'
 import { serveRelay } from '../src/relay/relay-port.ts'
-import { ChainAccess, ChainRejection, createSchemaCache } from '../src/sync/chain-access.ts'
+import { ChainAccess, ChainRefusal, createSchemaCache } from '../src/sync/chain-access.ts'
 import { serveNonces } from '../src/sync/nonce-port.ts'
 import { HttpRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
 import { RecordSync, StoreConnection } from '../src/sync/sync-records.ts'
@@ -43,7 +43,7 @@ async function start(config: ChainAccessConfig): Promise<void> {
       case 'nonces':
         serveNonces(request.port, async (chainId, attester) => {
           const chain = chains.get(chainId)
-          return chain === undefined ? { ok: false, rejectionReason: undefined } : chain.access.nonce(attester)
+          return chain === undefined ? { ok: false, refusalReason: undefined } : chain.access.nonce(attester)
         })
         break
       case 'store':
@@ -100,7 +100,7 @@ async function lookUp<T>(
     if (chain === undefined) throw new RangeError(`chain ${chainId} has no RPC`)
     return { ok: true, value: await read(chain) }
   } catch (error) {
-    const isWrong = error instanceof ChainRejection || (error instanceof RpcError && isInvalidResponse(error))
+    const isWrong = error instanceof ChainRefusal || (error instanceof RpcError && isInvalidResponse(error))
     return { ok: false, reason: (error as Error).message, cause: isWrong ? 'wrong' : 'unreachable' }
   }
 }

@@ -1,17 +1,17 @@
 import type { NonceSource } from '../wire/signing-messages.ts'
 
 /**
- * The outcome of one read. `rejectionReason` says why the service must not sign for the chain; it is undefined when the read
+ * The outcome of one read. `refusalReason` says why the service must not sign for the chain; it is undefined when the read
  * failed or timed out.
  */
 export type NonceReading =
   | { readonly ok: true; readonly nonce: number }
-  | { readonly ok: false; readonly rejectionReason: string | undefined }
+  | { readonly ok: false; readonly refusalReason: string | undefined }
 
 /** The nonce to sign with, or why the service must not sign for the chain. */
 export type NonceResult =
   | { readonly ok: true; readonly nonce: number; readonly source: NonceSource }
-  | { readonly ok: false; readonly rejectionReason: string }
+  | { readonly ok: false; readonly refusalReason: string }
 
 export interface NonceOptions {
   /** Reads the attester's nonce on a chain. The promise must settle and must not reject. */
@@ -50,7 +50,7 @@ interface Entry {
   nonce: number | undefined
   /** When the last successful read started; the nonce was current at this time or later. */
   readAtMs: number
-  rejectionReason: string | undefined
+  refusalReason: string | undefined
   current: Read | undefined
   /** Starts when the current read ends. */
   next: Read | undefined
@@ -81,7 +81,7 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
     entries.set(chainId, {
       nonce: undefined,
       readAtMs: Number.NEGATIVE_INFINITY,
-      rejectionReason: undefined,
+      refusalReason: undefined,
       current: undefined,
       next: undefined,
       failures: 0,
@@ -141,12 +141,12 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
     if (reading.ok) {
       entry.nonce = reading.nonce
       entry.readAtMs = startedMs
-      entry.rejectionReason = undefined
+      entry.refusalReason = undefined
       entry.failures = 0
       return
     }
     // A read that fails without a reason does not lift an earlier rejection.
-    entry.rejectionReason = reading.rejectionReason ?? entry.rejectionReason
+    entry.refusalReason = reading.refusalReason ?? entry.refusalReason
     entry.retryAtMs = now() + timeoutMs * Math.min(2 ** entry.failures, MAX_PAUSE_TIMEOUTS)
     entry.failures++
   }
@@ -160,7 +160,7 @@ function createRead(entry: Entry): Read {
   return { startedMs: Number.NaN, result, settle, isOverdue: false }
 }
 
-function currentNonce({ nonce, rejectionReason }: Entry, source: NonceSource): NonceResult {
-  if (rejectionReason !== undefined) return { ok: false, rejectionReason }
+function currentNonce({ nonce, refusalReason }: Entry, source: NonceSource): NonceResult {
+  if (refusalReason !== undefined) return { ok: false, refusalReason }
   return nonce === undefined ? WITHOUT_RPC : { ok: true, nonce, source }
 }

@@ -193,7 +193,7 @@ class KeySigner implements Signer {
     digest: (message: AttestMessage) => Uint8Array,
     deadlineSeconds = this.#deadlineSeconds(),
   ): RecordResult {
-    if (!read.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${read.rejectionReason}`) }
+    if (!read.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${read.refusalReason}`) }
     const { nonce, source: nonceSource } = read
     const hash = digest({
       attester: this.#attester,

@@ -21,6 +21,10 @@ export class FairQueue<Item> {
     return this.#size
   }
 
+  get isFull(): boolean {
+    return this.#size >= this.#maxItems
+  }
+
   /** The item that is served next; undefined if the queue is empty. */
   get first(): Item | undefined {
     for (const line of this.#lines.values()) return line[0]
@@ -34,7 +38,7 @@ export class FairQueue<Item> {
    */
   push(client: QueueClient, item: Item): Item | undefined {
     const line = this.#lines.get(client)
-    const dropped = this.#size < this.#maxItems ? undefined : this.#dropFor(line?.length ?? 0, item)
+    const dropped = this.isFull ? this.#dropFor(line?.length ?? 0, item) : undefined
     if (dropped === item) return item
     // Looked up again, because the dropped item may have been the last one of this client.
     const current = this.#lines.get(client)
@@ -72,6 +76,20 @@ export class FairQueue<Item> {
     line.splice(index, 1)
     if (line.length === 0) this.#lines.delete(client)
     this.#size--
+  }
+
+  /** Takes out the items for which a test holds. */
+  removeAll(test: (item: Item) => boolean): Item[] {
+    const removed: Item[] = []
+    for (const [client, line] of [...this.#lines]) {
+      const kept = line.filter((item) => !test(item))
+      if (kept.length === line.length) continue
+      removed.push(...line.filter(test))
+      if (kept.length === 0) this.#lines.delete(client)
+      else this.#lines.set(client, kept)
+    }
+    this.#size -= removed.length
+    return removed
   }
 
   /** Takes out all items. */

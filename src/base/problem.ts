@@ -93,14 +93,18 @@ function dottedPath(segments: readonly (string | number)[]): string {
   return path
 }
 
-/** Returns the same problem with `path` in front of its detail and pointers, for a value that is nested in the request. */
+/**
+ * Returns the same problem with `path` in front of its detail and pointers, for a value that is nested in the request. An empty
+ * path changes nothing: the value is the whole request.
+ */
 export function underPath(problem: ProblemData, path: readonly (string | number)[]): ProblemData {
+  if (path.length === 0) return problem
   const prefix = jsonPointer(path)
   const invalidParts = problem.invalidParts?.map((part) => ({ ...part, pointer: prefix + part.pointer.slice(1) }))
   const { detail } = problem
   // `problemAt` begins the detail with the path, except for the whole body.
   const namesPath = problem.invalidParts?.[0] !== undefined && problem.invalidParts[0].detail !== detail
-  const separator = path.length === 0 ? '' : !namesPath ? ': ' : detail.startsWith('[') ? '' : '.'
+  const separator = !namesPath ? ': ' : detail.startsWith('[') ? '' : '.'
   const prefixedDetail = `${dottedPath(path)}${separator}${detail}`
   return { ...problem, detail: prefixedDetail, invalidParts: invalidParts ?? [{ pointer: prefix, detail }] }
 }

@@ -1,6 +1,7 @@
 /** Options that several verbs share. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { parseDecimal } from '../base/decimal.ts'
 import type { Client } from '../client/client.ts'
 import type { TransportOptions } from '../client/transport.ts'
 import { usage } from './exit-codes.ts'
@@ -101,8 +102,8 @@ export async function createServiceClient(
 
 export function numberBetween(low: number, high: number): (text: string) => number {
   return (text) => {
-    const value = Number(text)
-    if (text.trim() === '' || !(value >= low && value <= high)) {
+    const value = parseDecimal(text)
+    if (value === undefined || value < low || value > high) {
       throw new InvalidArgumentError(`It must be a number from ${low} to ${high}.`)
     }
     return value

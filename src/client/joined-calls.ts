@@ -148,20 +148,9 @@ export function joinCalls(
 }
 
 /** Makes the error of a call's single request from the error of its line, or of the batch. */
-function toSingleError(
-  { errors, ...problem }: ProblemDetails,
-  { operation }: OperationCall,
-  whole?: ApiError,
-): ApiError {
-  // For a line, the service adds the whole line as the invalid part if no part is.
-  const isAdded =
-    whole === undefined && errors?.length === 1 && errors[0]?.pointer === '#' && errors[0].code === undefined
+function toSingleError(problem: ProblemDetails, { operation }: OperationCall, whole?: ApiError): ApiError {
   return new ApiError(
-    {
-      ...problem,
-      ...(problem.instance === undefined ? {} : { instance: `/compute/v0/${operation}` }),
-      ...(errors === undefined || isAdded ? {} : { errors }),
-    },
+    { ...problem, ...(problem.instance === undefined ? {} : { instance: `/compute/v0/${operation}` }) },
     whole?.retryAfterSeconds,
   )
 }

@@ -7,7 +7,7 @@ import { readBatchItem, readBatchItemId } from '../validation/batch.ts'
 import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
 import type { GeometryCheck } from '../validation/input.ts'
 import type { JsonObject } from '../validation/json-body.ts'
-import type { ChunkResult, ComputeChunk, OpenItem } from '../wire/batch-messages.ts'
+import type { ChunkResult, ComputeChunk, UnfinishedItem } from '../wire/batch-messages.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../wire/compute-messages.ts'
 import { payloadSize, putPayload } from '../wire/signing-records.ts'
 import type { Hex } from '../wire/values.ts'
@@ -28,16 +28,16 @@ export function runComputeChunk(chunk: ComputeChunk, engine: ComputeContext, lim
   const memo = new SkeletonMemo<ItemFacts>()
   const writer = new ItemWriter(chunk, engine.keccak)
   const count = chunk.items.offsets.length - 1
-  const open = new Map<number, OpenItem>()
+  const unfinished = new Map<number, UnfinishedItem>()
   for (let index = 0; index < count; index++) {
     const item = runItem(chunk, index, engine, limits, memo)
     if ('outcome' in item && isPlain(item, chunk)) writer.add(item, index)
     else {
-      open.set(index, 'outcome' in item ? openItem(item, chunk, engine) : item)
+      unfinished.set(index, 'outcome' in item ? toUnfinishedItem(item, chunk, engine) : item)
       writer.skip(index)
     }
   }
-  return writer.finish(open)
+  return writer.finish(unfinished)
 }
 
 /**
@@ -50,11 +50,11 @@ function isPlain({ request }: ComputedItem, { attest, chainId, returnsObjects }:
   return request.schema === undefined && (attest === 'each' || request.chainId === chainId)
 }
 
-function openItem(
+function toUnfinishedItem(
   { id, row, request, outcome }: ComputedItem,
   chunk: ComputeChunk,
   { keccak }: ComputeContext,
-): OpenItem {
+): UnfinishedItem {
   const { attest, schemas, timestampSeconds } = chunk
   const result = encodeResult(row, request, outcome, timestampSeconds)
   if (attest !== 'merkle') return { id, result }
@@ -76,7 +76,7 @@ function runItem(
   engine: ComputeContext,
   limits: Limits,
   memo: SkeletonMemo<ItemFacts>,
-): ComputedItem | OpenItem {
+): ComputedItem | UnfinishedItem {
   if (index >= chunk.itemsInQuota)
     return rejected(readBatchItemId(unpack(chunk.items, index), limits.maxJsonDepth), chunk.quotaProblem)
   let id = ''
@@ -135,7 +135,7 @@ function tooLarge(bytes: number, maxBytes: number): ProblemError {
   })
 }
 
-function rejected(id: string, problem: ProblemData): OpenItem {
+function rejected(id: string, problem: ProblemData): UnfinishedItem {
   return { id, result: { type: 'problem', problem } }
 }
 
@@ -236,8 +236,8 @@ export class ItemWriter {
     this.#payloads.endItem(index)
   }
 
-  /** @param open the items that were skipped */
-  finish(open: ReadonlyMap<number, OpenItem>): ChunkResult {
+  /** @param unfinished the items that were skipped */
+  finish(unfinished: ReadonlyMap<number, UnfinishedItem>): ChunkResult {
     textBuffer = reusable(this.#texts.bytes, textBuffer)
     payloadBuffer = reusable(this.#payloads.bytes, payloadBuffer)
     return {
@@ -246,7 +246,7 @@ export class ItemWriter {
       leaves: this.#leaves.subarray(0, 32 * this.#leafCount),
       idLengths: this.#idLengths,
       payloads: this.#payloads.finish(),
-      open,
+      unfinished,
     }
   }
 

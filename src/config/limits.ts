@@ -61,8 +61,11 @@ export const REQUEST_LIMITS = {
   requestDeadlineMs: REQUEST_DEADLINE_MS,
   /** Longest time that an NDJSON stream may be idle in both directions. */
   streamIdleMs: integer('STREAM_IDLE_MS', 30_000, 100, 600_000),
-  /** Longest time from the first byte of a request to the last byte of its body. The uWebSockets.js adapter always uses 10 s. */
-  receiveTimeoutMs: constant(10_000),
+  /**
+   * Longest time from the first byte of a request to the last byte of its body. uWebSockets.js ends a connection that is silent for
+   * 10 s, so a longer time would have no effect.
+   */
+  receiveTimeoutMs: derived((source) => Math.min(10_000, REQUEST_DEADLINE_MS.read(source))),
   keepAliveTimeoutMs: constant(10_000),
   drainTimeoutMs: integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
   maxConnections: integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),

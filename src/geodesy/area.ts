@@ -26,7 +26,7 @@ const SCALE = (2n * PI * (A * (INVERSE_F - F_UNIT)) ** 2n) / INVERSE_F ** 2n
  * @param south degrees, ±90 for the pole
  * @param north degrees, ≥ south
  * @returns square metres
- * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), eq. 59
+ * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), section 6
  */
 export function bandAreaSquareMeters(south: number, north: number): number {
   const area =

@@ -20,7 +20,7 @@ const SPACES = /[ \t\r\n]*/y
 /** White space and invisible characters that people and programs write, but that well-known text does not allow. */
 const FOREIGN_SPACE = /[\s\u0085\u180e\u200b-\u200d\u2060]/
 const NUMBER_END = /[ \t\r\n,()]/
-const MARK = /(?:ZM|Z|M)\b/iy
+const TAG = /(?:ZM|Z|M)\b/iy
 const EMPTY = /EMPTY\b/iy
 const SRID = /SRID[ \t\r\n]*=[ \t\r\n]*(\d{1,9})[ \t\r\n]*;/iy
 /** Largest number of characters of the text that an error shows. */
@@ -28,7 +28,7 @@ const MAX_SHOWN = 20
 
 /** How many numbers a position has, by what it holds besides longitude and latitude. */
 const COUNTS = { Z: 3, M: 3, ZM: 4 } as const
-type Mark = keyof typeof COUNTS
+type DimensionTag = keyof typeof COUNTS
 const MAX_NUMBERS = 4
 
 /**
@@ -54,7 +54,7 @@ class WktReader {
   readonly #budget: FormatBudget
   #offset = 0
   /** Dimension of the first position, which all others share. */
-  #dimension: { readonly mark: Mark | undefined; readonly count: number } | undefined
+  #dimension: { readonly tag: DimensionTag | undefined; readonly count: number } | undefined
 
   constructor(text: string, path: Path, limits: FormatLimits) {
     this.#text = text
@@ -75,108 +75,106 @@ class WktReader {
   }
 
   /** @param declared dimension of the collection around it */
-  #readGeometry(depth: number, declared: Mark | undefined): Geometry {
+  #readGeometry(depth: number, declared: DimensionTag | undefined): Geometry {
     const start = this.#offset
     const word = this.#match(WORD)?.toUpperCase()
     if (word === undefined) throw this.#unexpected('a geometry type such as POINT')
-    const [type, joinedMark] = this.#parseType(word, start)
+    const [type, joinedTag] = this.#parseType(word, start)
     this.#skipSpaces()
-    const markStart = joinedMark === undefined ? this.#offset : start
-    const ownMark = joinedMark ?? this.#readMark()
-    if (ownMark !== undefined && declared !== undefined && ownMark !== declared) {
-      throw this.#budget.mixedDimension(markStart + 1, `dimension ${ownMark} in a collection of dimension ${declared}`)
+    const tagStart = joinedTag === undefined ? this.#offset : start
+    const ownTag = joinedTag ?? this.#readTag()
+    if (ownTag !== undefined && declared !== undefined && ownTag !== declared) {
+      throw this.#budget.mixedDimension(tagStart + 1, `dimension ${ownTag} in a collection of dimension ${declared}`)
     }
-    const mark = ownMark ?? declared
+    const tag = ownTag ?? declared
     switch (type) {
       case 'Point':
         this.#budget.addParts(1, start + 1)
-        return { type, coordinates: this.#readBracketed(() => this.#readPosition(mark)) }
+        return { type, coordinates: this.#readBracketed(() => this.#readPosition(tag)) }
       case 'MultiPoint':
-        return { type, coordinates: this.#readList(() => this.#readMemberPoint(mark)) }
+        return { type, coordinates: this.#readList(() => this.#readMemberPoint(tag)) }
       case 'LineString':
-        return { type, coordinates: this.#readLine(mark) }
+        return { type, coordinates: this.#readLine(tag) }
       case 'MultiLineString':
-        return { type, coordinates: this.#readList(() => this.#readLine(mark)) }
+        return { type, coordinates: this.#readList(() => this.#readLine(tag)) }
       case 'Polygon':
-        return { type, coordinates: this.#readList(() => this.#readRing(mark)) }
+        return { type, coordinates: this.#readList(() => this.#readRing(tag)) }
       case 'MultiPolygon':
-        return { type, coordinates: this.#readList(() => this.#readList(() => this.#readRing(mark))) }
+        return { type, coordinates: this.#readList(() => this.#readList(() => this.#readRing(tag))) }
       case 'GeometryCollection':
         this.#budget.enterCollection(depth, start + 1)
-        return { type, geometries: this.#readList(() => this.#readGeometry(depth + 1, mark)) } as Geometry
+        return { type, geometries: this.#readList(() => this.#readGeometry(depth + 1, tag)) } as Geometry
     }
   }
 
-  /** The mark may follow the type without a space, as in `POINTZ`. */
-  #parseType(word: string, start: number): [GeometryType, mark: Mark | undefined] {
+  /** The tag may follow the type without a space, as in `POINTZ`. */
+  #parseType(word: string, start: number): [GeometryType, tag: DimensionTag | undefined] {
     if (Object.hasOwn(TYPES, word)) return [TYPES[word]!, undefined]
-    const [, stem = '', mark] = /^(.*?)(ZM|Z|M)$/.exec(word) ?? []
-    if (Object.hasOwn(TYPES, stem)) return [TYPES[stem]!, mark as Mark | undefined]
+    const [, stem = '', tag] = /^(.*?)(ZM|Z|M)$/.exec(word) ?? []
+    if (Object.hasOwn(TYPES, stem)) return [TYPES[stem]!, tag as DimensionTag | undefined]
     if (OTHER_TYPES.test(word)) throw this.#budget.unknownType(word, start + 1)
     this.#offset = start
     throw this.#unexpected('a geometry type such as POINT')
   }
 
-  #readMark(): Mark | undefined {
-    const mark = this.#match(MARK)?.toUpperCase() as Mark | undefined
+  #readTag(): DimensionTag | undefined {
+    const tag = this.#match(TAG)?.toUpperCase() as DimensionTag | undefined
     this.#skipSpaces()
-    return mark
+    return tag
   }
 
   /** Reads `(1 2)` or, as older programs write it, `1 2`. */
-  #readMemberPoint(mark: Mark | undefined): Position {
+  #readMemberPoint(tag: DimensionTag | undefined): Position {
     this.#budget.addParts(1, this.#offset + 1)
     const isBracketed = this.#text[this.#offset] === '('
-    return isBracketed || this.#isEmpty()
-      ? this.#readBracketed(() => this.#readPosition(mark))
-      : this.#readPosition(mark)
+    return isBracketed || this.#isEmpty() ? this.#readBracketed(() => this.#readPosition(tag)) : this.#readPosition(tag)
   }
 
-  #readLine(mark: Mark | undefined): Position[] {
+  #readLine(tag: DimensionTag | undefined): Position[] {
     const start = this.#offset + 1
-    const positions = this.#readSequence(mark)
+    const positions = this.#readSequence(tag)
     this.#budget.requireLine(positions.length, start)
     return positions
   }
 
-  #readRing(mark: Mark | undefined): Position[] {
+  #readRing(tag: DimensionTag | undefined): Position[] {
     const start = this.#offset + 1
-    const positions = this.#readSequence(mark)
+    const positions = this.#readSequence(tag)
     this.#budget.requireRing(positions.length, positions[0]!, positions.at(-1)!, start)
     return positions
   }
 
-  #readSequence(mark: Mark | undefined): Position[] {
+  #readSequence(tag: DimensionTag | undefined): Position[] {
     this.#budget.addParts(1, this.#offset + 1)
-    return this.#readList(() => this.#readPosition(mark))
+    return this.#readList(() => this.#readPosition(tag))
   }
 
-  #readPosition(mark: Mark | undefined): Position {
+  #readPosition(tag: DimensionTag | undefined): Position {
     const start = this.#offset + 1
     this.#budget.addVertices(1, start)
     const longitude = this.#readNumber()
     const latitude = this.#readNumber()
     let count = 2
-    const maxCount = mark === undefined ? MAX_NUMBERS : COUNTS[mark]
+    const maxCount = tag === undefined ? MAX_NUMBERS : COUNTS[tag]
     while (count < maxCount && this.#offset < this.#text.length && !/[,()]/.test(this.#text[this.#offset]!)) {
       this.#readNumber()
       count++
     }
-    if (mark !== undefined && count < maxCount) throw this.#unexpected(`number ${count + 1} of a position`)
-    this.#requireDimension(mark, count, start)
+    if (tag !== undefined && count < maxCount) throw this.#unexpected(`number ${count + 1} of a position`)
+    this.#requireDimension(tag, count, start)
     this.#budget.requirePosition(longitude, latitude, start)
     return [longitude, latitude]
   }
 
-  #requireDimension(declared: Mark | undefined, count: number, start: number): void {
-    const mark = declared ?? ([undefined, 'Z', 'ZM'] as const)[count - 2]
-    this.#dimension ??= { mark, count }
+  #requireDimension(declared: DimensionTag | undefined, count: number, start: number): void {
+    const tag = declared ?? ([undefined, 'Z', 'ZM'] as const)[count - 2]
+    this.#dimension ??= { tag, count }
     const first = this.#dimension
     if (count !== first.count) {
       throw this.#budget.mixedDimension(start, `a position has ${count} numbers, earlier ones have ${first.count}`)
     }
-    if (mark === first.mark) return
-    throw this.#budget.mixedDimension(start, `a position of dimension ${mark} follows one of dimension ${first.mark}`)
+    if (tag === first.tag) return
+    throw this.#budget.mixedDimension(start, `a position of dimension ${tag} follows one of dimension ${first.tag}`)
   }
 
   #readNumber(): number {

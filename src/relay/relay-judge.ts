@@ -15,21 +15,18 @@ interface RelayJudgeParts {
   readonly rpcs: Pick<RpcList, 'use' | 'size'>
   /** Blocks at least this far below the head are treated as final when an endpoint does not report finality. */
   readonly finalityDepth: number
-  readonly settings: Pick<SubmissionConfig, 'maxAttempts' | 'maxNonceGap' | 'maxGas'>
+  readonly settings: Pick<SubmissionConfig, 'maxAttempts' | 'maxGas'>
   readonly step: (change: RelayStep) => Promise<boolean>
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number
   readonly note: (event: string, facts: RelayFacts) => void
 }
 
 /** The most transactions that are settled as final per tick; the next tick continues. */
 const MAX_FINAL_PER_TICK = 50
-/** An endpoint that is silent for this long is treated as gone. It was asked several times: a suspension lasts at most a minute. */
-const MAX_SILENCE_MS = 600_000
 
 /**
- * The half of the relay that decides when a transaction is settled. It asks a second endpoint, if one is configured, before a
- * nonce is given up. Other decisions proceed on the word of one endpoint while no other responds.
+ * The half of the relay that decides when a transaction is settled. If several endpoints are configured, a second one has to
+ * confirm what cannot be undone: that a transaction is final or lost, that a submission failed, or which nonces are used. Until
+ * one does, the submission stays as it is, and the next tick asks again.
  */
 export class RelayJudge {
   readonly #chainId: number
@@ -38,10 +35,7 @@ export class RelayJudge {
   readonly #step: RelayJudgeParts['step']
   readonly #chainParts: RelayChainParts
   readonly #rpcs: RelayJudgeParts['rpcs']
-  readonly #nowMs: RelayJudgeParts['nowMs']
   readonly #note: RelayJudgeParts['note']
-  /** Since when all other endpoints are silent, in milliseconds since the epoch; undefined while one responds. */
-  #silentSinceMs: number | undefined
 
   constructor(parts: RelayJudgeParts) {
     this.#chainId = parts.chainParts.chainId
@@ -50,7 +44,6 @@ export class RelayJudge {
     this.#finalityDepth = parts.finalityDepth
     this.#settings = parts.settings
     this.#step = parts.step
-    this.#nowMs = parts.nowMs
     this.#note = parts.note
   }
 
@@ -110,19 +103,21 @@ export class RelayJudge {
       const isFinal = final.every(({ blockNumber }) => blockNumber <= finalized)
       return isFinal && (await findContradicted(chain, final)).length === 0
     })
-    const isSilent = this.#isSilentForLong(opinion)
     const mined = final.filter(({ state }) => state === 'mined')
-    if (mined.length > 0 && (isSilent || opinion === 'single' || opinion === 'agrees')) {
+    const reverted = final.filter(({ state }) => state === 'reverted')
+    if (!isConfirmed(opinion)) {
+      if (reverted.length > 0)
+        return waiting(`one endpoint says that transaction ${reverted[0]!.hash} reverted; ${OPINION_TEXTS[opinion]}`)
+      // After each new block, one endpoint is a little behind the other. That needs no attention.
+      if (opinion === 'differs') return READY
+      return waiting(`one endpoint says that transaction ${mined[0]!.hash} is final; ${OPINION_TEXTS.silent}`)
+    }
+    if (mined.length > 0) {
       const blocks = mined.map(({ nonce, blockHash }) => ({ nonce, hash: blockHash }))
       await this.#step({ step: 'finalized', blocks })
     }
-    let state = READY
-    for (const { state: outcome, nonce, hash } of final) {
-      if (outcome !== 'reverted') continue
-      if (opinion === 'single' || opinion === 'agrees') await this.#storeLost(nonce, `transaction ${hash} reverted`)
-      else state = waiting(`one endpoint says that transaction ${hash} reverted; ${OPINION_TEXTS[opinion]}`)
-    }
-    return state
+    for (const { nonce, hash } of reverted) await this.#storeLost(nonce, `transaction ${hash} reverted`)
+    return READY
   }
 
   /** Handles transactions whose outcome at this endpoint differs from the stored outcome, which an endpoint showed earlier. */
@@ -141,16 +136,6 @@ export class RelayJudge {
     await this.#step({ step: 'vanished', nonces })
     this.#note('submissions have another outcome', { chainId: this.#chainId, nonces: nonces.join(' ') })
     return 'changed'
-  }
-
-  /** Tells whether all other endpoints have been silent for long. Then mined transactions become final without them. */
-  #isSilentForLong(opinion: SecondOpinion): boolean {
-    if (opinion !== 'silent') {
-      this.#silentSinceMs = undefined
-      return false
-    }
-    this.#silentSinceMs ??= this.#nowMs()
-    return this.#nowMs() - this.#silentSinceMs >= MAX_SILENCE_MS
   }
 
   /** Handles a nonce that the chain counts as used although none of our transactions with it is in a block. */
@@ -174,7 +159,7 @@ export class RelayJudge {
       const isUsed = (await other.transactionCount()) > nonce
       return isUsed && (await other.readOutcomes(hashes)).every((outcome) => outcome === undefined)
     })
-    if (opinion === 'differs' || opinion === 'silent') {
+    if (!isConfirmed(opinion)) {
       return waiting(`one endpoint says that nonce ${nonce} was used by ${hash}; ${OPINION_TEXTS[opinion]}`)
     }
     await this.#storeLost(nonce, `its nonce was used by transaction ${hash}`)
@@ -188,8 +173,7 @@ export class RelayJudge {
    */
   async checkNonceCount(snapshot: ChainSnapshot, nextNonce: number | undefined): Promise<string | undefined> {
     const { chain, endpointIndex, head, usedNonces } = snapshot
-    const jump = usedNonces - (nextNonce ?? 0)
-    if (jump <= 0) return undefined
+    if (usedNonces <= (nextNonce ?? 0)) return undefined
     if (nextNonce !== undefined && (await findTransactionByNonce(chain, usedNonces - 1, head)) === undefined) {
       return `the endpoint counts nonce ${usedNonces - 1} as used but shows no transaction that used it`
     }
@@ -198,8 +182,8 @@ export class RelayJudge {
       endpointIndex,
       async (other) => (await other.transactionCount()) >= usedNonces,
     )
-    const isDoubtful = opinion === 'differs' || (opinion === 'silent' && jump > this.#settings.maxNonceGap)
-    return isDoubtful ? `one endpoint says that ${usedNonces} nonces are used; ${OPINION_TEXTS[opinion]}` : undefined
+    if (isConfirmed(opinion)) return undefined
+    return `one endpoint says that ${usedNonces} nonces are used; ${OPINION_TEXTS[opinion]}`
   }
 
   /** Checks that nonces before ours are unused. Returns why this is not trusted; undefined when it is. */
@@ -208,10 +192,8 @@ export class RelayJudge {
       endpointIndex,
       async (other) => (await other.transactionCount()) < nonce,
     )
-    const isDoubtful = opinion === 'differs' || opinion === 'silent'
-    return isDoubtful
-      ? `one endpoint says that only ${usedNonces} nonces are used; ${OPINION_TEXTS[opinion]}`
-      : undefined
+    if (isConfirmed(opinion)) return undefined
+    return `one endpoint says that only ${usedNonces} nonces are used; ${OPINION_TEXTS[opinion]}`
   }
 
   /** Marks submissions as failed whose attestations reverted, or needed too much gas, when tried separately. */
@@ -221,8 +203,8 @@ export class RelayJudge {
       const trials = await other.estimateEach(rejected.map(({ payload }) => payload))
       return trials.every((trial) => (trial.ok ? trial.gas > this.#settings.maxGas : trial.error === undefined))
     })
-    if (opinion === 'differs')
-      return waiting(`one endpoint says that the contract rejects ${ids.length} submissions; ${OPINION_TEXTS.differs}`)
+    if (!isConfirmed(opinion))
+      return waiting(`one endpoint says that the contract rejects ${ids.length} submissions; ${OPINION_TEXTS[opinion]}`)
     const error = 'the contract rejects it: a trial reverted or needs too much gas'
     await this.#step({ step: 'failed', ids, error })
     this.#note('submissions refused by the contract', { chainId: this.#chainId, ids: ids.join(' ') })
@@ -234,6 +216,11 @@ export class RelayJudge {
     await this.#step({ step: 'lost', nonce, maxAttempts: this.#settings.maxAttempts, error })
     this.#note('transaction lost', { chainId: this.#chainId, nonce, reason: error })
   }
+}
+
+/** Tells whether a decision may be made. A single configured endpoint is trusted. */
+function isConfirmed(opinion: SecondOpinion): opinion is 'single' | 'agrees' {
+  return opinion === 'single' || opinion === 'agrees'
 }
 
 const OPINION_TEXTS = {

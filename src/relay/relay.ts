@@ -147,7 +147,7 @@ export class Relay {
     this.#lastProgressMs = nowMs()
     const step = (change: RelayStep) => this.#step(change)
     this.#transactions = new RelaySender({ chainId, sign, step, settings, note })
-    this.#judge = new RelayJudge({ chainParts: this.#chainParts, rpcs, finalityDepth, settings, step, nowMs, note })
+    this.#judge = new RelayJudge({ chainParts: this.#chainParts, rpcs, finalityDepth, settings, step, note })
   }
 
   /**

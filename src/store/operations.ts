@@ -100,14 +100,6 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
       return row?.['document'] as string | undefined
     },
     stats: ({ nowSeconds }) => database.readTransaction((session) => readStats(session, nowSeconds)),
-    async checkpoint({ chainId }) {
-      const [row] = await database.reads.query(
-        'select block_number::text, block_hash from chain_checkpoint where chain_id = $1',
-        [chainId],
-      )
-      if (row === undefined) return undefined
-      return { blockNumber: Number(row['block_number']), blockHash: row['block_hash'] as `0x${string}` }
-    },
     async apply(range) {
       try {
         return await database.transaction((session) => applyRange(session, range, nowIso()))

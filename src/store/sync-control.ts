@@ -12,7 +12,7 @@ const ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
 /** Creates the operations for runs, errors and the lease. All of it is in the database, so every process reports the same. */
 export function createSyncControl(database: Database): {
-  readonly [O in 'beginRun' | 'endRun' | 'syncStatus' | 'wantWorker' | 'lease']: Operation<O>
+  readonly [O in 'beginRun' | 'endRun' | 'syncStatus' | 'setWorkerDesired' | 'lease']: Operation<O>
 } {
   return {
     async beginRun({ kind, chainId }) {
@@ -48,7 +48,7 @@ export function createSyncControl(database: Database): {
 
     syncStatus: ({ recentErrors }) => database.readTransaction((session) => readStatus(session, recentErrors)),
 
-    async wantWorker({ isDesired }) {
+    async setWorkerDesired({ isDesired }) {
       await database.transaction((session) => session.query('update sync_worker set desired = $1', [isDesired]))
       return undefined
     },

@@ -19,7 +19,7 @@ export function createSyncReads(database: Database): {
           'select block_number::text, block_hash from chain_checkpoint where chain_id = $1',
           [chainId],
         )
-        const ladder = await session.query(
+        const knownBlocks = await session.query(
           'select number::text as at, hash from block_ladder where chain_id = $1 order by number desc',
           [chainId],
         )
@@ -32,7 +32,7 @@ export function createSyncReads(database: Database): {
             checkpoint === undefined
               ? undefined
               : { number: Number(checkpoint['block_number']), hash: checkpoint['block_hash'] as Hex },
-          ladder: ladder.map((row) => ({ number: Number(row['at']), hash: row['hash'] as Hex })),
+          knownBlocks: knownBlocks.map((row) => ({ number: Number(row['at']), hash: row['hash'] as Hex })),
           finalized: Number(progress?.['finalized'] ?? -1),
           auditedTo: Number(progress?.['audited'] ?? -1),
         }
@@ -93,20 +93,20 @@ export function createSyncReads(database: Database): {
 
 /** Stores everything of a range of blocks except its records, after them and in the same transaction. */
 export async function storeRangeNotes(session: Session, range: BlockRange): Promise<void> {
-  const { chainId, ladder, quarantine = [], released = [], revocations, progress } = range
+  const { chainId, knownBlocks, quarantine = [], released = [], revocations, progress } = range
   if (range.rollBackTo !== undefined) await rollBackNotes(session, chainId, range.rollBackTo)
-  if (ladder !== undefined && ladder.remove.length > 0) {
+  if (knownBlocks !== undefined && knownBlocks.remove.length > 0) {
     await session.query(
       'delete from block_ladder where chain_id = $1 and number in (select text::bigint from unnest($2::text[]) as text)',
-      [chainId, ladder.remove.map(String)],
+      [chainId, knownBlocks.remove.map(String)],
     )
   }
-  if (ladder !== undefined && ladder.add.length > 0) {
+  if (knownBlocks !== undefined && knownBlocks.add.length > 0) {
     await session.query(
       `insert into block_ladder (chain_id, number, hash)
        select $1::bigint, number::bigint, hash from unnest($2::text[], $3::text[]) as block (number, hash)
        on conflict (chain_id, number) do update set hash = excluded.hash`,
-      [chainId, ladder.add.map(({ number }) => String(number)), ladder.add.map(({ hash }) => hash)],
+      [chainId, knownBlocks.add.map(({ number }) => String(number)), knownBlocks.add.map(({ hash }) => hash)],
     )
   }
   if (quarantine.length > 0) {
@@ -146,11 +146,11 @@ export async function storeRangeNotes(session: Session, range: BlockRange): Prom
 }
 
 async function rollBackNotes(session: Session, chainId: number, blockNumber: number): Promise<void> {
-  const [ladderTop] = await session.query(
+  const [known] = await session.query(
     'select coalesce(max(number), $2::bigint)::text as newest from block_ladder where chain_id = $1',
     [chainId, blockNumber],
   )
-  const depth = Math.max(0, Number(ladderTop!['newest']) - blockNumber)
+  const depth = Math.max(0, Number(known!['newest']) - blockNumber)
   await session.query('delete from block_ladder where chain_id = $1 and number > $2', [chainId, blockNumber])
   await session.query('delete from quarantine where chain_id = $1 and block_number > $2', [chainId, blockNumber])
   await session.query('update quarantine set revoked_block = null where chain_id = $1 and revoked_block > $2', [

@@ -101,9 +101,9 @@ export class Audit {
   /** Removes invented logs like a reorganisation does: rolls back to a block before them, and reads again from there. */
   async #rollBack(from: number, reason: string): Promise<number> {
     const { startBlock, position, onProblem } = this.#parts
-    const rung = position.state.ladder.find(({ number }) => number < from)
-    const rollBackTo = rung?.number ?? startBlock - 1
-    await position.commit({ rollBackTo, to: rung ?? null })
+    const known = position.state.knownBlocks.find(({ number }) => number < from)
+    const rollBackTo = known?.number ?? startBlock - 1
+    await position.commit({ rollBackTo, to: known ?? null })
     onProblem(`${reason}: everything after block ${rollBackTo} is read again`)
     return 0
   }

@@ -53,8 +53,8 @@ function undecodable(functionName: string, result: unknown, address: Hex): RpcEr
 }
 
 /** Thrown when the contracts or the clock of a chain are not those that we sign for. It is reported to the operator. */
-export class ChainRejection extends Error {
-  override readonly name = 'ChainRejection'
+export class ChainRefusal extends Error {
+  override readonly name = 'ChainRefusal'
 }
 
 interface ChainAccessParts {
@@ -122,7 +122,7 @@ export class ChainAccess {
       const nonce = await this.#read(({ rpc }) => easCalls.nonce(rpc, easAddress, attester).then(requireNonce))
       return { ok: true, nonce }
     } catch (error) {
-      return { ok: false, rejectionReason: error instanceof ChainRejection ? error.message : undefined }
+      return { ok: false, refusalReason: error instanceof ChainRefusal ? error.message : undefined }
     }
   }
 
@@ -130,7 +130,7 @@ export class ChainAccess {
    * Reads an attestation.
    *
    * @returns undefined when the chain has no such attestation
-   * @throws {RpcError | ChainRejection} when no endpoint gives a usable response
+   * @throws {RpcError | ChainRefusal} when no endpoint gives a usable response
    */
   attestation(uid: Hex): Promise<ChainAttestation | undefined> {
     const { chain, keccak } = this.#parts
@@ -166,7 +166,7 @@ export class ChainAccess {
       const endpoint = this.#endpoints[index]!
       try {
         if (endpoint.verdict.state === 'unverified') await this.#verify(endpoint)
-        if (this.#state.state === 'refused') throw new ChainRejection(this.#state.reason)
+        if (this.#state.state === 'refused') throw new ChainRefusal(this.#state.reason)
         if (endpoint.verdict.state !== 'ok') throw new RpcError(endpoint.verdict.reason, { failure: endpoint.failure })
         const result = await ask(endpoint)
         this.#preferred = index

@@ -8,14 +8,14 @@ const SPACING = 8
  * Blocks of one chain that were read, newest first: every block that is not final, and of the final ones the fewer the older they
  * are. So a reorganisation of any depth has a common ancestor to roll back to.
  */
-export type Ladder = readonly BlockId[]
+export type KnownBlocks = readonly BlockId[]
 
-/** Returns the numbers of blocks that a ladder no longer needs. The newest and the oldest block always stay. */
-export function findSurplusBlocks(ladder: Ladder, finalized: number): number[] {
+/** Returns the numbers of the known blocks that are no longer needed. The newest and the oldest block always stay. */
+export function findSurplusBlocks(knownBlocks: KnownBlocks, finalized: number): number[] {
   const removed: number[] = []
   let lastKept: number | undefined
-  for (const [index, { number }] of ladder.entries()) {
-    if (number > finalized || index === 0 || index === ladder.length - 1) {
+  for (const [index, { number }] of knownBlocks.entries()) {
+    if (number > finalized || index === 0 || index === knownBlocks.length - 1) {
       lastKept = number
       continue
     }
@@ -26,11 +26,15 @@ export function findSurplusBlocks(ladder: Ladder, finalized: number): number[] {
   return removed
 }
 
-/** Returns the ladder after adding and removing blocks. An added block replaces one of the same number. */
-export function extendLadder(ladder: Ladder, add: readonly BlockId[], remove: readonly number[]): Ladder {
+/** Returns the known blocks after adding and removing blocks. An added block replaces one of the same number. */
+export function updateKnownBlocks(
+  knownBlocks: KnownBlocks,
+  add: readonly BlockId[],
+  remove: readonly number[],
+): KnownBlocks {
   const removed = new Set([...remove, ...add.map(({ number }) => number)])
-  const rungs = [...ladder.filter(({ number }) => !removed.has(number)), ...add]
-  return rungs.sort((a, b) => b.number - a.number)
+  const updated = [...knownBlocks.filter(({ number }) => !removed.has(number)), ...add]
+  return updated.sort((a, b) => b.number - a.number)
 }
 
 /** The operations of the store that the synchronisation uses. */
@@ -93,9 +97,9 @@ export class ChainPosition {
     const { to, blocks = [], rollBackTo, progress = {} } = step
     const checkpoint = to === undefined ? before.checkpoint : (to ?? undefined)
     const finalized = Math.max(progress.finalized ?? -1, before.finalized)
-    const remaining = before.ladder.filter(({ number }) => rollBackTo === undefined || number <= rollBackTo)
-    const rungs = extendLadder(remaining, blocks, [])
-    const removed = findSurplusBlocks(rungs, finalized)
+    const remaining = before.knownBlocks.filter(({ number }) => rollBackTo === undefined || number <= rollBackTo)
+    const known = updateKnownBlocks(remaining, blocks, [])
+    const removed = findSurplusBlocks(known, finalized)
     const applied = await this.#store.apply({
       chainId: this.#chainId,
       records: step.records ?? [],
@@ -105,13 +109,13 @@ export class ChainPosition {
       ...(rollBackTo === undefined ? {} : { rollBackTo }),
       // A step that does not move the checkpoint is also rejected when another process moved it.
       checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },
-      ladder: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
+      knownBlocks: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
       progress,
     })
     if (!applied.ok) throw new CheckpointMoved('another process moved the checkpoint')
     this.#cached = {
       checkpoint,
-      ladder: extendLadder(rungs, [], removed),
+      knownBlocks: updateKnownBlocks(known, [], removed),
       finalized: rollBackTo === undefined ? finalized : Math.min(finalized, rollBackTo),
       auditedTo: auditedToAfter(before.auditedTo, step),
     }

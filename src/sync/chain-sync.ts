@@ -197,11 +197,11 @@ export class ChainSync {
 
   /** Tells from a head at or below our checkpoint whether the chain replaced our blocks. Throws BehindError if it may just lag. */
   #hasReorged(head: Block): boolean {
-    const { checkpoint, ladder } = this.#position.state
+    const { checkpoint, knownBlocks } = this.#position.state
     if (checkpoint === undefined) return false
     if (head.number === checkpoint.number) return head.hash !== checkpoint.hash
-    const rung = ladder.find(({ number }) => number === head.number)
-    if (rung !== undefined && rung.hash !== head.hash) return true
+    const known = knownBlocks.find(({ number }) => number === head.number)
+    if (known !== undefined && known.hash !== head.hash) return true
     if (this.#passesBehind >= MAX_PASSES_BEHIND) return true
     throw new BehindError(`an endpoint is at block ${head.number} and we are at ${checkpoint.number}`)
   }
@@ -272,9 +272,9 @@ export class ChainSync {
 
   /** Rolls back to the newest block that we and the chain have in common, however deep it is. */
   async #rollBack(rpc: RpcEndpoint, { head }: Heads) {
-    const { checkpoint, ladder, finalized } = this.#position.state
+    const { checkpoint, knownBlocks, finalized } = this.#position.state
     await confirmChain(rpc, this.#chainId)
-    const ancestor = await findCommonAncestor(rpc, this.#reader, ladder, head.number)
+    const ancestor = await findCommonAncestor(rpc, this.#reader, knownBlocks, head.number)
     // At most one rollback per pass: an inconsistent endpoint could otherwise keep us and the store busy forever.
     if (this.#hasRolledBack || ancestor?.number === checkpoint!.number)
       throw new RpcError(

@@ -261,13 +261,16 @@ export function decodeAttestation(response: string): EasAttestation | undefined 
   if (recipient === undefined || attester === undefined || (revocable !== '0' && revocable !== '1')) return undefined
   const start = (HEAD_WORDS + 2) * WORD_DIGITS
   const end = start + 2 * Number.parseInt(dataLength, 16)
-  if (end > digits.length || !Number.isSafeInteger(Number(`0x${time}`))) return undefined
+  const [timeSeconds, revocationTimeSeconds] = [Number(`0x${time}`), Number(`0x${revocationTime}`)]
+  // An honest contract has times of blocks. The store has no room for much larger ones.
+  const areTimes = Number.isSafeInteger(timeSeconds) && Number.isSafeInteger(revocationTimeSeconds)
+  if (end > digits.length || !areTimes) return undefined
   return {
     uid: `0x${word(0)}`,
     schema: `0x${word(1)}`,
-    timeSeconds: Number(`0x${time}`),
+    timeSeconds,
     expirationTimeSeconds: BigInt(`0x${expirationTime}`),
-    revocationTimeSeconds: Number(`0x${revocationTime}`),
+    revocationTimeSeconds,
     refUID: `0x${word(5)}`,
     recipient: `0x${recipient}`,
     attester: `0x${attester}`,

@@ -11,7 +11,7 @@ interface NonceOperations {
   nonce: { argument: { readonly chainId: number; readonly attester: Hex }; result: NonceReading }
 }
 
-const NO_READING: NonceReading = { ok: false, rejectionReason: undefined }
+const NO_READING: NonceReading = { ok: false, refusalReason: undefined }
 
 export interface NonceConnection {
   /** Replaces the connection after the sync thread restarted. */

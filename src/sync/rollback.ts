@@ -1,14 +1,14 @@
 import type { BlockId } from '../wire/sync-messages.ts'
-import type { Ladder } from './chain-position.ts'
+import type { KnownBlocks } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
-import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
+import { parseQuantity, type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
-/** Blocks of the ladder that are compared with one message. */
-const RUNGS_AT_ONCE = 32
+/** Known blocks that are compared with one message. */
+const BLOCKS_AT_ONCE = 32
 
 /**
- * Finds the newest block of a ladder that an endpoint also has.
+ * Finds the newest known block that an endpoint also has.
  *
  * @param headNumber the endpoint's head; blocks after it are not compared
  * @returns undefined when there is none
@@ -16,12 +16,12 @@ const RUNGS_AT_ONCE = 32
 export async function findCommonAncestor(
   rpc: RpcClient,
   reader: ChainReader,
-  ladder: Ladder,
+  knownBlocks: KnownBlocks,
   headNumber: number,
 ): Promise<BlockId | undefined> {
-  const rungs = ladder.filter(({ number }) => number <= headNumber)
-  for (let start = 0; start < rungs.length; start += RUNGS_AT_ONCE) {
-    const batch = rungs.slice(start, start + RUNGS_AT_ONCE)
+  const candidates = knownBlocks.filter(({ number }) => number <= headNumber)
+  for (let start = 0; start < candidates.length; start += BLOCKS_AT_ONCE) {
+    const batch = candidates.slice(start, start + BLOCKS_AT_ONCE)
     const blocks = await reader.blocks(
       rpc,
       batch.map(({ number }) => number),
@@ -39,9 +39,8 @@ export async function findCommonAncestor(
  * @throws {RpcError} when the endpoint serves another chain
  */
 export async function confirmChain(rpc: RpcClient, chainId: number): Promise<void> {
-  const served = await rpc.request('eth_chainId', [])
-  if (typeof served === 'string' && Number(served) === chainId) return
-  throw new RpcError(`an endpoint for chain ${chainId} now serves chain ${Number(served)}`)
+  const served = parseQuantity(await rpc.request('eth_chainId', []))
+  if (served !== chainId) throw new RpcError(`an endpoint for chain ${chainId} now serves chain ${served}`)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
+import { parseQuantity, type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 
 interface RpcListParts {
   readonly chainId: number
@@ -141,10 +141,8 @@ export class RpcList {
   async #verify(entry: Entry): Promise<void> {
     if (entry.isVerified) return
     const { chainId } = this.#parts
-    const served = await entry.endpoint.request('eth_chainId', [])
-    if (typeof served !== 'string' || Number(served) !== chainId) {
-      throw new RpcError(`an endpoint for chain ${chainId} serves chain ${Number(served)}`)
-    }
+    const served = parseQuantity(await entry.endpoint.request('eth_chainId', []))
+    if (served !== chainId) throw new RpcError(`an endpoint for chain ${chainId} serves chain ${served}`)
     entry.isVerified = true
   }
 

@@ -87,7 +87,7 @@ export class SyncWorker {
       store,
       owner,
       holdMs: limits.leaseMs,
-      onChange: (isHeld) => this.#changeLead(isHeld),
+      onChange: (isHeld) => this.#onLeaseChange(isHeld),
       onStopped: () => onEvent({ type: 'stopped' }),
     })
     this.#loops = this.#chains.map((chain) => this.#loop(chain))
@@ -115,7 +115,7 @@ export class SyncWorker {
   }
 
   /** Reports whether this process now reads the chains, and lets the loops notice it at once. */
-  #changeLead(isHeld: boolean): void {
+  #onLeaseChange(isHeld: boolean): void {
     this.#onEvent({ type: 'lead', isHeld })
     for (const chain of this.#chains) chain.wake()
   }

@@ -155,7 +155,7 @@ export class ChainClient {
   }
 
   /** Returns why nothing is signed for a chain; undefined when it may be signed for. */
-  rejectionReason(chainId: number): string | undefined {
+  refusalReason(chainId: number): string | undefined {
     const state = this.#states.get(chainId)
     return state?.state === 'refused' ? state.reason : undefined
   }

@@ -35,11 +35,20 @@ function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false
   return new StoreFault(condition === 'away' ? 'unavailable' : condition, reason)
 }
 
+/** The request for which an operation runs. */
+export interface StoreCaller {
+  /** Clients are served in turn. */
+  readonly client?: QueueClient
+  /** True once its client has disconnected. Then others may take its place in a queue. */
+  readonly aborted?: boolean
+}
+
 /** The state of the store, and the requests that wait for it to open. */
-class StoreStateTracker {
+export class StoreStateTracker {
   #state: StoreState
   readonly #maxWaiting: number
-  readonly #waiters = new Set<() => void>()
+  /** The function that ends each wait, and the request that waits. */
+  readonly #waiters = new Map<() => void, StoreCaller>()
 
   /** @param maxWaiting the most requests that may wait at a time */
   constructor(state: StoreState, maxWaiting: number) {
@@ -57,7 +66,7 @@ class StoreStateTracker {
    */
   set(state: StoreState): void {
     this.#state = state
-    if (!this.#isOpening) for (const end of [...this.#waiters]) end()
+    if (!this.#isOpening) for (const end of [...this.#waiters.keys()]) end()
   }
 
   /**
@@ -65,11 +74,12 @@ class StoreStateTracker {
    *
    * @param deadlineMs since the epoch
    * @returns undefined when there is nothing to wait for; otherwise a promise, which rejects with a {StoreFault}
-   *   `opening` when the deadline passes
+   *   `opening` when the deadline passes, or when another request needs the place of a client that has disconnected
    * @throws {StoreFault} `opening` when too many requests are already waiting
    */
-  untilOpen(deadlineMs: number): Promise<void> | undefined {
+  untilOpen(deadlineMs: number, caller: StoreCaller = {}): Promise<void> | undefined {
     if (!this.#isOpening) return undefined
+    if (this.#waiters.size >= this.#maxWaiting) this.#endAborted()
     if (this.#waiters.size >= this.#maxWaiting) throw this.#fault()
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -79,8 +89,12 @@ class StoreStateTracker {
         else resolve()
       }
       const timer = setTimeout(end, Math.max(0, deadlineMs - Date.now()))
-      this.#waiters.add(end)
+      this.#waiters.set(end, caller)
     })
+  }
+
+  #endAborted(): void {
+    for (const [end, caller] of [...this.#waiters]) if (caller.aborted === true) end()
   }
 
   get #isOpening(): boolean {
@@ -95,7 +109,7 @@ class StoreStateTracker {
 interface QueuedCall {
   readonly operation: StoreOperation
   readonly argument: unknown
-  readonly client: QueueClient
+  readonly caller: StoreCaller
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
   /** Fires when the caller stops waiting. */
@@ -181,8 +195,8 @@ export class StoreClient {
   }
 
   /** As `StoreStateTracker.untilOpen`. Call it before a call that may wait for the store to open. */
-  untilOpen(deadlineMs: number): Promise<void> | undefined {
-    return this.#tracker.untilOpen(deadlineMs)
+  untilOpen(deadlineMs: number, caller?: StoreCaller): Promise<void> | undefined {
+    return this.#tracker.untilOpen(deadlineMs, caller)
   }
 
   /**
@@ -200,21 +214,22 @@ export class StoreClient {
    * Runs an operation in the store.
    *
    * @param deadlineMs since the epoch; afterwards the result is useless
-   * @param client who asks; undefined for the service itself
+   * @param caller if its client disconnects while the operation waits, it is not run
    * @throws {StoreFault} when there is no result, with the kind of failure
    */
   ask<O extends StoreOperation>(
     operation: O,
     argument: StoreArgument<O>,
     deadlineMs: number,
-    client?: QueueClient,
+    caller: StoreCaller = {},
   ): Promise<StoreResult<O>> {
     return new Promise<StoreResult<O>>((resolve, reject) => {
       const { state } = this
       if (!state.isOpen) return reject(toStoreFault(state))
-      const call: QueuedCall = { operation, argument, client, resolve, reject }
+      const call: QueuedCall = { operation, argument, caller, resolve, reject }
       call.timer = setTimeout(() => this.#expire(call), Math.max(0, deadlineMs - Date.now()))
-      const dropped = this.#queue.push(client, call)
+      if (this.#queue.isFull) this.#dropAborted()
+      const dropped = this.#queue.push(caller.client, call)
       if (dropped !== undefined) {
         clearTimeout(dropped.timer)
         dropped.reject(new StoreFault('busy', `${this.#queue.size} calls are waiting for it`))
@@ -238,13 +253,25 @@ export class StoreClient {
 
   /** Rejects a call whose deadline passed. If it is already running, it continues, and its result is dropped. */
   #expire(call: QueuedCall): void {
-    this.#queue.remove(call.client, call)
+    this.#queue.remove(call.caller.client, call)
     call.reject(new StoreFault('late', 'it did not answer in time'))
+  }
+
+  #dropAborted(): void {
+    rejectAll(
+      this.#queue.removeAll(({ caller }) => caller.aborted === true),
+      DISCONNECTED,
+    )
   }
 
   #send(): void {
     while (this.state.isOpen && this.#running.size < this.#maxRunning && this.#queue.size > 0) {
-      void this.#run(this.#queue.shift()!)
+      const call = this.#queue.shift()!
+      if (call.caller.aborted === true) {
+        rejectAll([call], DISCONNECTED)
+        continue
+      }
+      void this.#run(call)
       if (this.#running.size === 1) this.#watch()
     }
   }
@@ -372,7 +399,7 @@ export class StoreClient {
       this.#isPinging = false
       if (!this.state.isOpen) setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
     }
-    void this.#run({ operation: 'ping', argument: undefined, client: undefined, resolve: endPing, reject: endPing })
+    void this.#run({ operation: 'ping', argument: undefined, caller: {}, resolve: endPing, reject: endPing })
   }
 
   #maintain(): void {
@@ -382,6 +409,8 @@ export class StoreClient {
     )
   }
 }
+
+const DISCONNECTED = 'the client has disconnected'
 
 function rejectAll(calls: readonly QueuedCall[], reason: string): void {
   for (const call of calls) {

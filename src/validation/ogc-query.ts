@@ -1,3 +1,4 @@
+import { parseDecimal } from '../base/decimal.ts'
 import type { Bounds, RecordFilter, RecordQuery } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { readFilter } from './cql2.ts'
@@ -143,7 +144,8 @@ function readFeatureBbox(text: string, crs: Crs): Bounds {
   if (texts.length !== 6) return readBoxIn(crs, texts)
   const [west, south, low, east, north, high] = texts as [string, string, string, string, string, string]
   const box = readBoxIn(crs, [west, south, east, north])
-  if (low.trim() !== '' && high.trim() !== '' && Number(low) <= Number(high)) return box
+  const [lowMeters, highMeters] = [parseDecimal(low), parseDecimal(high)]
+  if (lowMeters !== undefined && highMeters !== undefined && lowMeters <= highMeters) return box
   throw recordProblem('Invalid bbox format', 'in six numbers, the third and the sixth are heights, the lower one first')
 }
 

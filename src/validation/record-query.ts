@@ -1,3 +1,4 @@
+import { parseDecimal } from '../base/decimal.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Bounds, RecordKey, RecordQuery } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
@@ -185,9 +186,7 @@ export function readInteger(
 
 /** Reads west, south, east and north. A box with west above east crosses the antimeridian (decision 54). */
 export function readBbox(texts: readonly string[]): Bounds {
-  const numbers = texts.map((text) =>
-    /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$/.test(text) ? Number(text) : Number.NaN,
-  )
+  const numbers = texts.map((text) => parseDecimal(text) ?? Number.NaN)
   const [west, south, east, north] = numbers as unknown as Bounds
   const error =
     numbers.length !== 4

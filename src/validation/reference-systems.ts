@@ -1,4 +1,5 @@
 /** Coordinate reference systems of OGC API Features, Part 2. Records are stored in CRS84: longitude, latitude on WGS 84. */
+import { parseDecimal } from '../base/decimal.ts'
 import type { Bounds } from '../wire/store-messages.ts'
 import { readBbox, recordProblem } from './record-query.ts'
 
@@ -42,11 +43,12 @@ export function readBoxIn(crs: Crs, texts: readonly string[]): Bounds {
 }
 
 function mercatorDegrees(easting: string, northing: string): readonly string[] {
-  const [x, y] = [easting, northing].map((text) => (text.trim() === '' ? Number.NaN : Number(text) / RADIUS_METERS))
-  if (!Number.isFinite(x) || !Number.isFinite(y)) return [easting, northing].map((text) => `${text.slice(0, 40)} m`)
+  const [x, y] = [parseDecimal(easting), parseDecimal(northing)]
+  if (x === undefined || y === undefined) return [easting, northing].map((text) => `${text.slice(0, 40)} m`)
+  const longitude = (x / RADIUS_METERS) * DEGREES
   // The edge of the projection may exceed 180° by rounding.
-  const longitude = Math.abs(x! * DEGREES) < 180 + 1e-6 ? Math.max(-180, Math.min(180, x! * DEGREES)) : x! * DEGREES
-  return [longitude, Math.atan(Math.sinh(y!)) * DEGREES].map(String)
+  const limited = Math.abs(longitude) < 180 + 1e-6 ? Math.max(-180, Math.min(180, longitude)) : longitude
+  return [limited, Math.atan(Math.sinh(y / RADIUS_METERS)) * DEGREES].map(String)
 }
 
 /** Converts a position in place of its two first numbers; a height stays. Undefined for CRS84, which needs no conversion. */

@@ -74,7 +74,7 @@ export async function tryPlugin(
     detail: failedChecks(empty).join(', ') || 'accepted',
   })
   findings.push(await tryHostile(accepts, judge))
-  findings.push(...(await tryUnread(accepts, judge)))
+  findings.push(...(await findIgnoredSignals(accepts, judge)))
   findings.push(await tryDeterminism(accepts[0]!, judge))
   const { reached } = await kit.watch(async () => {
     for (const example of [...accepts, ...rejects]) await judge(example)
@@ -116,18 +116,18 @@ async function tryHostile(accepts: readonly Example[], judge: Judge): Promise<Fi
 }
 
 /** Finds leaves that no rule looks at. They are not wrong, but a forger can write anything there. */
-async function tryUnread(accepts: readonly Example[], judge: Judge): Promise<Finding[]> {
+async function findIgnoredSignals(accepts: readonly Example[], judge: Judge): Promise<Finding[]> {
   const example = accepts[0]!
   const baseline = resultJson(await judge(example))
-  const unread: string[] = []
+  const ignored: string[] = []
   for (const path of leafPaths(example.stamp.signals)) {
     const texts: string[] = []
     for (const value of HOSTILE)
       texts.push(resultJson(await judge(example, { signals: withLeaf(example.stamp.signals, path, value) })))
-    if (texts.every((text) => text === baseline)) unread.push(path.join('.'))
+    if (texts.every((text) => text === baseline)) ignored.push(path.join('.'))
   }
-  if (unread.length === 0) return []
-  return [{ ok: true, isNote: true, rule: 'signals that no rule looks at', detail: unread.join(', ') }]
+  if (ignored.length === 0) return []
+  return [{ ok: true, isNote: true, rule: 'signals that no rule looks at', detail: ignored.join(', ') }]
 }
 
 async function tryDeterminism(example: Example, judge: Judge): Promise<Finding> {

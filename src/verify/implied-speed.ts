@@ -20,21 +20,21 @@ export interface ImpliedSpeeds {
  * Computes how fast each signer must have moved between their stamps. Each speed is the lowest possible one, so that no
  * honest signer fails the check: the distance less both accuracies, over the longest time that the two footprints allow.
  *
- * @param between row i holds the distances from stamp i to the stamps before it, metres
+ * @param distancesMeters row i holds the distances from stamp i to the stamps before it
  */
 export function computeImpliedSpeeds(
   stamps: readonly ReadStamp[],
   verdicts: readonly StampVerdict[],
-  between: readonly (readonly number[])[],
+  distancesMeters: readonly (readonly number[])[],
 ): ImpliedSpeeds {
   const collected = stamps.map(() => new Checks())
   let max = 0
   const speedBetween = (from: number, to: number) => {
-    const apart = between[Math.max(from, to)]![Math.min(from, to)]!
-    const slack = (verdicts[from]!.accuracyCapped ?? 0) + (verdicts[to]!.accuracyCapped ?? 0)
+    const distanceMeters = distancesMeters[Math.max(from, to)]![Math.min(from, to)]!
+    const slackMeters = (verdicts[from]!.accuracyCapped ?? 0) + (verdicts[to]!.accuracyCapped ?? 0)
     const [first, second] = [stamps[from]!.stamp.temporalFootprint, stamps[to]!.stamp.temporalFootprint]
     const seconds = Math.max(second.end - first.start, first.end - second.start, MIN_SECONDS)
-    return Math.max(0, apart - slack) / seconds
+    return Math.max(0, distanceMeters - slackMeters) / seconds
   }
   for (const track of groupBySigner(stamps, verdicts)) {
     for (let step = 1; step < track.length; step++) {

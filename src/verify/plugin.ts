@@ -81,6 +81,9 @@ export type CheckCollector = Pick<Checks, 'fail' | 'warn' | 'info'>
 /** The longest wait for a plugin's promise. A plugin that blocks its thread is ended together with the thread. */
 export const PLUGIN_TIMEOUT_MS = 250
 
+/** How far the clock of a device may be ahead of ours, or differ between the parts of one stamp. */
+export const CLOCK_SKEW_SECONDS = 300
+
 export type Severity = EvidenceCheck['severity']
 export type Measured = EvidenceCheck['measured']
 
@@ -153,6 +156,6 @@ export function checkSamePosition(
     return
   }
   const lonDifference = Math.abs(lon - point.lon) % 360
-  const apart = Math.max(Math.abs(lat - point.lat), Math.min(lonDifference, 360 - lonDifference))
-  checks.fail(id, apart <= SAME_DEGREES * (1 + 1e-9), apart, SAME_DEGREES)
+  const differenceDegrees = Math.max(Math.abs(lat - point.lat), Math.min(lonDifference, 360 - lonDifference))
+  checks.fail(id, differenceDegrees <= SAME_DEGREES * (1 + 1e-9), differenceDegrees, SAME_DEGREES)
 }

@@ -5,6 +5,7 @@ import type { Hex } from '../wire/values.ts'
 import type { StampMessages } from './message.ts'
 import {
   Checks,
+  CLOCK_SKEW_SECONDS,
   type Coordinates,
   PLUGIN_TIMEOUT_MS,
   type PluginContext,
@@ -59,8 +60,6 @@ export interface StampVerdict {
  * 0).
  */
 const HALF_CIRCUMFERENCE_METERS = 20_004_000
-/** The difference between clocks that is tolerated. */
-const CLOCK_SKEW_SECONDS = 300
 
 /**
  * Judges one stamp: its signatures, its structure and its signals.
@@ -163,10 +162,10 @@ function checkTimes(
   else checks.fail('future-footprint', ahead <= CLOCK_SKEW_SECONDS, ahead, CLOCK_SKEW_SECONDS)
   // Nothing in the future can have been observed; an end far ahead would overlap with claims about the future.
   checks.warn('future-end', end - nowSeconds <= CLOCK_SKEW_SECONDS, end - nowSeconds, CLOCK_SKEW_SECONDS)
-  const outside = signatures.filter(
+  const outsideCount = signatures.filter(
     ({ timestamp }) => timestamp < start - CLOCK_SKEW_SECONDS || timestamp > nowSeconds + CLOCK_SKEW_SECONDS,
   ).length
-  checks.warn('signature-time', outside === 0, outside, 0)
+  checks.warn('signature-time', outsideCount === 0, outsideCount, 0)
 }
 
 /** Returns the number from a plugin; undefined when it throws or the number is not finite. */

@@ -30,7 +30,7 @@ export interface ComputeChunk {
    * Checksummed address that will sign each result; undefined if results are not signed one by one.
    */
   readonly attester: string | undefined
-  /** True if main needs every result as an `OpenItem`, not as bytes. */
+  /** True if main needs every result as an `UnfinishedItem`, not as bytes. */
   readonly returnsObjects: boolean
   /** Inputs that main resolved, by item. Empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
@@ -38,7 +38,7 @@ export interface ComputeChunk {
 }
 
 /** An item that main has to process further, for example because it names a schema. Its text and its payload are empty. */
-export interface OpenItem {
+export interface UnfinishedItem {
   /** `"id":…,` as JSON; empty if the item had no `id`. */
   readonly id: string
   readonly result: ComputeResult
@@ -61,7 +61,7 @@ export interface ChunkResult {
   /** If results are signed one by one: payload records as `putPayload` writes them. Otherwise empty. */
   readonly payloads: PackedBytes
   /** By index in the chunk. */
-  readonly open: ReadonlyMap<number, OpenItem>
+  readonly unfinished: ReadonlyMap<number, UnfinishedItem>
 }
 
 /** Texts and their leaves. Either every text has a leaf, or none has. */

@@ -197,7 +197,6 @@ export interface StoreOperations extends SubmissionOperations, SyncOperations {
   /** Returns a record as JSON; undefined if it does not exist. */
   record: { argument: Hex; result: string | undefined }
   stats: { argument: { readonly nowSeconds: number }; result: RecordStats }
-  checkpoint: { argument: { readonly chainId: number }; result: Checkpoint | undefined }
   apply: { argument: BlockRange; result: AppliedRange }
   /** Checks that the database answers. */
   ping: { argument: undefined; result: undefined }

@@ -31,7 +31,7 @@ export interface Quarantined {
 /** What was read from a range of blocks, apart from its records. */
 export interface RangeNotes {
   /** Blocks to remember, and the numbers of remembered blocks to forget. They serve to find the common ancestor after a reorg. */
-  readonly ladder?: { readonly add: readonly BlockId[]; readonly remove: readonly number[] }
+  readonly knownBlocks?: { readonly add: readonly BlockId[]; readonly remove: readonly number[] }
   readonly quarantine?: readonly Quarantined[]
   /** UIDs of attestations that leave the quarantine. */
   readonly released?: readonly Hex[]
@@ -51,8 +51,8 @@ export interface ChainProgress {
 /** The stored state from which the sync of one chain starts. */
 export interface ChainSyncState {
   readonly checkpoint: BlockId | undefined
-  /** Newest first. */
-  readonly ladder: readonly BlockId[]
+  /** Blocks that were read and are still remembered, newest first. */
+  readonly knownBlocks: readonly BlockId[]
   /** -1 if unknown. */
   readonly finalized: number
   readonly auditedTo: number
@@ -232,7 +232,7 @@ export interface SyncOperations {
   }
   syncStatus: { argument: { readonly recentErrors: number }; result: SyncStatus }
   /** Sets whether the chains should be read, from now on and after every start. */
-  wantWorker: { argument: { readonly isDesired: boolean }; result: undefined }
+  setWorkerDesired: { argument: { readonly isDesired: boolean }; result: undefined }
   /**
    * Takes or renews the lease. Only the process that holds it may read the chains into this database. `holdMs` 0 releases it.
    * Without `always`, the lease is granted only while the chains should be read.

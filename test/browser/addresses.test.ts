@@ -94,7 +94,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       expect(await page.locator('.note.bad').count()).toBe(0)
       const before = sent.length
       const figure = await page.textContent('#figure')
-      await page.getByRole('tab', { name: 'Distance' }).click()
+      await page.selectOption('#examples', { label: 'Over the antimeridian' })
       await page.waitForFunction((old) => document.querySelector('#figure')?.textContent !== old, figure)
       expect(await page.textContent('.readout .status')).toContain('Preview, unsigned')
       await page.waitForTimeout(600)

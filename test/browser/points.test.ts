@@ -69,6 +69,30 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
     await signed(page)
   })
 
+  // Regression: B was the polygon of A, and the service was asked for the distance of a polygon from itself.
+  it('has no B after an operation of one input, until the user sets it', async () => {
+    const page = await open()
+    await page.getByRole('tab', { name: 'Area' }).click()
+    await signed(page)
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname))
+    await page.getByRole('tab', { name: 'Distance' }).click()
+    await page.waitForSelector('text=B is not set: click the map, draw it or type it.')
+    expect(await summary(page, 'b')).toBe('Not set')
+    expect(await page.textContent('#code')).toBe('B is not set.')
+    expect(await page.locator('.shape-b .letter').isVisible()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Swap A and B' }).isDisabled()).toBe(true)
+    expect(await page.textContent('.point-hint')).toContain('Click the map to set B')
+    expect(await axeFindings(page)).toEqual([])
+    await shoot(page, 'points-unset')
+    const map = await boxOf(page, '.map-canvas')
+    await page.mouse.click(map.x + 0.5 * map.width, map.y + 0.2 * map.height)
+    await changed(page, 'b', 'Not set')
+    await signed(page)
+    // Nothing was sent while B was not set.
+    expect(sent).toEqual(['/compute/v0/distance'])
+  })
+
   it('asks which of two numbers is the latitude, and reads degrees, minutes and seconds', async () => {
     const page = await open()
     await page.getByRole('button', { name: 'Edit A as text' }).click()

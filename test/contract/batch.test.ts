@@ -195,6 +195,17 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
       { attest: 'merkle', chainId: 999_999, items: [{ ...distance(), chainId: CHAIN }] },
       'unsupported-chain',
     ],
+    // Decision 17. Each item failed at a member that it does not have, or was computed.
+    [
+      'results for an unsupported chain',
+      { chainId: 999_999, items: [distance(), { ...distance(), chainId: CHAIN }] },
+      'unsupported-chain',
+    ],
+    [
+      'unsigned results for an unsupported chain',
+      { chainId: 999_999, attest: 'none', items: [distance()] },
+      'unsupported-chain',
+    ],
     ['a sequence without signatures', { sequence: 'consecutive', attest: 'none', items: [] }, 'sequence-unsigned'],
   ])('rejects %s', async (_what, body, code) => {
     const rejected = await batch(body)
@@ -418,6 +429,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     ['chainId=84532.5', 'chainId', 'wrong-type'],
     ['chainId=-1', 'chainId', 'wrong-type'],
     ['chainId=0', 'chainId', 'out-of-range'],
+    ['chainId=999999', 'chainId', 'unsupported-chain'],
     ['chainId=84532&chainId=84532', 'chainId', 'duplicate-parameter'],
     ['chainId=84532&attest=none&attest=each', 'attest', 'duplicate-parameter'],
     ['chainId=84532&atest=none', 'atest', 'unknown-parameter'],

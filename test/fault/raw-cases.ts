@@ -12,6 +12,7 @@ export type Outcome = `${string} ${'open' | 'closed'}`
  * - answers 505 to every invalid request line, and to one that is split over two segments,
  * - answers nothing to invalid header lines and closes after its ten seconds,
  * - ends a connection on which a second request arrives before the first one is answered,
+ *   and with it the response to a GET with a chunked body that arrived in the same segment,
  * - treats trailers as the next request, and never finishes a body with chunk extensions.
  */
 export type RawCase = readonly [name: string, steps: readonly RawStep[], node: Outcome, uws: Outcome]
@@ -52,6 +53,30 @@ export const RAW_CASES: readonly RawCase[] = [
     '200 open',
   ],
   ['two GETs in one segment', [`${GET}${GET}`], '200 200 open', '200 200 open'],
+  [
+    'a GET with a chunked body',
+    [`${GET_OPEN}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`],
+    '200 closed',
+    '200 closed',
+  ],
+  [
+    'a GET with a chunked body and a GET in one segment',
+    [`${GET_OPEN}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n${GET}`],
+    '200 closed',
+    ' closed',
+  ],
+  [
+    'a GET with a chunked body and a GET in two segments',
+    [`${GET_OPEN}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`, 100, GET],
+    '200 closed',
+    '200 closed',
+  ],
+  [
+    'a GET with a body of known length and a GET in one segment',
+    [`${GET_OPEN}Content-Length: 2\r\n\r\nab${GET}`],
+    '200 200 open',
+    '200 200 open',
+  ],
   [
     'three POSTs in one segment, answered later',
     [

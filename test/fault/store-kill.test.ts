@@ -28,9 +28,9 @@ const database = await (target.startsWith('postgres:') ? openPostgres({ url: tar
 await migrate(database)
 const store = createRecordStore(database, () => new Date().toISOString())
 const hex = (value, digits) => '0x' + value.toString(16).padStart(digits, '0')
-const checkpoint = await store.checkpoint({ chainId: 1 })
-let from = checkpoint === undefined ? null : checkpoint.blockHash
-for (let range = checkpoint === undefined ? 0 : checkpoint.blockNumber; ; range++) {
+const { checkpoint } = await store.syncState({ chainId: 1 })
+let from = checkpoint === undefined ? null : checkpoint.hash
+for (let range = checkpoint === undefined ? 0 : checkpoint.number; ; range++) {
   const records = Array.from({ length: ${RECORDS_PER_RANGE} }, (_, index) => ({
     uid: hex(range * ${RECORDS_PER_RANGE} + index, 64), chainId: 1, chain: 'one', prover: hex(1, 40), subject: hex(2, 40),
     timeSeconds: 1e9 + range, eventTimeSeconds: 1e9, srs: 'EPSG:4326', locationType: 'geojson-point', location: '{}',
@@ -74,7 +74,7 @@ it.each(ENGINES)(
 
     const database = await files.open()
     const store = createRecordStore(database, () => '')
-    const { blockNumber } = (await store.checkpoint({ chainId: 1 }))!
+    const { number: blockNumber } = (await store.syncState({ chainId: 1 })).checkpoint!
     // The last range may be stored even if its acknowledgement was lost.
     expect(blockNumber - 1 - acknowledged).toBeOneOf([0, 1])
     const total = blockNumber * RECORDS_PER_RANGE

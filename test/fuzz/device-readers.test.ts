@@ -10,6 +10,7 @@ import { OpenPgpError, readPackets } from '../../src/verify/openpgp/packets.ts'
 import { readSignature } from '../../src/verify/openpgp/signature.ts'
 import { appAttestation } from '../app-attest-maker.ts'
 import { androidChain, keyDescription, phoneMaker } from '../certificates.ts'
+import { NOW } from '../evidence.ts'
 import { pgpKey, pgpKeyring, pgpSignature } from '../openpgp-maker.ts'
 import fc from '../seeded.ts'
 
@@ -28,7 +29,12 @@ const READERS: readonly (readonly [string, (bytes: Buffer) => unknown, Buffer, n
     CborError,
   ],
   ['CBOR', readCbor, Buffer.from('a2626964f7', 'hex'), CborError],
-  ['an OpenPGP key', readKeyring, pgpKeyring(key, { subkey: { key: pgpKey('rsa') } }), OpenPgpError],
+  [
+    'an OpenPGP key',
+    (bytes) => readKeyring(bytes, NOW),
+    pgpKeyring(key, { subkey: { key: pgpKey('rsa') } }),
+    OpenPgpError,
+  ],
   ['OpenPGP packets', readPackets, pgpKeyring(key), OpenPgpError],
   ['an OpenPGP signature', readSignature, pgpSignature(key, [Buffer.from('x')]), OpenPgpError],
 ]

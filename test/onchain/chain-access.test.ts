@@ -101,7 +101,7 @@ describe.skipIf(skipReason())('chain access', () => {
 
   it('reports which layout or domain differs, and reads nothing', async () => {
     const layout = access({ ...local.environment, EAS_VERSION_84532: '1.3.0' }, 84532)
-    expect(await layout.nonce(ATTESTER)).toEqual({ ok: false, rejectionReason: expect.stringContaining('profile v2') })
+    expect(await layout.nonce(ATTESTER)).toEqual({ ok: false, refusalReason: expect.stringContaining('profile v2') })
     const domain = access({ ...local.environment, EAS_VERSION_84532: '1.2.1' }, 84532)
     await expect(domain.attestation(UNKNOWN)).rejects.toThrow(/version 1\.2\.1/)
     expect(states).toEqual([{ state: 'refused', reason: expect.stringContaining('EIP-712 domain') }])
@@ -111,12 +111,12 @@ describe.skipIf(skipReason())('chain access', () => {
     const wrongChain = access({ RPC_URL_84532: locals.get('1.3.0')!.url }, 84532)
     expect(await wrongChain.nonce(ATTESTER)).toEqual({
       ok: false,
-      rejectionReason: expect.stringContaining('serves chain 42220'),
+      refusalReason: expect.stringContaining('serves chain 42220'),
     })
     const noContract = access({ ...local.environment, EAS_ADDRESS_84532: ATTESTER }, 84532)
     expect(await noContract.nonce(ATTESTER)).toEqual({
       ok: false,
-      rejectionReason: expect.stringContaining('no contract'),
+      refusalReason: expect.stringContaining('no contract'),
     })
     // The registry is a contract, but not EAS.
     const registry = access({ ...local.environment, EAS_ADDRESS_84532: local.chain.schemaRegistryAddress }, 84532)
@@ -143,7 +143,7 @@ describe.skipIf(skipReason())('chain access', () => {
     const chain = access({ RPC_URL_84532: url }, 84532)
     await chain.check()
     expect(chain.state.state).toBe('unverified')
-    expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, rejectionReason: undefined })
+    expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, refusalReason: undefined })
     isDown = false
     expect(await chain.nonce(ATTESTER)).toEqual({ ok: true, nonce: 0 })
     expect(chain.state.state).toBe('ok')
@@ -220,7 +220,7 @@ describe.skipIf(skipReason())('chain access', () => {
     )
     expect(await access({ RPC_URL_84532: url }, 84532).nonce(ATTESTER)).toEqual({
       ok: false,
-      rejectionReason: undefined,
+      refusalReason: undefined,
     })
   })
 
@@ -232,7 +232,7 @@ describe.skipIf(skipReason())('chain access', () => {
     const chain = access({ RPC_URL_84532: url }, 84532)
     expect(await chain.nonce(ATTESTER)).toEqual({
       ok: false,
-      rejectionReason: expect.stringContaining('ahead of the clock'),
+      refusalReason: expect.stringContaining('ahead of the clock'),
     })
     // A head in the past is harmless: a quiet chain has an old head.
     const laggingUrl = await startLyingEndpoint((method, _params, result) =>

@@ -117,7 +117,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
 
   it('rejects a chain of another EAS version with an error, in the signer too', async () => {
     await start({ ...local.environment, EAS_VERSION_84532: '1.3.0' })
-    expect(chains!.rejectionReason(84532)).toMatch(/profile v2/)
+    expect(chains!.refusalReason(84532)).toMatch(/profile v2/)
     expect(lines.some((line) => line.includes('"level":"error"') && line.includes('chain refused'))).toBe(true)
     expect(await signer.sign(payload)).toMatchObject({ ok: false, problem: { type: 'invalid-input' } })
     expect(await signer.sign({ ...payload, chainId: 8453 })).toMatchObject({ ok: true })
@@ -126,7 +126,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
   it('starts without the chain, signs by the configuration, and reports look-ups as unreachable', async () => {
     await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '200' })
     expect(chains!.states().get(84532)).toMatchObject({ state: 'unverified' })
-    expect(chains!.rejectionReason(84532)).toBeUndefined()
+    expect(chains!.refusalReason(84532)).toBeUndefined()
     expect(await sign()).toMatchObject({ nonce: 0, nonceSource: 'default' })
     expect(await chains!.attestation(84532, UNKNOWN)).toMatchObject({ ok: false })
   })

@@ -39,7 +39,6 @@ async function contents(files: StoreFiles) {
     page: await store.page(everything),
     far: await store.page({ limit: 10, offset: 1100 }),
     stats: await store.stats({ nowSeconds: 1_790_000_000 }),
-    checkpoint: await store.checkpoint({ chainId: 84532 }),
     sync: await store.syncState({ chainId: 84532 }),
     quarantined: await store.quarantined({ chainId: 84532, nowSeconds: 1e10, decoder: 9, limit: 10 }),
   }
@@ -62,7 +61,7 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
       records: [],
       revocations: [{ uid: uidOf(1), blockNumber: 99 }],
       checkpoint: { from: null, to: { blockNumber: 99, blockHash: uidOf(99) } },
-      ladder: { add: [{ number: 99, hash: uidOf(99) }], remove: [] },
+      knownBlocks: { add: [{ number: 99, hash: uidOf(99) }], remove: [] },
       quarantine: [QUARANTINED],
       progress: { head: 120, finalized: 90, auditedTo: 50 },
     })
@@ -74,7 +73,11 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     }
     await database.close()
     original = await contents(files)
-    expect(original.sync).toMatchObject({ ladder: [{ number: 99, hash: uidOf(99) }], finalized: 90, auditedTo: 50 })
+    expect(original.sync).toMatchObject({
+      knownBlocks: [{ number: 99, hash: uidOf(99) }],
+      finalized: 90,
+      auditedTo: 50,
+    })
     expect(original.quarantined.map(({ uid }) => uid)).toEqual([QUARANTINED.uid])
     const output = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
     expect(output).toBe(
@@ -128,7 +131,7 @@ describe.each(ENGINES)('a restore on %s', (engine) => {
     const size = { records: 10, bytes: 1000 }
     const { next } = await store.changes({ after: undefined, size })
     expect(await restore(database, join(folder, `${engine}.gz`))).toBe(records.length)
-    expect(await store.checkpoint({ chainId: 84532 })).toEqual({ blockNumber: 99, blockHash: uidOf(99) })
+    expect((await store.syncState({ chainId: 84532 })).checkpoint).toEqual({ number: 99, hash: uidOf(99) })
     const { chains, total } = await readCounters(database.reads)
     expect([total, chains.find(({ chainId }) => chainId === 84532)?.revoked]).toEqual([records.length, 1])
     expect((await store.changes({ after: next, size })).isLost).toBe(true)

@@ -108,10 +108,11 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
 
   it('commits a checkpoint and its records together or not at all', async () => {
     const to = { blockNumber: 7, blockHash: uidOf(7) }
-    expect(await line.checkpoint({ chainId: 11155111 })).toBeUndefined()
+    const readCheckpoint = async () => (await line.syncState({ chainId: 11155111 })).checkpoint
+    expect(await readCheckpoint()).toBeUndefined()
     const range = { chainId: 11155111, records: [{ ...recordOf(50), chainId: 11155111 }], revocations: [] }
     expect(await line.apply({ ...range, checkpoint: { from: null, to } })).toMatchObject({ ok: true, inserted: 1 })
-    expect(await line.checkpoint({ chainId: 11155111 })).toEqual(to)
+    expect(await readCheckpoint()).toEqual({ number: 7, hash: uidOf(7) })
     // A leader that was replaced still assumes the old checkpoint.
     const late = { ...range, records: [{ ...recordOf(51), chainId: 11155111 }] }
     for (const from of [null, uidOf(6)]) {
@@ -124,7 +125,7 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
 
   it('stores nothing of a range with one invalid record (R2)', async () => {
     const bad = { ...recordOf(61), eventTimeSeconds: 1e15 }
-    const before = await line.checkpoint({ chainId: 11155111 })
+    const before = await line.syncState({ chainId: 11155111 })
     const range = {
       chainId: 11155111,
       records: [
@@ -132,11 +133,11 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
         { ...bad, chainId: 11155111 },
       ],
       revocations: [],
-      checkpoint: { from: before!.blockHash, to: { blockNumber: 9, blockHash: uidOf(9) } },
+      checkpoint: { from: before.checkpoint!.hash, to: { blockNumber: 9, blockHash: uidOf(9) } },
     }
     await expect(line.apply(range)).rejects.toThrow(/not a time between 1970 and 9999/)
     expect(await line.record(uidOf(60))).toBeUndefined()
-    expect(await line.checkpoint({ chainId: 11155111 })).toEqual(before)
+    expect(await line.syncState({ chainId: 11155111 })).toEqual(before)
   })
 
   it('rejects queries beyond its queue immediately', async () => {
@@ -146,6 +147,24 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
     const rejected = settled.filter((one) => one.status === 'rejected' && one.reason instanceof StoreFault)
     expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(3)
     expect(rejected.length).toBeGreaterThan(100)
+    if (small !== client) await small.close()
+  })
+
+  it('runs no query of a client that disconnected, and gives its place to another', async () => {
+    const small = await makeSmall(files, engine)
+    const clients = Array.from({ length: 12 }, () => ({ aborted: false }))
+    const ask = (client: { readonly aborted: boolean }) =>
+      small.ask('page', { limit: 10, offset: 0 }, soon(), client).then(
+        () => 'page',
+        (fault: StoreFault) => fault.message,
+      )
+    // Some run, four wait, and any others are rejected.
+    const settled = clients.map(ask)
+    for (const client of clients) client.aborted = true
+    const next = Array.from({ length: 4 }, () => ask({ aborted: false }))
+    expect(await Promise.all(next)).toEqual(['page', 'page', 'page', 'page'])
+    const outcomes = await Promise.all(settled)
+    expect(outcomes.filter((outcome) => outcome === 'the client has disconnected')).toHaveLength(4)
     if (small !== client) await small.close()
   })
 

@@ -117,7 +117,7 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
         released: random() < 0.2 ? [uidOf(600 + below(50))] : [],
         // Sometimes by a process whose lease has expired.
         checkpoint: { from: random() < 0.1 ? blockHashOn(9999, 9) : tip, to: { blockNumber: to, blockHash: hash } },
-        ladder: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
+        knownBlocks: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
         progress: { finalized: Math.max(0, to - 4), ...(random() < 0.3 ? { auditedTo: Math.max(0, to - 5) } : {}) },
         ...(isBack ? { rollBackTo: to } : {}),
       }
@@ -211,10 +211,10 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
     expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
     expect((await lease('b', 1)).isHeld).toBe(true)
     while (!(await lease('a')).isHeld); // `b` holds it for one millisecond
-    await store.wantWorker({ isDesired: false })
+    await store.setWorkerDesired({ isDesired: false })
     expect(await lease('a')).toEqual({ isHeld: false, isDesired: false })
     expect(await lease('a', 60_000, true)).toEqual({ isHeld: true, isDesired: false })
-    await store.wantWorker({ isDesired: true })
+    await store.setWorkerDesired({ isDesired: true })
     expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
   })
 

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { problemAt, underPath } from '../../src/base/problem.ts'
 import { BodyCollector, BodyPages } from '../../src/http/transport/in-flight.ts'
 import { BatchTally } from '../../src/service/batch/batch.ts'
 import { LineCutter, type LineGroup, splitBatch } from '../../src/service/batch/item-cutters.ts'
@@ -25,6 +26,30 @@ const split = (text: string) => {
   const items = Array.from({ length: result.count }, (_, i) => body.toString('utf8', result.starts[i], result.ends[i]))
   return { items, envelope: Buffer.from(result.envelope).toString() }
 }
+
+describe('the problem of an item', () => {
+  const overloaded = { type: 'overloaded', detail: 'the signing queue is full' } as const
+  const range = problemAt('invalid-input', ['geometry', 'coordinates', 1], 'is out of range', { code: 'range' }).data
+
+  it('has the path of the item in front', () => {
+    expect(underPath(range, ['items', 3])).toEqual({
+      type: 'invalid-input',
+      detail: 'items[3].geometry.coordinates[1]: is out of range',
+      invalidParts: [{ pointer: '#/items/3/geometry/coordinates/1', detail: 'is out of range', code: 'range' }],
+    })
+    expect(underPath(overloaded, ['items', 3])).toEqual({
+      type: 'overloaded',
+      detail: 'items[3]: the signing queue is full',
+      invalidParts: [{ pointer: '#/items/3', detail: 'the signing queue is full' }],
+    })
+  })
+
+  // Regression: the whole request was added as an invalid part, which clients had to remove again.
+  it('is unchanged for a line, which is a whole request', () => {
+    expect(underPath(range, [])).toEqual(range)
+    expect(underPath(overloaded, [])).toEqual(overloaded)
+  })
+})
 
 describe('splitting a batch', () => {
   it.each([

@@ -19,7 +19,7 @@ function computeItems(count: number): ChunkResult {
     to: { type: 'Point', coordinates: [id / 1000, 0] },
   }))
   const result = runChunk(items, { attester: ATTESTER })
-  if (result.open.size > 0) throw new Error('not written as bytes')
+  if (result.unfinished.size > 0) throw new Error('not written as bytes')
   return result
 }
 

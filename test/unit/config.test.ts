@@ -35,6 +35,15 @@ describe('the configuration', () => {
     expect([...names].filter((name) => !listed.has(name))).toEqual([])
   })
 
+  // Regression: the time to receive a request was 10 s whatever the deadline of requests was.
+  it.each([
+    ['150', 150],
+    ['10000', 10_000],
+    ['60000', 10_000],
+  ])('gives a request no more time to arrive than REQUEST_DEADLINE_MS=%s', (deadline, receiveTimeoutMs) => {
+    expect(readConfig({ REQUEST_DEADLINE_MS: deadline }, 1).limits.receiveTimeoutMs).toBe(receiveTimeoutMs)
+  })
+
   it('reads chains by their number', () => {
     const { chains } = readConfig(
       { RPC_URL_84532: 'http://a, https://b', EAS_PROFILE_31337: 'v2', EAS_ADDRESS_31337: `0x${'1'.repeat(40)}` },

@@ -50,6 +50,13 @@ describe('a fair queue', () => {
     expect(queue.countAhead('c')).toBe(2)
   })
 
+  it('removes all items for which a test holds, and keeps the turns', () => {
+    const queue = new FairQueue<string>(6)
+    for (const item of ['a1', 'a2', 'b1', 'c1', 'c2']) queue.push(item[0], item)
+    expect(queue.removeAll((item) => item.endsWith('1'))).toEqual(['a1', 'b1', 'c1'])
+    expect([queue.size, queue.shift(), queue.shift(), queue.shift()]).toEqual([2, 'a2', 'c2', undefined])
+  })
+
   it('removes an item wherever it stands', () => {
     const queue = new FairQueue<string>(4)
     for (const item of ['a1', 'a2', 'b1']) queue.push(item[0], item)

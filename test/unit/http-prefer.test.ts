@@ -1,5 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { prefers } from '../../src/http/transport/request-head.ts'
+import { acceptQuality, prefers } from '../../src/http/transport/request-head.ts'
+
+describe('the Accept header', () => {
+  it.each([
+    ['text/html', 1],
+    ['text/html;q=0.25', 0.25],
+    ['application/json, Text/HTML ; Q=1.000', 1],
+    ['text/html;q=0', 0],
+    ['application/json', 0],
+    [undefined, 0],
+    // Weights that are none.
+    ['text/html;q=0x1', 0],
+    ['text/html;q=Infinity', 0],
+    ['text/html;q=2', 0],
+    ['text/html;q=', 0],
+  ])('%j gives text/html the weight %d', (header, weight) => {
+    expect(acceptQuality(header, 'text/html')).toBe(weight)
+  })
+})
 
 describe('the Prefer header', () => {
   it.each([

@@ -23,9 +23,9 @@ const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
 
 /** Returns the same results as objects, from which the main thread makes its text. */
 function computeObjects(items: readonly object[]) {
-  const { open } = runChunk(items, { returnsObjects: true })
-  expect([...open.keys()]).toEqual([...items.keys()])
-  return [...open.values()].map((item) => {
+  const { unfinished } = runChunk(items, { returnsObjects: true })
+  expect([...unfinished.keys()]).toEqual([...items.keys()])
+  return [...unfinished.values()].map((item) => {
     if (item.result.type !== 'computed') throw new Error(JSON.stringify(item))
     return { id: item.id, ...item.result, data: `0x${Buffer.from(item.result.data).toString('hex')}` as const }
   })
@@ -34,7 +34,7 @@ function computeObjects(items: readonly object[]) {
 describe('results written as bytes', () => {
   it('equal the text made from strings, up to the signature, and come with the payload to sign', () => {
     const written = runChunk(ITEMS, { attester: ATTESTER })
-    expect(written.open.size).toBe(0)
+    expect(written.unfinished.size).toBe(0)
     const { texts, payloads, idLengths } = written
     for (const [index, { id, members, kind, recipient, data, chainId }] of computeObjects(ITEMS).entries()) {
       const schema = SCHEMAS[kind]
@@ -59,7 +59,7 @@ describe('results written as bytes', () => {
 
   it('do not change when the next chunk is written', () => {
     const first = runChunk(ITEMS.slice(0, 50), { attester: ATTESTER })
-    expect(first.open.size).toBe(0)
+    expect(first.unfinished.size).toBe(0)
     const before = [Buffer.from(first.texts.buffer).toString('hex'), Buffer.from(first.payloads.buffer).toString('hex')]
     runChunk(ITEMS.slice(50), { attester: ATTESTER })
     const after = [Buffer.from(first.texts.buffer).toString('hex'), Buffer.from(first.payloads.buffer).toString('hex')]
@@ -69,7 +69,7 @@ describe('results written as bytes', () => {
   it('have leaves when a root is signed', () => {
     const items = ITEMS.filter((item) => !('chainId' in item))
     const written = runChunk(items, { attest: 'merkle' })
-    expect(written.open.size).toBe(0)
+    expect(written.unfinished.size).toBe(0)
     const texts = unpackTexts(written.texts)
     const hashLeaf = createLeafHasher(engine.keccak)
     for (const [index, { members, id, kind, recipient, data }] of computeObjects(items).entries()) {
@@ -91,7 +91,7 @@ describe('results written as bytes', () => {
         attest,
         attester: attest === 'each' ? ATTESTER : undefined,
       })
-      expect([...result.open.keys()]).toEqual([1])
+      expect([...result.unfinished.keys()]).toEqual([1])
       expect(unpack(result.texts, 1).length + unpack(result.payloads, 1).length).toBe(0)
     }
   })
@@ -113,9 +113,9 @@ describe('results written as bytes', () => {
         )
       }
       if (attest === 'each') expect(good.map((index) => result.idLengths[index])).toEqual([...withoutBad.idLengths])
-      expect([...result.open.keys()]).toEqual(mixedItems.flatMap((item, index) => (item === bad ? [index] : [])))
-      for (const { id } of result.open.values()) expect(id).toBe('"id":"bad",')
-      expect(result.open.size).toBe(11)
+      expect([...result.unfinished.keys()]).toEqual(mixedItems.flatMap((item, index) => (item === bad ? [index] : [])))
+      for (const { id } of result.unfinished.values()) expect(id).toBe('"id":"bad",')
+      expect(result.unfinished.size).toBe(11)
       expect(result.leaves).toEqual(withoutBad.leaves)
     },
   )

@@ -142,6 +142,15 @@ describe('Android key attestation', () => {
       warned: [],
       facts: { keyAttestation: { boundBy: 'key' } },
     })
+    // RFC 5280, 4.2.1.3: a key that may only encrypt (keyEncipherment) vouches for no signature.
+    const encrypts = androidChain(maker, { challenge: Buffer.from('whatever') }, { key: publicKey, keyUsage: 0x20 })
+    const unsignedOther = deviceContext({ 'AndroidKeyAttestation.x5c': encrypts.map((der) => der.toString('base64')) })
+    const { signatures: __, ...other } = unsignedOther.stamp
+    const otherValue = sign(null, Buffer.from(canonicalJson(other)), privateKey).toString('hex')
+    expect(judge(encrypts, { signatures: [{ ...signature, value: otherValue }] })).toMatchObject({
+      failed: ['key-attestation-binding'],
+      facts: {},
+    })
     // Regression: a named signer counted without a valid signature.
     for (const broken of [{ value: `${value.slice(2)}00` }, { value: '00' }, { signer: { ...signer, value: '00' } }]) {
       const { failed, facts } = judge(chain, { signatures: [{ ...signature, ...broken }] })
@@ -169,6 +178,9 @@ describe('Android key attestation', () => {
   }
   const CHAIN = 'key-attestation-chain'
   const POLICIES_ID = '2.5.29.32'
+  const USAGE_ID = '2.5.29.37'
+  const SERVER_AUTH = sequence(objectIdentifier('1.3.6.1.5.5.7.3.1'))
+  const ANY_PURPOSE = sequence(objectIdentifier('1.3.6.1.5.5.7.3.1'), objectIdentifier('2.5.29.37.0'))
   const ANY_POLICY = sequence(sequence(objectIdentifier('2.5.29.32.0')))
   const BROKEN: readonly (readonly [string, string, () => readonly Buffer[], Loose?, Loose?])[] = [
     ['a challenge for another stamp', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(32, 9) })],
@@ -202,6 +214,22 @@ describe('Android key attestation', () => {
       CHAIN,
       () => chainFor({}, { extensions: [extension(POLICIES_ID, ANY_POLICY, true)] }),
     ],
+    // RFC 5280, 4.2.1.12: the certificate must only be used for a purpose in the list, whether or not it is critical.
+    [
+      'a critical extended key usage for web servers',
+      CHAIN,
+      () => chainFor({}, { extensions: [extension(USAGE_ID, SERVER_AUTH, true)] }),
+    ],
+    [
+      'an extended key usage for web servers',
+      CHAIN,
+      () => chainFor({}, { extensions: [extension(USAGE_ID, SERVER_AUTH)] }),
+    ],
+    [
+      'an extended key usage that is no list',
+      CHAIN,
+      () => chainFor({}, { extensions: [extension(USAGE_ID, objectIdentifier('2.5.29.37.0'), true)] }),
+    ],
     ['a flipped bit in the leaf’s signature', CHAIN, () => [flipBit(LEAF, LEAF.length - 3), AUTHORITY, MIDDLE, ROOT]],
     [
       'a flipped bit in the description',
@@ -221,6 +249,30 @@ describe('Android key attestation', () => {
   ]
   it('accepts certificate policies that are not critical', () => {
     expect(judge(chainFor({}, { extensions: [extension(POLICIES_ID, ANY_POLICY)] })).failed).toEqual([])
+  })
+
+  it.each([true, false])('accepts an extended key usage for any purpose (critical: %s)', (isCritical) => {
+    const extensions = [extension(USAGE_ID, ANY_PURPOSE, isCritical)]
+    expect(judge(chainFor({}, { extensions })).failed).toEqual([])
+  })
+
+  it('rejects a chain with an authority for web servers', () => {
+    const [root, authority] = [rsaKey(), ellipticKey()]
+    const createChain = (extensions: readonly Buffer[]) => [
+      certificate(
+        {
+          subject: 'L',
+          issuer: 'A',
+          key: ellipticKey().publicKey,
+          extensions: [extension(KEY_DESCRIPTION_ID, keyDescription({ challenge: commitment(deviceContext()) }))],
+        },
+        authority.privateKey,
+      ),
+      certificate({ subject: 'A', issuer: 'R', key: authority.publicKey, authority: {}, extensions }, root.privateKey),
+    ]
+    const androidRoots = [pemOf(root.publicKey)]
+    expect(judge(createChain([]), {}, { androidRoots }).failed).toEqual([])
+    expect(judge(createChain([extension(USAGE_ID, SERVER_AUTH, true)]), {}, { androidRoots }).failed).toEqual([CHAIN])
   })
 
   for (const [name, id, chain, changes = {}, settings = {}] of BROKEN) {

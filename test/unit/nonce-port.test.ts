@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createNonceConnection, serveNonces } from '../../src/sync/nonce-port.ts'
 
 const ATTESTER = '0x00000000000000000000000000000000000000aa'
-const NO_READING = { ok: false, rejectionReason: undefined }
+const NO_READING = { ok: false, refusalReason: undefined }
 
 it('reads nonces over the connection, and gives no reading when the other side fails or there is none', async () => {
   const connection = createNonceConnection(ATTESTER)

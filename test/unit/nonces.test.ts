@@ -39,7 +39,7 @@ function simulate({ maxAgeMs = 0, timeoutMs = 500 } = {}) {
 const settle = () => new Promise<void>((done) => setImmediate(done))
 
 const good = (nonce: number): NonceReading => ({ ok: true, nonce })
-const silent: NonceReading = { ok: false, rejectionReason: undefined }
+const silent: NonceReading = { ok: false, refusalReason: undefined }
 const answer = (nonce: number, source: 'chain' | 'cache' | 'default'): NonceResult => ({ ok: true, nonce, source })
 
 describe('nonces', () => {
@@ -199,8 +199,8 @@ describe('nonces', () => {
 
   it('keeps reporting a problem of the chain until a read shows that it is solved, even while the RPC is silent', async () => {
     const simulation = simulate()
-    const rejected: NonceResult = { ok: false, rejectionReason: 'another contract' }
-    const readings = [{ ok: false, rejectionReason: 'another contract' }, silent, good(2)] as const
+    const rejected: NonceResult = { ok: false, refusalReason: 'another contract' }
+    const readings = [{ ok: false, refusalReason: 'another contract' }, silent, good(2)] as const
     for (const [index, expected] of [rejected, rejected, answer(2, 'chain')].entries()) {
       const requested = simulation.get()
       await simulation.settle()

@@ -48,10 +48,65 @@ describe('a detached OpenPGP signature', () => {
     }
   })
 
+  // Regression: a size that is not a multiple of eight bits gave a fraction of a byte, and every signature was rejected.
+  it.each([2050, 3070])('verifies with an RSA key of %i bits', (bits) => {
+    const key = pgpKey('rsa', NOW - 86_400, bits)
+    expect(key.pair.publicKey.asymmetricKeyDetails?.modulusLength).toBe(bits)
+    const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(key))
+    const signature = signatureArmor(pgpSignature(key, [Buffer.from(TEXT)]))
+    expect(verifyDetached(ring, signature, TEXT, NOW)).toMatchObject({ ok: true, fingerprint: key.fingerprint })
+    expect(verifyDetached(ring, signature, `${TEXT} `, NOW).ok).toBe(false)
+  })
+
+  it('verifies when the clock of the signer is at most five minutes ahead', () => {
+    expect(verdict({}, { createdSeconds: NOW + 300 })).toMatchObject({ ok: true })
+    expect(verdict({}, { createdSeconds: NOW + 301 })).toEqual({
+      ok: false,
+      reason: 'the signature is from the future',
+    })
+  })
+
+  const lifetime = (type: number, seconds: number) => subpacket(type, Buffer.of(0, 0, seconds >> 8, seconds & 0xff))
+
+  it('ends with the last second of the lifetime that the signature covers', () => {
+    expect(verdict({}, { createdSeconds: NOW - 59, covered: [lifetime(3, 60)] })).toMatchObject({ ok: true })
+    expect(verdict({}, { createdSeconds: NOW - 60, covered: [lifetime(3, 60)] })).toMatchObject({ ok: false })
+    expect(verdict({}, { createdSeconds: NOW - 90, covered: [lifetime(3, 0)] })).toMatchObject({ ok: true })
+    // Anyone can change the part that the signature does not cover.
+    expect(verdict({}, { createdSeconds: NOW - 90, uncovered: [lifetime(3, 60)] })).toMatchObject({ ok: true })
+  })
+
+  /** Verifies with a keyring to which a certification by the key itself is appended. */
+  function verdictWith(keyring: KeyringOptions, certification: SignatureOptions) {
+    const signed = [hashedKey(primary.body), hashedName(Buffer.from('Camera <camera@example.org>'))]
+    const covered = [subpacket(27, Buffer.of(3)), ...(certification.covered ?? [])]
+    const added = packet(2, pgpSignature(primary, signed, { type: 0x13, ...certification, covered }))
+    const ring = armor('PUBLIC KEY BLOCK', Buffer.concat([pgpKeyring(primary, keyring), added]))
+    return verifyDetached(ring, signatureArmor(pgpSignature(primary, [Buffer.from(TEXT)])), TEXT, NOW)
+  }
+
+  it('counts a self-signature only when it is made and has not expired', () => {
+    const expired = { ok: false, reason: 'the key had expired when it signed' }
+    expect(verdictWith({ expiresAfter: 60 }, { createdSeconds: NOW - 10 })).toMatchObject({ ok: true })
+    expect(verdictWith({ expiresAfter: 60 }, { createdSeconds: NOW + 3600 })).toEqual(expired)
+    const uncertified = { ok: false, reason: 'the key did not certify itself' }
+    const createdSeconds = NOW - 90
+    expect(verdictWith({ withoutSelfSignature: true }, { createdSeconds })).toMatchObject({ ok: true })
+    expect(verdictWith({ withoutSelfSignature: true }, { createdSeconds, covered: [lifetime(3, 60)] })).toEqual(
+      uncertified,
+    )
+    // A time in a form that is not one does not mean that the key lives for ever.
+    expect(
+      verdictWith({ withoutSelfSignature: true }, { createdSeconds, covered: [subpacket(9, Buffer.of(60))] }),
+    ).toEqual(uncertified)
+  })
+
   it('verifies with a signing subkey that is cross-certified with its primary key', () => {
     const ring = { flags: 1, subkey: { key: subkey } }
     expect(verdict(ring, {}, TEXT, subkey)).toMatchObject({ ok: true, fingerprint: primary.fingerprint })
     expect(verdict({ subkey: { key: subkey, isAnswered: false } }, {}, TEXT, subkey).ok).toBe(false)
+    const answeredSeconds = NOW + 3600
+    expect(verdict({ subkey: { key: subkey, answeredSeconds } }, {}, TEXT, subkey).ok).toBe(false)
     expect(verdict({ subkey: { key: subkey, isRevoked: true } }, {}, TEXT, subkey).ok).toBe(false)
     expect(verdict({ subkey: { key: subkey, flags: 12 } }, {}, TEXT, subkey).ok).toBe(false)
   })
@@ -76,6 +131,7 @@ describe('a detached OpenPGP signature', () => {
       'expired',
       () => verdict({}, { createdSeconds: NOW - 90, covered: [subpacket(3, Buffer.of(0, 0, 0, 60))] }),
     ],
+    ['a lifetime of three bytes', 'not a time', () => verdict({}, { covered: [subpacket(3, Buffer.of(0, 0, 60))] })],
     ['a signature older than its key', 'older', () => verdict({}, { createdSeconds: NOW - 200_000 })],
     ['an unknown critical subpacket', 'critical', () => verdict({}, { covered: [critical] })],
     ['a key that may only certify', 'may not sign', () => verdict({ flags: 1 })],

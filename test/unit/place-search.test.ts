@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { nextSlot, type RequestDraft } from '../../web/explorer/compute/request-draft.ts'
+import { isComplete, nextSlot, type RequestDraft, switchOperation } from '../../web/explorer/compute/request-draft.ts'
 import { findPlaces } from '../../web/explorer/map/places.ts'
 
 const file = new URL('../../web/explorer/map/places.json', import.meta.url)
@@ -37,6 +37,27 @@ describe('the search for places', () => {
       { name: '48.8584° N, 2.2945° E', detail: 'latitude first', position: [2.2945, 48.8584] },
       { name: '2.2945° N, 48.8584° E', detail: 'longitude first', position: [48.8584, 2.2945] },
     ])
+  })
+})
+
+describe('another operation', () => {
+  const point = { type: 'Point', coordinates: [1, 2] } as const
+  const polygon = { type: 'Polygon', coordinates: [] } as never
+  const draft = (operation: string, a: unknown, b: unknown) => ({ operation, a, b }) as RequestDraft
+
+  it('keeps both inputs if A fits, and swaps them if only B does', () => {
+    expect(switchOperation(draft('contains', polygon, point), 'area')).toEqual(draft('area', polygon, point))
+    // Regression: B also stayed, so that both inputs were the same polygon afterwards.
+    expect(switchOperation(draft('distance', point, polygon), 'area')).toEqual(draft('area', polygon, point))
+    expect(switchOperation(draft('distance', point, point), 'area')).toBeUndefined()
+  })
+
+  it('has no second input after an operation of one input', () => {
+    const next = switchOperation(draft('area', polygon, undefined), 'distance')!
+    expect(next).toEqual(draft('distance', polygon, undefined))
+    expect([isComplete(draft('area', polygon, undefined)), isComplete(next)]).toEqual([true, false])
+    expect([nextSlot(next, undefined), nextSlot(next, 'b')]).toEqual(['b', 'b'])
+    expect(switchOperation(draft('distance', point, undefined), 'area')).toBeUndefined()
   })
 })
 

@@ -106,6 +106,10 @@ describe('the text of an input', () => {
     })
   })
 
+  it.each(['0x2, 48\n3, 49', '2,\n3, 49', 'Infinity, 48\n3, 49'])('reads no line from %j', (text) => {
+    expect(readText(text)).toMatchObject({ ok: false })
+  })
+
   it('reads several lines with the longitude first', () => {
     expect(readText('2, 48\n3, 49')).toMatchObject({
       ok: true,

@@ -4,6 +4,7 @@ import type { Row } from '../../src/store/database.ts'
 import { searchBoxes } from '../../src/store/records/conditions.ts'
 import { readCounters } from '../../src/store/records/counters.ts'
 import { serializeRecord, setRevoked } from '../../src/store/records/writes.ts'
+import { readItemsQuery } from '../../src/validation/ogc-query.ts'
 import { encodeCursor, readRecordQuery, readTimestamp } from '../../src/validation/record-query.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
@@ -82,6 +83,34 @@ describe('the parameters of a list request', () => {
       ['chain', 'celo'],
       ['bbox', '1,2,3,4'],
     ])
+  })
+})
+
+describe('the box of a request for features', () => {
+  const EPSG_3857 = 'http://www.opengis.net/def/crs/EPSG/0/3857'
+  const box = (bbox: string, crs?: string) =>
+    readItemsQuery(`bbox=${bbox}${crs === undefined ? '' : `&bbox-crs=${crs}`}`, new Map()).query.bbox
+
+  it('may have heights, which are ignored', () => {
+    expect(box('1,2,-100,3,4,9e3')).toEqual([1, 2, 3, 4])
+    expect(box('1,2,%20.5,3,4,%2B5.')).toEqual([1, 2, 3, 4])
+  })
+
+  // Regression: heights and metres were read by Number(), which accepts more than decimal numbers.
+  it.each(['0x10', 'Infinity', '', '%20', '1_0', '0b1', '1e999', '1e', 'null'])('has no height %j', (height) => {
+    expect(() => box(`1,2,0,3,4,${height}`)).toThrow(/the third and the sixth are heights/)
+    expect(() => box(`1,2,${height},3,4,1e9`)).toThrow(/the third and the sixth are heights/)
+  })
+
+  it('is in decimal metres on the Mercator projection', () => {
+    const [west, south, east, north] = box('0,0,1e6,16.', EPSG_3857)!
+    expect([west, south]).toEqual([0, 0])
+    expect(east).toBeCloseTo((1e6 / 6_378_137) * (180 / Math.PI), 12)
+    expect(north).toBeCloseTo((16 / 6_378_137) * (180 / Math.PI), 12)
+    for (const metres of ['0x10', 'Infinity', '', '1_0']) {
+      expect(() => box(`0,0,1e6,${metres}`, EPSG_3857), metres).toThrow(/is not a number/)
+      expect(() => box(`0,0,${metres},16`, EPSG_3857), metres).toThrow(/is not a number/)
+    }
   })
 })
 

@@ -54,6 +54,14 @@ describe('the endpoints of a chain', () => {
     expect(benched).toEqual([[1, `an endpoint for chain ${CHAIN} serves chain 1`]])
   })
 
+  // Regression: a decimal chain ID counted as the hexadecimal one.
+  it('are used only when they give the chain as JSON-RPC does', async () => {
+    const request = async (method: string) => (method === 'eth_chainId' ? `${CHAIN}` : 'other')
+    const { list, benched } = createList([{ request, requestAll: async () => [] }, endpoint(() => 'right')])
+    expect(await list.client.request('eth_call', [])).toBe('right')
+    expect(benched).toEqual([[1, 'not a JSON-RPC quantity']])
+  })
+
   it('are not suspended for an error that the caller has to handle', async () => {
     const revert = () => {
       throw new RpcError('eth_call: error 3', { code: 3 })

@@ -16,7 +16,13 @@ it('decodes to the request that was encoded', async () => {
   expect(await decodeDraft(await encodeDraft(draft))).toEqual(draft)
 })
 
+it('decodes to a request whose second input is not set', async () => {
+  const unset = { ...draft, b: undefined }
+  expect(await decodeDraft(await encodeDraft(unset))).toEqual(unset)
+})
+
 it.each([
+  ['no first input', { a: null }],
   ['a recipient that contains code', { recipient: "' }); process.exit(); ({ x: '" }],
   ['a recipient that is not a string', { recipient: ['0x'] }],
   ['a geometry without a type', { a: { type: 'Evil' } }],

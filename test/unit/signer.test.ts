@@ -157,7 +157,7 @@ describe('the signer', () => {
   it('rejects payloads for a chain whose contracts are not the expected ones', async () => {
     const signer = createTestSigner({
       nonces: createNonces({
-        read: async () => ({ ok: false, rejectionReason: 'another contract' }),
+        read: async () => ({ ok: false, refusalReason: 'another contract' }),
         readable: new Set([84532]),
         maxAgeMs: 1000,
         timeoutMs: 1000,

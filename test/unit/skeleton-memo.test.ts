@@ -12,9 +12,9 @@ const point = (lon: number, lat: number) => `{"type":"Point","coordinates":[${lo
 const createItem = (id: string, lon: number) => `{"op":"distance",${id}"from":${point(lon, 1)},"to":${point(2, lon)}}`
 
 /** Returns the text of each item, or the object if the main thread has to see it. */
-function readItems({ texts, open }: ChunkResult) {
+function readItems({ texts, unfinished }: ChunkResult) {
   return Array.from({ length: texts.offsets.length - 1 }, (_, index) => {
-    return open.get(index) ?? Buffer.from(unpack(texts, index)).toString()
+    return unfinished.get(index) ?? Buffer.from(unpack(texts, index)).toString()
   })
 }
 

@@ -3,8 +3,8 @@ import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, parseAbi
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
-import { extendLadder, findSurplusBlocks } from '../../src/sync/chain-position.ts'
-import { decodeAggregate, encodeAggregate, MULTICALL3 } from '../../src/sync/eas-attestations.ts'
+import { findSurplusBlocks, updateKnownBlocks } from '../../src/sync/chain-position.ts'
+import { decodeAggregate, decodeAttestation, encodeAggregate, MULTICALL3 } from '../../src/sync/eas-attestations.ts'
 import { toLocationRecord } from '../../src/sync/location-record.ts'
 import { parseBlockLimit, RangeSize } from '../../src/sync/range-size.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
@@ -127,27 +127,27 @@ describe('a location attestation', () => {
   })
 })
 
-describe('the ladder of blocks', () => {
-  const rungs = Array.from({ length: 5000 }, (_, index) => ({
+describe('the known blocks', () => {
+  const blocks = Array.from({ length: 5000 }, (_, index) => ({
     number: index * 3,
     hash: `0x${index.toString(16)}` as Hex,
   })).reverse()
 
   it('keeps every block that is not final, and ever fewer of the older ones', () => {
-    const surplus = new Set(findSurplusBlocks(rungs, 14_000))
-    const kept = rungs.filter(({ number }) => !surplus.has(number)).map(({ number }) => number)
-    expect(kept.filter((number) => number > 14_000)).toHaveLength(rungs.filter(({ number }) => number > 14_000).length)
+    const surplus = new Set(findSurplusBlocks(blocks, 14_000))
+    const kept = blocks.filter(({ number }) => !surplus.has(number)).map(({ number }) => number)
+    expect(kept.filter((number) => number > 14_000)).toHaveLength(blocks.filter(({ number }) => number > 14_000).length)
     expect(kept.at(-1)).toBe(0)
     const final = kept.filter((number) => number <= 14_000)
     expect(final.length).toBeLessThan(100)
-    // At any depth, the gap to the next rung is at most a quarter of the distance to the final block.
+    // At any depth, the gap to the next block is at most a quarter of the distance to the final block.
     for (let index = 1; index < final.length; index++) {
       expect(final[index - 1]! - final[index]!).toBeLessThanOrEqual(Math.max(6, (14_000 - final[index]!) / 4))
     }
   })
 
   it('has one block for each number, the newest', () => {
-    const ladder = extendLadder(
+    const knownBlocks = updateKnownBlocks(
       [{ number: 2, hash: '0xa' }],
       [
         { number: 2, hash: '0xb' },
@@ -155,7 +155,7 @@ describe('the ladder of blocks', () => {
       ],
       [],
     )
-    expect(ladder).toEqual([
+    expect(knownBlocks).toEqual([
       { number: 3, hash: '0xc' },
       { number: 2, hash: '0xb' },
     ])
@@ -194,6 +194,34 @@ describe('the width of a block range', () => {
     )
     expect(size.shrink(0, 1, new RpcError('x', { code: -32005, endpointMessage: 'too many results' }))).toBe(false)
     expect(size.shrink(0, 2000, new RpcError('x', { failure: 'silent' }))).toBe(false)
+  })
+})
+
+describe('an attestation from the contract', () => {
+  const FIELDS = parseAbiParameters(
+    '(bytes32 uid, bytes32 schema, uint64 time, uint64 expirationTime, uint64 revocationTime, bytes32 refUID, address recipient, address attester, bool revocable, bytes data)',
+  )
+  const encode = (time: bigint, revocationTime: bigint) => {
+    const words = { uid: `0x${'1'.repeat(64)}`, schema: `0x${'2'.repeat(64)}`, refUID: `0x${'0'.repeat(64)}` } as const
+    const addresses = { recipient: `0x${'3'.repeat(40)}`, attester: `0x${'4'.repeat(40)}` } as const
+    const rest = { expirationTime: 0n, revocable: true, data: '0x1234' } as const
+    return encodeAbiParameters(FIELDS, [{ ...words, ...addresses, ...rest, time, revocationTime }])
+  }
+
+  it('is decoded as viem encodes it', () => {
+    expect(decodeAttestation(encode(1_700_000_000n, 1_700_000_001n))).toMatchObject({
+      timeSeconds: 1_700_000_000,
+      revocationTimeSeconds: 1_700_000_001,
+      data: '0x1234',
+    })
+  })
+
+  // Regression: the UID does not cover the time of revocation, and a time beyond 2⁵³ was passed on to the store.
+  it.each([
+    [2n ** 63n, 0n],
+    [1_700_000_000n, 2n ** 63n],
+  ])('is rejected with the times %d and %d', (time, revocationTime) => {
+    expect(decodeAttestation(encode(time, revocationTime))).toBeUndefined()
   })
 })
 

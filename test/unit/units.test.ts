@@ -1,6 +1,27 @@
 import { describe, expect, it } from 'vitest'
+import { parseDecimal } from '../../src/base/decimal.ts'
 import { fromScaledInteger, toScaledInteger } from '../../src/base/units.ts'
 import { seededRandom } from '../random-geometry.ts'
+
+describe('a decimal number', () => {
+  it.each([
+    ['0', 0],
+    ['-1.5', -1.5],
+    ['+.5', 0.5],
+    [' 5. ', 5],
+    ['1e3', 1000],
+    ['2.5E-1', 0.25],
+  ])('is read from %j', (text, value) => {
+    expect(parseDecimal(text)).toBe(value)
+  })
+
+  it.each(['', ' ', '.', '1e', '0x10', '0b1', 'Infinity', 'NaN', '1_000', '1,5', '1 2', '--1', '1e999', '１'])(
+    'is not read from %j',
+    (text) => {
+      expect(parseDecimal(text)).toBeUndefined()
+    },
+  )
+})
 
 describe('the on-chain integer', () => {
   it.each([

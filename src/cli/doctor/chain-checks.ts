@@ -6,7 +6,7 @@ import { attestTypeHash, domainSeparator } from '../../attest/typed-data.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import { javascriptKeccak } from '../../crypto/noble.ts'
 import { easCalls } from '../../sync/chain-access.ts'
-import { HttpRpc, type Rpc, RpcError } from '../../sync/rpc.ts'
+import { HttpRpc, parseQuantity, type Rpc, RpcError } from '../../sync/rpc.ts'
 import type { Hex } from '../../wire/values.ts'
 import { type Check, type DoctorParts, type Finding, fail, ok, readKeyFileAddress, skip, warn } from './host-checks.ts'
 
@@ -57,7 +57,7 @@ async function checkAllEndpoints(parts: DoctorParts, check: EndpointCheck): Prom
 
 async function checkRpc(rpc: Rpc, chain: Chain, { terminal }: DoctorParts): Promise<Finding> {
   const startedMs = performance.now()
-  const id = Number(await rpc.request('eth_chainId', []))
+  const id = parseQuantity(await rpc.request('eth_chainId', []))
   const tookMs = Math.round(performance.now() - startedMs)
   if (id !== chain.id)
     return fail(`serves chain ${id}, not ${chain.id}`, `set RPC_URL_${id}, or another URL for RPC_URL_${chain.id}`)
@@ -110,7 +110,5 @@ async function checkClock(rpc: Rpc, chain: Chain, { config, terminal }: DoctorPa
 
 async function blockSeconds(rpc: Rpc): Promise<number> {
   const block = (await rpc.request('eth_getBlockByNumber', ['latest', false])) as { timestamp?: unknown } | null
-  const seconds = Number(block?.timestamp)
-  if (!Number.isFinite(seconds)) throw new RpcError('eth_getBlockByNumber: a block without a time')
-  return seconds
+  return parseQuantity(block?.timestamp)
 }

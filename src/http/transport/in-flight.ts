@@ -136,12 +136,11 @@ export class InFlight {
   /** Ends all requests that have taken too long. @param nowMs value of `performance.now()` */
   expire(nowMs: number): void {
     const { requestDeadlineMs, receiveTimeoutMs, streamIdleMs } = this.limits
-    const bodyMs = Math.min(requestDeadlineMs, receiveTimeoutMs)
     const shortestMs = shortestLimitMs(this.limits)
     let exchange = this.#first
     while (exchange !== undefined && nowMs - exchange.lastActivityMs >= shortestMs) {
       const { next } = exchange
-      const limitMs = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : bodyMs) : requestDeadlineMs
+      const limitMs = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : receiveTimeoutMs) : requestDeadlineMs
       if (nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs) exchange.expire()
       exchange = next
     }
@@ -149,8 +148,9 @@ export class InFlight {
 }
 
 /** Returns the shortest time limit: no exchange expires before it is this old. */
-function shortestLimitMs({ requestDeadlineMs, receiveTimeoutMs, streamIdleMs }: TransportLimits): number {
-  return Math.min(requestDeadlineMs, receiveTimeoutMs, streamIdleMs)
+function shortestLimitMs({ receiveTimeoutMs, streamIdleMs }: TransportLimits): number {
+  // The time to receive a request is never longer than the time for its response.
+  return Math.min(receiveTimeoutMs, streamIdleMs)
 }
 
 const CHECK_MS = 5

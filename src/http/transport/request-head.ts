@@ -254,13 +254,17 @@ function bareName(element: string): string | undefined {
   return value === '' || value === '""' ? preference.slice(0, equals).trim().toLowerCase() : undefined
 }
 
-/** Returns the weight that `Accept` gives to a type by its full name; 0 if it does not name it (RFC 9110, section 12.5.1). */
+/** The weight of a media type: 0 to 1, with at most three digits after the point (RFC 9110, section 12.4.2). */
+const WEIGHT = /^q=(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+/** Returns the weight that `Accept` gives to a type by its full name; 0 if it does not name it or has no valid weight (RFC 9110, section 12.5.1). */
 export function acceptQuality(accept: string | undefined, type: string): number {
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [name, ...parameters] = range.split(';').map((part) => part.trim())
     if (name !== type) continue
     const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0
+    if (weight === undefined) return 1
+    return WEIGHT.test(weight) ? Number(weight.slice(2)) : 0
   }
   return 0
 }

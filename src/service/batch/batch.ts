@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { ChunkJob, ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import { type BatchOptions, readBatchItemId } from '../../validation/batch.ts'
-import type { ChunkResult, ComputeChunk, MerklePiece, MerkleResult, OpenItem } from '../../wire/batch-messages.ts'
+import type { ChunkResult, ComputeChunk, MerklePiece, MerkleResult, UnfinishedItem } from '../../wire/batch-messages.ts'
 import type { ComputeResult, ResolvedInput } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
@@ -32,7 +32,7 @@ export interface ComputedItem {
 export type HandledItem = string | ComputedItem
 
 /** The results of a chunk before they are attested. */
-export interface ComputedChunk extends Omit<ChunkResult, 'open'>, Pick<ComputeChunk, 'firstIndex'> {
+export interface ComputedChunk extends Omit<ChunkResult, 'unfinished'>, Pick<ComputeChunk, 'firstIndex'> {
   /** By index in the chunk; their texts are empty. */
   readonly handled: ReadonlyMap<number, HandledItem>
 }
@@ -110,11 +110,11 @@ export class BatchRun {
       returnsObjects: sequence === 'consecutive',
       resolved: [],
     }
-    const { open, ...computed } = await this.#runChunk(chunk)
+    const { unfinished, ...computed } = await this.#runChunk(chunk)
     // Signed results are counted when they are signed.
-    if (attest === 'none') this.tally.countUnsigned(count - open.size)
+    if (attest === 'none') this.tally.countUnsigned(count - unfinished.size)
     const handled = await Promise.all(
-      [...open].map(async ([index, item]) => [index, await this.#handle(item, chunk, index)] as const),
+      [...unfinished].map(async ([index, item]) => [index, await this.#handle(item, chunk, index)] as const),
     )
     freeBuffer(items.buffer)
     return { ...computed, firstIndex, handled: new Map(handled) }
@@ -140,7 +140,7 @@ export class BatchRun {
       const length = chunk.items.offsets.length - 1
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
-        return openChunk(Array.from({ length }, (_, index) => this.#failedItem(error.data, chunk, index)))
+        return unfinishedChunk(Array.from({ length }, (_, index) => this.#failedItem(error.data, chunk, index)))
       }
       const singles = Array.from({ length }, async (_, index) => {
         try {
@@ -149,12 +149,12 @@ export class BatchRun {
           return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
         }
       })
-      return openChunk(await Promise.all(singles))
+      return unfinishedChunk(await Promise.all(singles))
     }
   }
 
   /** Makes the problem of an item for which no thread returned a result. */
-  #failedItem(problem: ProblemData, chunk: ComputeChunk, index: number): OpenItem {
+  #failedItem(problem: ProblemData, chunk: ComputeChunk, index: number): UnfinishedItem {
     const { maxJsonDepth, maxBatchEnvelopeBytes } = this.#parts.config.limits
     const bytes = unpack(chunk.items, index)
     // This thread reads no more bytes for an id than it reads for an envelope.
@@ -163,8 +163,8 @@ export class BatchRun {
   }
 
   /** Runs one item of a chunk separately. */
-  async #runSingle(chunk: ComputeChunk, index: number, resolved: readonly ResolvedInput[]): Promise<OpenItem> {
-    const { open } = await this.#submit({
+  async #runSingle(chunk: ComputeChunk, index: number, resolved: readonly ResolvedInput[]): Promise<UnfinishedItem> {
+    const { unfinished } = await this.#submit({
       ...this.#common,
       items: pack([unpack(chunk.items, index)]),
       firstIndex: chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index,
@@ -172,7 +172,7 @@ export class BatchRun {
       returnsObjects: true,
       resolved: [resolved],
     })
-    return open.get(0)!
+    return unfinished.get(0)!
   }
 
   #submit(chunk: ComputeChunk): Promise<ChunkResult> {
@@ -208,7 +208,7 @@ export class BatchRun {
   }
 
   #handle(
-    item: OpenItem,
+    item: UnfinishedItem,
     chunk: ComputeChunk,
     index: number,
     proofInputs: readonly string[] = [],
@@ -254,14 +254,14 @@ export class BatchRun {
 }
 
 /** Makes a chunk result that leaves every item to the main thread. */
-function openChunk(items: readonly OpenItem[]): ChunkResult {
+function unfinishedChunk(items: readonly UnfinishedItem[]): ChunkResult {
   return {
     type: 'chunk',
     texts: { buffer: new ArrayBuffer(0), offsets: new Uint32Array(items.length + 1) },
     leaves: new Uint8Array(0),
     idLengths: new Uint32Array(0),
     payloads: { buffer: new ArrayBuffer(0), offsets: new Uint32Array(items.length + 1) },
-    open: new Map(items.entries()),
+    unfinished: new Map(items.entries()),
   }
 }
 

@@ -38,16 +38,21 @@ export function createBatchService(serviceParts: BatchServiceParts): Pick<Servic
     signing: new Gate(MAX_SIGNING_CHUNKS),
     assembling: new Gate(MAX_ASSEMBLING_BATCHES),
   }
+  const createRun = (options: BatchOptions, context: BatchContext) => {
+    // Only a stream may leave the chain to its lines.
+    if (options.chainId !== undefined) parts.chains.requireForBatch(options.chainId)
+    return new BatchRun(parts, options, context)
+  }
   return {
     async batch(body, context, sink) {
       const { options, split } = readJsonBatch(body, parts.config.limits)
-      const run = new BatchRun(parts, options, context)
+      const run = createRun(options, context)
       run.reserve(split.count)
       await new JsonBatch(parts, run, body, split, sink).answer()
     },
 
     openBatch(query, context, sink, onRoom) {
-      return new LineBatch(parts, new BatchRun(parts, readBatchQuery(query), context), context, sink, onRoom)
+      return new LineBatch(parts, createRun(readBatchQuery(query), context), context, sink, onRoom)
     },
   }
 }

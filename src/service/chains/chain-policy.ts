@@ -35,13 +35,32 @@ export class ChainPolicy {
    * @throws {ProblemError} `invalid-input` with the list of supported chains
    */
   require(chainId: number, path: readonly string[] = ['chainId']): Chain {
+    const chain = this.#requireKnown(chainId, path)
+    const refusalReason = this.#parts.chainClient?.refusalReason(chainId)
+    if (refusalReason === undefined) return chain
+    throw this.#unsupported(chainId, path, `is refused: ${refusalReason}`)
+  }
+
+  /**
+   * Checks the chain of a whole batch. A chain that is refused because of its RPC passes: it fails only the items that are signed
+   * for it.
+   *
+   * @throws {ProblemError} `invalid-input` with the list of supported chains
+   */
+  requireForBatch(chainId: number): void {
+    this.#requireKnown(chainId, ['chainId'])
+  }
+
+  #requireKnown(chainId: number, path: readonly string[]): Chain {
+    const chain = this.#parts.chains.get(chainId)
+    if (chain === undefined) throw this.#unsupported(chainId, path, 'is not supported')
+    return chain
+  }
+
+  #unsupported(chainId: number, path: readonly string[], reason: string): ProblemError {
     const { chains, chainClient } = this.#parts
-    const chain = chains.get(chainId)
-    const rejectionReason = chainClient?.rejectionReason(chainId)
-    if (chain !== undefined && rejectionReason === undefined) return chain
-    const supported = [...chains.values()].filter(({ id }) => chainClient?.rejectionReason(id) === undefined)
-    const reason = rejectionReason === undefined ? 'is not supported' : `is refused: ${rejectionReason}`
-    throw problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
+    const supported = [...chains.values()].filter(({ id }) => chainClient?.refusalReason(id) === undefined)
+    return problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
       code: 'unsupported-chain',
     })
   }

@@ -130,7 +130,7 @@ export class SyncApi implements SyncService {
     return success(202, { message: 'Revocation check started' })
   }
 
-  async worker(search: string, context: RequestContext): Promise<SyncResponse> {
+  async worker(search: string, { deadlineMs }: RequestContext): Promise<SyncResponse> {
     const { ask, chainClient } = this.#parts
     const action = readSyncParameter(search, 'action')
     if (action !== 'start' && action !== 'stop')
@@ -138,8 +138,9 @@ export class SyncApi implements SyncService {
     const isDesired = action === 'start'
     // The desired state applies to all processes of a deployment, even if this process reads no chains and another one does.
     const client = isDesired ? this.#requireClient() : chainClient
-    const before = await ask('syncStatus', { recentErrors: 0 }, context)
-    await ask('wantWorker', { isDesired }, context)
+    // Without `aborted`, because the action counts even if its client does not wait for the response.
+    const before = await ask('syncStatus', { recentErrors: 0 }, { deadlineMs })
+    await ask('setWorkerDesired', { isDesired }, { deadlineMs })
     await client?.sync({ type: 'refresh' })
     if (before.worker.isDesired === isDesired)
       return success(200, { message: `Worker is already ${isDesired ? 'running' : 'stopped'}` })

@@ -104,7 +104,7 @@ const RETRY_MS = 2000
 /** Pause between two pieces of the journal while there is more to read. Listeners take the first piece meanwhile. */
 const PIECE_MS = 10
 
-/** The key of a listener before its stream has begun. */
+/** The position of a listener before its stream has begun. */
 const NOT_STARTED: JournalPosition = { epoch: '', number: 0, position: 0 }
 
 /**
@@ -125,7 +125,7 @@ export class Feeds implements RecordFeeds {
   readonly #perClient = new Map<number | string, number>()
   /** Limits the reads of listeners that are behind, because lists use the store too. */
   readonly #reads: Gate
-  /** The last piece of the journal that was read for all listeners, and the key after which it begins. */
+  /** The last piece of the journal that was read for all listeners, and the position after which it begins. */
   #latest: { readonly from: JournalPosition; readonly piece: RecordChanges } | undefined
   #isPolling = false
   #isClosed = false
@@ -149,11 +149,14 @@ export class Feeds implements RecordFeeds {
       do {
         const sliceQuery: RecordQuery = after === undefined ? query : { ...query, after }
         const deadlineMs = now() + requestDeadlineMs
-        const slice: RecordSlice = await ask(
-          'slice',
-          { query: sliceQuery, size: exportPiece },
-          { deadlineMs, client: context.client },
-        )
+        const argument = { query: sliceQuery, size: exportPiece }
+        const slice: RecordSlice = await ask('slice', argument, {
+          deadlineMs,
+          client: context.client,
+          get aborted() {
+            return context.aborted
+          },
+        })
         for (const piece of pieces(splitDocuments(slice.documents), layout)) {
           await sink.write(lead + piece)
           lead = layout.separator
@@ -229,8 +232,9 @@ export class Feeds implements RecordFeeds {
     await listener.send(first)
     while (!listener.hasLeft) {
       const latest = this.#latest
-      if (latest !== undefined && isSameKey(latest.piece.next, listener.key)) await this.#waitUntilWoken(listener)
-      else if (latest !== undefined && isSameKey(latest.from, listener.key)) await listener.send(latest.piece)
+      if (latest !== undefined && isSamePosition(latest.piece.next, listener.position))
+        await this.#waitUntilWoken(listener)
+      else if (latest !== undefined && isSamePosition(latest.from, listener.position)) await listener.send(latest.piece)
       else await this.#catchUp(listener)
     }
   }
@@ -239,7 +243,7 @@ export class Feeds implements RecordFeeds {
   async #catchUp(listener: Listener): Promise<void> {
     let piece: RecordChanges
     try {
-      piece = await this.#reads.run(() => this.#read(listener.key))
+      piece = await this.#reads.run(() => this.#read(listener.position))
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       // The database is unavailable or busy. The stream continues when it is back.
@@ -292,11 +296,11 @@ function* pieces(documents: readonly string[], { write, separator }: Layout): Ge
   if (piece !== '') yield piece
 }
 
-/** One client. Only its key in the journal is stored; changes that it has not taken yet are read again. */
+/** One client. Only its position in the journal is stored; changes that it has not taken yet are read again. */
 class Listener {
   readonly #filter: ChangeFilter
   readonly #sink: EventSink
-  #key = NOT_STARTED
+  #position = NOT_STARTED
   #hasLeft = false
   #resolveWait: () => void = () => {}
 
@@ -306,18 +310,18 @@ class Listener {
   }
 
   /** Key of the last change that was sent or filtered out. */
-  get key(): JournalPosition {
-    return this.#key
+  get position(): JournalPosition {
+    return this.#position
   }
 
   get hasLeft(): boolean {
     return this.#hasLeft
   }
 
-  /** Begins the stream. @param key the changes after it will be sent */
-  async begin(key: JournalPosition): Promise<void> {
-    this.#key = key
-    await this.#sink.write(`retry: ${RETRY_MS}\nid: ${encodeEventId(key)}\n\n`)
+  /** Begins the stream. @param position the changes after it will be sent */
+  async begin(position: JournalPosition): Promise<void> {
+    this.#position = position
+    await this.#sink.write(`retry: ${RETRY_MS}\nid: ${encodeEventId(position)}\n\n`)
   }
 
   async send(piece: RecordChanges): Promise<void> {
@@ -332,11 +336,11 @@ class Listener {
         return `event: ${kind}\nid: ${id}\ndata: ${document}\n\n`
       })
     if (!this.#hasLeft) await this.#sink.write(events.join(''))
-    this.#key = piece.next
+    this.#position = piece.next
   }
 
   tryHeartbeat(): void {
-    if (this.#key !== NOT_STARTED) this.#sink.tryWrite(`id: ${encodeEventId(this.#key)}\n\n`)
+    if (this.#position !== NOT_STARTED) this.#sink.tryWrite(`id: ${encodeEventId(this.#position)}\n\n`)
   }
 
   /** Resolves when there may be new changes, or when the client has left. */
@@ -356,7 +360,7 @@ class Listener {
   }
 }
 
-function isSameKey(a: JournalPosition, b: JournalPosition): boolean {
+function isSamePosition(a: JournalPosition, b: JournalPosition): boolean {
   return a.number === b.number && a.position === b.position && a.epoch === b.epoch
 }
 

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import type { StoreClient } from '../../threads/store-client.ts'
+import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../../wire/store-messages.ts'
 import type { RequestContext } from '../request.ts'
 
@@ -13,7 +13,7 @@ const DAMAGED_RETRY_SECONDS = 60
 export type StoreAccess = <O extends StoreOperation>(
   operation: O,
   argument: StoreArgument<O>,
-  context: Pick<RequestContext, 'deadlineMs' | 'client'>,
+  context: Pick<RequestContext, 'deadlineMs'> & StoreCaller,
 ) => Promise<StoreResult<O>>
 
 export interface StoreAccessParts {
@@ -28,9 +28,9 @@ export function createStoreAccess({ config, store, now }: StoreAccessParts): Sto
   return async (operation, argument, context) => {
     if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     try {
-      await store.untilOpen(Math.min(context.deadlineMs, now() + config.limits.storeWaitMs))
-      const untilMs = Math.min(context.deadlineMs, now() + config.limits.storeReadMs)
-      return await store.ask(operation, argument, untilMs, context.client)
+      await store.untilOpen(Math.min(context.deadlineMs, now() + config.limits.storeWaitMs), context)
+      const deadlineMs = Math.min(context.deadlineMs, now() + config.limits.storeReadMs)
+      return await store.ask(operation, argument, deadlineMs, context)
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error
       if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)

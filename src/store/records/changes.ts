@@ -113,7 +113,7 @@ async function findLastRow(
   return last
 }
 
-// Records of another chain that were stored at the same time may lie between the first and the last key, hence the test of
+// Records of another chain that were stored at the same time may lie between the first and the last ID, hence the test of
 // the chain's name in the document.
 const CHANGES = `
   with entry as (
@@ -123,12 +123,12 @@ const CHANGES = `
     from entry join record_document on record_document.id between entry.first_id and entry.last_id
     where entry.kind = 'new' and split_part(left(document, 300), '"', 8) = entry.chain
     union all
-    select entry.number, entry.kind, key.position, document, record_document.id
-    from entry cross join lateral unnest(string_to_array(entry.ids, ',')) with ordinality as key (id, position)
-    join record_document on record_document.id = key.id::bigint
+    select entry.number, entry.kind, listed.position, document, record_document.id
+    from entry cross join lateral unnest(string_to_array(entry.ids, ',')) with ordinality as listed (id, position)
+    join record_document on record_document.id = listed.id::bigint
     union all
-    select entry.number, entry.kind, key.position, key.removed, null
-    from entry cross join lateral unnest(string_to_array(entry.removed, E'\\n')) with ordinality as key (removed, position)
+    select entry.number, entry.kind, gone.position, gone.removed, null
+    from entry cross join lateral unnest(string_to_array(entry.removed, E'\\n')) with ordinality as gone (removed, position)
   ), selected as (
     select * from change where number > $1::bigint or position > $2::bigint order by number, position limit $4::bigint + 1
   ), measured as (

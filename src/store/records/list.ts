@@ -29,6 +29,9 @@ export function listRecords(
 ): Promise<RecordPage> {
   if (conditionNames(query).every((name) => name === 'chain')) return pageByMarks(database.reads, query)
   return database.readTransaction(async (session) => {
+    // Inside the transaction, because the keys and the documents have to be of one snapshot: a rollback between the two would leave
+    // the page with fewer documents than keys. A wait for other queries of the memory does not make that snapshot old, because it
+    // begins with the first statement.
     const selected = query.filter === undefined ? await memory?.select(session, query) : undefined
     if (selected !== undefined) return readSelected(session, selected)
     const isNear = query.after !== undefined || query.offset + query.limit <= maxRows / 2

@@ -15,7 +15,7 @@ import {
   turnsToReach,
   uniteExtents,
 } from './segment-set.ts'
-import { arePlanar, findGlobeMarks, unwrapRing } from './unwrap.ts'
+import { arePlanar, findGlobeFlags, unwrapRing } from './unwrap.ts'
 
 /** A ring, an edge of a line, or a point. It can be added in any number of copies. */
 interface Item {
@@ -208,7 +208,7 @@ export function segmentsToSweep(segments: SegmentSet, touches: TouchingEdges): I
  */
 export function buildSegmentSet(a: FlatGeometry, b: FlatGeometry, resolvePole: PoleResolver): SegmentSet {
   const capacity = (a.vertices.length + b.vertices.length) / 2
-  if (!arePlanar(findGlobeMarks(a), findGlobeMarks(b))) {
+  if (!arePlanar(findGlobeFlags(a), findGlobeFlags(b))) {
     const segments = new SegmentSet(3 * capacity, false)
     unrollOntoCylinder(segments, a, b, resolvePole)
     return segments

@@ -163,14 +163,14 @@ export function isInsideOnLeft(positions: Positions, first: number, size: number
   for (let i = 1; i < size - 1; i++) {
     if (positions.compare(first + i, first + extreme) < 0) extreme = i
   }
-  const span = size - 1
+  const edgeCount = size - 1
   let before = extreme
   let after = extreme
-  for (let k = 1; k < span && positions.compare(first + before, first + extreme) === 0; k++) {
-    before = (extreme - k + span) % span
+  for (let k = 1; k < edgeCount && positions.compare(first + before, first + extreme) === 0; k++) {
+    before = (extreme - k + edgeCount) % edgeCount
   }
-  for (let k = 1; k < span && positions.compare(first + after, first + extreme) === 0; k++) {
-    after = (extreme + k) % span
+  for (let k = 1; k < edgeCount && positions.compare(first + after, first + extreme) === 0; k++) {
+    after = (extreme + k) % edgeCount
   }
   const side = positions.orientation(first + before, first + extreme, first + after)
   return side !== 0 ? side > 0 : exactAreaSign(positions, first, size) > 0

@@ -49,19 +49,19 @@ export const HAS_WHOLE_PARALLEL = 32
  *
  * Without edges across ±180, a geometry meets the antimeridian and the poles at its vertices or not at all.
  */
-export function findGlobeMarks(geometry: FlatGeometry): number {
+export function findGlobeFlags(geometry: FlatGeometry): number {
   const { vertices } = geometry
-  let marks = hasLongitudeJump(geometry) ? CROSSES_ANTIMERIDIAN : 0
+  let flags = hasLongitudeJump(geometry) ? CROSSES_ANTIMERIDIAN : 0
   for (let i = 0; i < vertices.length; i += 2) {
     const lon = vertices[i]!
     const lat = vertices[i + 1]!
-    if (lon === 180) marks |= EAST
-    else if (lon === -180) marks |= WEST
-    if (lat === 90) marks |= NORTH
-    else if (lat === -90) marks |= SOUTH
+    if (lon === 180) flags |= EAST
+    else if (lon === -180) flags |= WEST
+    if (lat === 90) flags |= NORTH
+    else if (lat === -90) flags |= SOUTH
   }
-  if ((marks & EAST) !== 0 && (marks & WEST) !== 0 && hasWholeParallel(geometry)) marks |= HAS_WHOLE_PARALLEL
-  return marks
+  if ((flags & EAST) !== 0 && (flags & WEST) !== 0 && hasWholeParallel(geometry)) flags |= HAS_WHOLE_PARALLEL
+  return flags
 }
 
 /**
@@ -70,8 +70,8 @@ export function findGlobeMarks(geometry: FlatGeometry): number {
  * there are at 180, or all at −180. When only one of them reaches the antimeridian, the plane suffices even if that one is cut
  * there, because nothing is compared with the cut.
  *
- * @param a marks of the first geometry
- * @param b marks of the second one
+ * @param a globe flags of the first geometry
+ * @param b globe flags of the second one
  */
 export function arePlanar(a: number, b: number): boolean {
   if (((a | b) & CROSSES_ANTIMERIDIAN) !== 0 || (a & b & (NORTH | SOUTH)) !== 0) return false

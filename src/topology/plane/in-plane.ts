@@ -2,7 +2,7 @@ import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import { type Location, passRings } from '../exact/point-in-ring.ts'
 import type { TouchingEdges } from '../layout/build-segments.ts'
-import { arePlanar, findGlobeMarks } from '../layout/unwrap.ts'
+import { arePlanar, findGlobeFlags } from '../layout/unwrap.ts'
 import { CROSS, joinBudget, joinEdges } from './edge-join.ts'
 import { isOnEdges, isVertexAtCrossing, ODD, ON } from './edge-ray.ts'
 import {
@@ -94,10 +94,10 @@ function moveIntoPlane(
   a: PreparedTopology,
   b: PreparedTopology,
 ): readonly [PreparedTopology, PreparedTopology] | undefined {
-  // The boxes of a tree show at once that most geometries have no marks.
-  const marksA = a.tree.isSurelyPlanar ? 0 : a.marks
-  const marksB = b.tree.isSurelyPlanar ? 0 : b.marks
-  if (arePlanar(marksA, marksB)) return [a, b]
+  // The boxes of a tree show at once that most geometries have no globe flags.
+  const flagsA = a.tree.isSurelyPlanar ? 0 : a.globeFlags
+  const flagsB = b.tree.isSurelyPlanar ? 0 : b.globeFlags
+  if (arePlanar(flagsA, flagsB)) return [a, b]
   if (a.mayBeCut || b.mayBeCut) return undefined
   const [movedA, movedB] = [a.eastward, b.eastward]
   return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
@@ -170,7 +170,7 @@ function visitPoints(
     }
     return 'done'
   }
-  // Tree first: with it, the marks cost little.
+  // Tree first: with it, the globe flags cost little.
   const { tree } = a
   if (!isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
   if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_VISITED_EDGES) return unknownTouches(a.geometry, points)
@@ -211,9 +211,9 @@ function visitAcrossAntimeridian(
   return 'done'
 }
 
-/** A geometry without marks stays clear of ±180 and the poles, so any points can be compared with it in the plane. */
+/** A geometry without globe flags stays clear of ±180 and the poles, so any points can be compared with it in the plane. */
 function isPlanarFor(a: PreparedTopology, points: FlatGeometry): boolean {
-  return a.marks === 0 || arePlanar(a.marks, findGlobeMarks(points))
+  return a.globeFlags === 0 || arePlanar(a.globeFlags, findGlobeFlags(points))
 }
 
 /** @returns undefined where boundaries of several polygonal elements meet: the position may be interior to their union, or not */

@@ -1,6 +1,6 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import { LineBoundary } from '../layout/line-boundary.ts'
-import { EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from '../layout/unwrap.ts'
+import { EAST, findGlobeFlags, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from '../layout/unwrap.ts'
 import { EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 
@@ -29,7 +29,7 @@ export class PreparedTopology {
   #tree: EdgeTree | undefined
   #ray: EdgeRay | undefined
   #lineBoundary: LineBoundary | undefined
-  #marks: number | undefined
+  #globeFlags: number | undefined
   #isRing: Uint8Array | undefined
   #eastward: PreparedTopology | null | undefined
 
@@ -65,14 +65,14 @@ export class PreparedTopology {
   get eastward(): PreparedTopology | undefined {
     if (this.#eastward !== undefined) return this.#eastward ?? undefined
     const moved = this.#moveEastward()
-    // Kept only if `byteLength` counts it. A geometry without marks needs it only beside one that crosses the antimeridian.
-    if (this.marks !== 0) this.#eastward = moved ?? null
+    // Kept only if `byteLength` counts it. A geometry without globe flags needs it only beside one that crosses the antimeridian.
+    if (this.globeFlags !== 0) this.#eastward = moved ?? null
     return moved
   }
 
   /** Whether edges along the antimeridian may be a cut between two parts, as RFC 7946 asks for. */
   get mayBeCut(): boolean {
-    return (this.marks & (EAST | WEST)) !== 0 && this.geometry.partDimensions.length > 1
+    return (this.globeFlags & (EAST | WEST)) !== 0 && this.geometry.partDimensions.length > 1
   }
 
   /** The boundary of its lines in the plane. */
@@ -94,14 +94,14 @@ export class PreparedTopology {
   }
 
   /** Where it meets ±180 and the poles, as the bits that `arePlanar` takes. */
-  get marks(): number {
-    this.#marks ??= this.#tree?.isSurelyPlanar === true ? 0 : findGlobeMarks(this.geometry)
-    return this.#marks
+  get globeFlags(): number {
+    this.#globeFlags ??= this.#tree?.isSurelyPlanar === true ? 0 : findGlobeFlags(this.geometry)
+    return this.#globeFlags
   }
 
-  /** Call this when a pass over the vertices has shown that the marks are 0. */
+  /** Call this when a pass over the vertices has shown that the globe flags are 0. */
   clearMarks(): void {
-    this.#marks = 0
+    this.#globeFlags = 0
   }
 
   /** Largest size it may grow to, in bytes, including the geometry's own arrays. */
@@ -110,13 +110,13 @@ export class PreparedTopology {
     const arrays = [vertices, sequenceStarts, partStarts, partDimensions, elementStarts]
     const flat = arrays.reduce((sum, array) => sum + array.byteLength, 0)
     const ray = this.isOnePolygonal ? 0 : 2 * sequenceStarts.length
-    const moved = this.marks === 0 ? undefined : this.eastward
+    const moved = this.globeFlags === 0 ? undefined : this.eastward
     const lineEnds = this.hasLines ? 2 * LINE_END_BYTES * partDimensions.length : 0
     return flat + this.tree.byteLength + ray + lineEnds + (moved === undefined || moved === this ? 0 : moved.byteLength)
   }
 
   #moveEastward(): PreparedTopology | undefined {
-    if ((this.marks & (NORTH | SOUTH | HAS_WHOLE_PARALLEL)) !== 0) return undefined
+    if ((this.globeFlags & (NORTH | SOUTH | HAS_WHOLE_PARALLEL)) !== 0) return undefined
     const { geometry } = this
     let moved: PreparedTopology = this
     if (geometry.vertices.some((value, i) => i % 2 === 0 && value < 0)) {
@@ -151,7 +151,7 @@ export type Topology = FlatGeometry | PreparedTopology
 export function prepareTopology(geometry: FlatGeometry): PreparedTopology {
   const prepared = new PreparedTopology(geometry)
   // Computed now, so that the first predicate does not pay for it.
-  if (prepared.tree.leafCount > 0) prepared.marks
+  if (prepared.tree.leafCount > 0) prepared.globeFlags
   return prepared
 }
 

@@ -102,8 +102,8 @@ export function isProvablyValid(prepared: PreparedTopology, element: number): bo
   const isOnlyElement = prepared.isOnePolygonal
   const tree = isOnlyElement ? prepared.tree : new EdgeTree(prepared.geometry, firstSequence, endSequence)
   if (!tree.isSurelyPlanar) {
-    if (!isOnlyElement || (prepared.marks & (NORTH | SOUTH)) !== 0) return false
-    if ((prepared.marks & CROSSES_ANTIMERIDIAN) !== 0) {
+    if (!isOnlyElement || (prepared.globeFlags & (NORTH | SOUTH)) !== 0) return false
+    if ((prepared.globeFlags & CROSSES_ANTIMERIDIAN) !== 0) {
       const moved = prepared.mayBeCut ? undefined : prepared.eastward
       return moved !== undefined && isProvablyValid(moved, element)
     }

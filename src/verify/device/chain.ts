@@ -1,5 +1,6 @@
 import { type KeyObject, timingSafeEqual, X509Certificate } from 'node:crypto'
 import {
+  BIT_STRING,
   type DerElement,
   DerError,
   expectTag,
@@ -26,16 +27,23 @@ export interface Certificate {
   readonly isAuthority: boolean
   /** How many authorities are allowed between this one and a leaf; undefined means any number. */
   readonly pathLength: number | undefined
+  /** Whether the key usage, if the certificate has one, lets the key sign data. Signing certificates is another use. */
+  readonly maySignData: boolean
 }
 
 /** The largest certificate. Those of phones have 0.5 to 1.5 KB. */
 const MAX_BYTES = 8192
+const KEY_USAGE = '2.5.29.15'
 const BASIC_CONSTRAINTS = '2.5.29.19'
+const EXTENDED_KEY_USAGE = '2.5.29.37'
+const ANY_EXTENDED_KEY_USAGE = '2.5.29.37.0'
 /**
- * Extensions that may be critical: they are either checked here or do not restrict this use of the certificate. Certificate
- * policies (2.5.29.32) are not processed, so they must not be critical (RFC 5280, 4.2.1.4).
+ * Extensions that may be critical. Basic constraints and both key usages are checked here. The others only name keys and
+ * subjects. Certificate policies (2.5.29.32) are not processed, so they must not be critical (RFC 5280, 4.2.1.4).
  */
-const KNOWN_EXTENSIONS = [BASIC_CONSTRAINTS, '2.5.29.15', '2.5.29.14', '2.5.29.35', '2.5.29.37', '2.5.29.17']
+const KNOWN_EXTENSIONS = [KEY_USAGE, BASIC_CONSTRAINTS, EXTENDED_KEY_USAGE, '2.5.29.14', '2.5.29.35', '2.5.29.17']
+/** Bits of the key usage, in its first byte: digitalSignature and contentCommitment. */
+const SIGNS_DATA = 0x80 | 0x40
 /** SHA-2 with RSA or ECDSA, and Ed25519; no algorithm with a hash that has known collisions. */
 const SIGNATURE_ALGORITHMS = [
   '1.2.840.113549.1.1.11',
@@ -77,6 +85,7 @@ function parse(der: Uint8Array): Certificate {
     throw new CertificateError(`the signature algorithm ${signatureAlgorithm} is not accepted`)
   }
   const extensions = readExtensions(readChildren(expectTag(body, SEQUENCE)))
+  requireAnyPurpose(extensions)
   const x509 = new X509Certificate(der)
   const { publicKey } = x509
   const weakness = findWeakness(publicKey)
@@ -85,7 +94,16 @@ function parse(der: Uint8Array): Certificate {
   const notAfterSeconds = Date.parse(x509.validTo) / 1000
   if (Number.isNaN(notBeforeSeconds + notAfterSeconds)) throw new CertificateError('the certificate has no valid dates')
   const serial = x509.serialNumber.toLowerCase().replace(/^0+(?=.)/, '')
-  return { x509, publicKey, serial, notBeforeSeconds, notAfterSeconds, extensions, ...readConstraints(extensions) }
+  return {
+    x509,
+    publicKey,
+    serial,
+    notBeforeSeconds,
+    notAfterSeconds,
+    extensions,
+    ...readConstraints(extensions),
+    maySignData: maySignData(extensions),
+  }
 }
 
 /** @param fields of the TBSCertificate; the extensions are the last field, in an explicit [3] */
@@ -111,6 +129,26 @@ function readConstraints(extensions: ReadonlyMap<string, Uint8Array>): Pick<Cert
   const [authority, length] = readChildren(expectTag(readDer(bytes), SEQUENCE))
   const isAuthority = authority !== undefined && readBoolean(authority)
   return { isAuthority, pathLength: length === undefined ? undefined : readSmallInteger(length) }
+}
+
+/**
+ * Rejects a certificate for other purposes. An extended key usage, critical or not, limits a certificate to the purposes in its
+ * list (RFC 5280, 4.2.1.12). No purpose is registered for attesting the keys of devices, so the list must allow any.
+ */
+function requireAnyPurpose(extensions: ReadonlyMap<string, Uint8Array>): void {
+  const bytes = extensions.get(EXTENDED_KEY_USAGE)
+  if (bytes === undefined) return
+  const purposes = readChildren(expectTag(readDer(bytes), SEQUENCE)).map((purpose) => readObjectIdentifier(purpose))
+  if (purposes.includes(ANY_EXTENDED_KEY_USAGE)) return
+  throw new CertificateError(`its extended key usage ${purposes.join(' ')} does not allow attestation`)
+}
+
+function maySignData(extensions: ReadonlyMap<string, Uint8Array>): boolean {
+  const bytes = extensions.get(KEY_USAGE)
+  if (bytes === undefined) return true
+  // The first byte of a BIT STRING is its number of unused bits.
+  const [, uses = 0] = expectTag(readDer(bytes), BIT_STRING).content
+  return (uses & SIGNS_DATA) !== 0
 }
 
 /** The most certificates in one chain. Phones send three to five. */

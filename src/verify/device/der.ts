@@ -15,6 +15,7 @@ export interface DerElement {
 }
 
 export const INTEGER = 2
+export const BIT_STRING = 3
 export const OCTET_STRING = 4
 export const OBJECT_IDENTIFIER = 6
 export const ENUMERATED = 10

@@ -1,4 +1,4 @@
-import { type KeyObject, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { DeviceTrust } from '../../wire/compute-messages.ts'
 import { StampMessages } from '../message.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
@@ -235,7 +235,7 @@ function checkBinding(
   checks: CheckCollector,
 ): string | undefined {
   const commitment = listCommitments(context).find(({ bytes }) => isEqual(bytes, challenge))
-  if (commitment?.covers !== 'stamp' && signsStamp(leaf.publicKey, context)) return bind('key')
+  if (commitment?.covers !== 'stamp' && signsStamp(leaf, context)) return bind('key')
   if (commitment === undefined) {
     checks.fail('key-attestation-binding', false, 'another challenge', 'this stamp')
     return undefined
@@ -251,11 +251,11 @@ function checkBinding(
 }
 
 /**
- * Returns whether the attested key signed the stamp. Verifies the signature, because anyone can name the key as a
- * signer.
+ * Returns whether the attested key may sign and signed the stamp. Verifies the signature, because anyone can name the key
+ * as a signer.
  */
-function signsStamp(key: KeyObject, { stamp, crypto }: PluginContext): boolean {
-  if (key.asymmetricKeyType !== 'ed25519') return false
+function signsStamp({ publicKey: key, maySignData }: Certificate, { stamp, crypto }: PluginContext): boolean {
+  if (!maySignData || key.asymmetricKeyType !== 'ed25519') return false
   const { x = '' } = key.export({ format: 'jwk' })
   const attested = `ed25519:${Buffer.from(x, 'base64url').toString('hex')}`
   const ed25519Signatures = stamp.signatures.filter(({ algorithm }) => algorithm === 'ed25519')

@@ -1,16 +1,7 @@
+import { CLOCK_SKEW_SECONDS } from '../plugin.ts'
 import { OpenPgpError, type Packet, readArmor, readPackets } from './packets.ts'
 import { type PublicKey, readPublicKey } from './public-key.ts'
-import {
-  EMBEDDED,
-  EXPIRES,
-  ISSUER,
-  isSignedBy,
-  KEY_EXPIRES,
-  KEY_FLAGS,
-  MAY_SIGN,
-  readSignature,
-  type Signature,
-} from './signature.ts'
+import { EMBEDDED, ISSUER, isSignedBy, KEY_FLAGS, MAY_SIGN, readSignature, type Signature } from './signature.ts'
 
 const SIGNATURE = 2
 const PUBLIC_KEY = 6
@@ -28,7 +19,7 @@ const MAX_SIGNATURES = 12
 
 /** A key that may sign documents. */
 interface SigningKey extends PublicKey {
-  /** Unix seconds after which the key must not sign. */
+  /** Unix seconds from which the key must not sign. */
   readonly expiresSeconds: number
 }
 
@@ -44,15 +35,16 @@ interface Keyring {
  * Reads one OpenPGP certificate: a primary key that certified itself, and its subkeys. A signing subkey counts only
  * when both keys signed the binding.
  *
+ * @param atSeconds Unix seconds; self-signatures that are made later or expire before do not count, revocations always do
  * @throws {OpenPgpError} when the certificate is malformed, or no key in it may sign
  */
-export function readKeyring(bytes: Buffer): Keyring {
+export function readKeyring(bytes: Buffer, atSeconds: number): Keyring {
   const packets = readPackets(bytes)
   const primary = packets[0]?.tag === PUBLIC_KEY ? readPublicKey(packets[0].body) : undefined
   if (primary === undefined || packets.slice(1).some(({ tag }) => tag === PUBLIC_KEY)) {
     throw new OpenPgpError('expected exactly one primary key that can sign')
   }
-  const [primaryGroup, ...others] = groupPackets(packets, primary)
+  const [primaryGroup, ...others] = groupPackets(packets, primary, atSeconds)
   const selfSignature = newest([
     ...primaryGroup!.signatures.filter(
       (signature) => signature.type === DIRECT && isSignedBy(signature, primary, [primary.hashed]),
@@ -64,8 +56,8 @@ export function readKeyring(bytes: Buffer): Keyring {
     (signature) => signature.type === KEY_REVOCATION && isSignedBy(signature, primary, [primary.hashed]),
   )
   const flags = selfSignature.covered.get(KEY_FLAGS)?.[0]
-  const primaryKey = { ...primary, expiresSeconds: expirySeconds(primary, selfSignature) }
-  const subkeys = others.flatMap((group) => readSigningSubkey(group, primaryKey) ?? [])
+  const primaryKey = { ...primary, expiresSeconds: primary.createdSeconds + selfSignature.keyLifetimeSeconds }
+  const subkeys = others.flatMap((group) => readSigningSubkey(group, primaryKey, atSeconds) ?? [])
   const signingKeys = flags === undefined || (flags & MAY_SIGN) !== 0 ? [primaryKey, ...subkeys] : subkeys
   if (signingKeys.length === 0) throw new OpenPgpError('the key may not sign')
   return { fingerprint: primary.fingerprint, isRevoked, signingKeys }
@@ -77,8 +69,11 @@ interface Group {
   readonly signatures: Signature[]
 }
 
-/** Groups the packets. Skips certifications that name another issuer: they may be many, and they do not matter here. */
-function groupPackets(packets: readonly Packet[], primary: PublicKey): Group[] {
+/**
+ * Groups the packets. Skips certifications that name another issuer: they may be many, and they do not matter here. Also skips
+ * self-signatures that do not hold at the time, but no revocations: a revoked key stays revoked.
+ */
+function groupPackets(packets: readonly Packet[], primary: PublicKey, atSeconds: number): Group[] {
   const groups: Group[] = []
   let count = 0
   for (const packet of packets) {
@@ -87,10 +82,17 @@ function groupPackets(packets: readonly Packet[], primary: PublicKey): Group[] {
       const signature = undefinedIfInvalid(() => readSignature(packet.body))
       if (signature === undefined || namesOtherIssuer(signature, primary)) continue
       if (++count > MAX_SIGNATURES) throw new OpenPgpError(`more than ${MAX_SIGNATURES} self-signatures`)
-      groups.at(-1)?.signatures.push(signature)
+      const isRevocation = signature.type === KEY_REVOCATION || signature.type === SUBKEY_REVOCATION
+      if (isRevocation || findTimeFault(signature, atSeconds) === undefined) groups.at(-1)?.signatures.push(signature)
     }
   }
   return groups
+}
+
+/** @returns why a signature does not hold at a time; undefined when it does */
+function findTimeFault({ createdSeconds, expiresSeconds }: Signature, atSeconds: number): string | undefined {
+  if (createdSeconds > atSeconds + CLOCK_SKEW_SECONDS) return 'the signature is from the future'
+  return atSeconds >= expiresSeconds ? 'the signature has expired' : undefined
 }
 
 function namesOtherIssuer({ covered, uncovered }: Signature, { fingerprint }: PublicKey): boolean {
@@ -111,7 +113,11 @@ function selfCertifications({ packet, signatures }: Group, primary: PublicKey): 
 /**
  * Reads a subkey that the primary key bound for signing, that signed the binding in return, and that is not revoked.
  */
-function readSigningSubkey({ packet, signatures }: Group, primary: SigningKey): SigningKey | undefined {
+function readSigningSubkey(
+  { packet, signatures }: Group,
+  primary: SigningKey,
+  atSeconds: number,
+): SigningKey | undefined {
   if (packet.tag !== PUBLIC_SUBKEY) return undefined
   const subkey = undefinedIfInvalid(() => readPublicKey(packet.body))
   if (subkey === undefined) return undefined
@@ -123,13 +129,9 @@ function readSigningSubkey({ packet, signatures }: Group, primary: SigningKey): 
   const embedded = binding.covered.get(EMBEDDED) ?? binding.uncovered.get(EMBEDDED)
   const backSignature = embedded === undefined ? undefined : undefinedIfInvalid(() => readSignature(embedded))
   if (backSignature?.type !== PRIMARY_BINDING || !isSignedBy(backSignature, subkey, signed)) return undefined
-  return { ...subkey, expiresSeconds: Math.min(primary.expiresSeconds, expirySeconds(subkey, binding)) }
-}
-
-function expirySeconds({ createdSeconds }: PublicKey, { covered }: Signature): number {
-  const expires = covered.get(KEY_EXPIRES)
-  const lifetimeSeconds = expires?.length === 4 ? expires.readUInt32BE(0) : 0
-  return lifetimeSeconds === 0 ? Number.POSITIVE_INFINITY : createdSeconds + lifetimeSeconds
+  if (findTimeFault(backSignature, atSeconds) !== undefined) return undefined
+  const expiresSeconds = Math.min(primary.expiresSeconds, subkey.createdSeconds + binding.keyLifetimeSeconds)
+  return { ...subkey, expiresSeconds }
 }
 
 function newest(signatures: readonly Signature[]): Signature | undefined {
@@ -165,11 +167,12 @@ type DetachedVerdict =
  * Verifies a detached OpenPGP signature over a text. Key and signature are armoured and of version 4; algorithms are
  * RSA, ECDSA on NIST curves and Ed25519, with SHA-2.
  *
- * @param atSeconds Unix seconds at which the signature must hold
+ * @param atSeconds Unix seconds at which the signature must hold. The clock of the signer may be `CLOCK_SKEW_SECONDS` ahead
  */
 export function verifyDetached(key: string, signature: string, text: string, atSeconds: number): DetachedVerdict {
   try {
-    return checkSignature(readKeyring(readArmor(key, 'PUBLIC KEY BLOCK')), readOneSignature(signature), text, atSeconds)
+    const keyring = readKeyring(readArmor(key, 'PUBLIC KEY BLOCK'), atSeconds)
+    return checkSignature(keyring, readOneSignature(signature), text, atSeconds)
   } catch (error) {
     if (error instanceof OpenPgpError) return { ok: false, reason: error.message }
     throw error
@@ -183,17 +186,15 @@ function readOneSignature(armored: string): Signature {
 }
 
 function checkSignature(keyring: Keyring, signature: Signature, text: string, atSeconds: number): DetachedVerdict {
-  const { createdSeconds, type, covered } = signature
+  const { createdSeconds, type } = signature
   const signed = signedBytes(text, type)
   const signer = keyring.signingKeys.find((key) => isSignedBy(signature, key, [signed]))
   if (signer === undefined) return { ok: false, reason: 'the signature was not made by this key over these bytes' }
   if (keyring.isRevoked) return { ok: false, reason: 'the key is revoked' }
   if (createdSeconds < signer.createdSeconds) return { ok: false, reason: 'the signature is older than its key' }
-  if (createdSeconds > signer.expiresSeconds) return { ok: false, reason: 'the key had expired when it signed' }
-  const expires = covered.get(EXPIRES)
-  const lifetimeSeconds = expires?.length === 4 ? expires.readUInt32BE(0) : 0
-  if (lifetimeSeconds !== 0 && atSeconds > createdSeconds + lifetimeSeconds)
-    return { ok: false, reason: 'the signature has expired' }
+  if (createdSeconds >= signer.expiresSeconds) return { ok: false, reason: 'the key had expired when it signed' }
+  const fault = findTimeFault(signature, atSeconds)
+  if (fault !== undefined) return { ok: false, reason: fault }
   return { ok: true, fingerprint: keyring.fingerprint, createdSeconds }
 }
 

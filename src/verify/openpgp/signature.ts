@@ -8,9 +8,9 @@ const HASHES: Readonly<Record<number, string>> = { 8: 'sha256', 9: 'sha384', 10:
 const KNOWN_SUBPACKETS = [2, 3, 9, 11, 16, 21, 22, 23, 25, 27, 30, 32, 33, 34]
 
 /* Types of subpackets. */
-export const CREATED = 2
-export const EXPIRES = 3
-export const KEY_EXPIRES = 9
+const CREATED = 2
+const EXPIRES = 3
+const KEY_EXPIRES = 9
 /** The last 8 bytes of the signer's fingerprint. */
 export const ISSUER = 16
 export const KEY_FLAGS = 27
@@ -24,6 +24,10 @@ export interface Signature {
   readonly algorithm: number
   readonly hash: string
   readonly createdSeconds: number
+  /** Unix seconds from which the signature no longer counts; infinite if it does not expire. */
+  readonly expiresSeconds: number
+  /** How long the key counts that the signature certifies or binds; infinite if it does not expire. */
+  readonly keyLifetimeSeconds: number
   /** Subpackets that the signature covers, by type. */
   readonly covered: ReadonlyMap<number, Buffer>
   /** Subpackets that the signature does not cover, by type. */
@@ -50,8 +54,8 @@ export function readSignature(body: Buffer): Signature {
   const hash = HASHES[body[3]!]
   if (hash === undefined) throw new OpenPgpError(`the signature uses hash ${body[3]}, only SHA-2 is supported`)
   const covered = readSubpackets(body.subarray(6, coveredEnd))
-  const created = covered.get(CREATED)
-  if (created?.length !== 4) throw new OpenPgpError('the signature has no creation time')
+  const createdSeconds = readSeconds(covered, CREATED)
+  if (createdSeconds === undefined) throw new OpenPgpError('the signature has no creation time')
   const head = body.subarray(0, coveredEnd)
   // RFC 9580, 5.2.4: version 4, 0xff, and the length of the hashed part of the signature.
   const trailerEnd = Buffer.alloc(6)
@@ -61,7 +65,10 @@ export function readSignature(body: Buffer): Signature {
     type: body[1]!,
     algorithm: body[2]!,
     hash,
-    createdSeconds: created.readUInt32BE(0),
+    createdSeconds,
+    // A lifetime of 0 means that it does not expire (RFC 9580, 5.2.3.13 and 5.2.3.18).
+    expiresSeconds: createdSeconds + (readSeconds(covered, EXPIRES) || Number.POSITIVE_INFINITY),
+    keyLifetimeSeconds: readSeconds(covered, KEY_EXPIRES) || Number.POSITIVE_INFINITY,
     covered,
     uncovered: readSubpackets(body.subarray(coveredEnd + 2, uncoveredEnd)),
     trailer: Buffer.concat([head, trailerEnd]),
@@ -87,7 +94,7 @@ export function isSignedBy(signature: Signature, { key, algorithm }: PublicKey, 
   switch (key.asymmetricKeyType) {
     case 'rsa': {
       const { value, next } = readInteger(material, 0)
-      const size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8
+      const size = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8)
       return next === material.length && value.length <= size && verify(hash, bytes, key, padded(value, size))
     }
     case 'ec': {
@@ -113,7 +120,13 @@ function readPair(material: Buffer, size: number): Buffer | undefined {
 }
 
 function padded(value: Buffer, size: number): Buffer {
-  return Buffer.concat([Buffer.alloc(Math.ceil(size) - value.length), value])
+  return Buffer.concat([Buffer.alloc(size - value.length), value])
+}
+
+function readSeconds(subpackets: ReadonlyMap<number, Buffer>, type: number): number | undefined {
+  const body = subpackets.get(type)
+  if (body !== undefined && body.length !== 4) throw new OpenPgpError(`subpacket ${type} is not a time of 4 bytes`)
+  return body?.readUInt32BE(0)
 }
 
 function readSubpackets(bytes: Buffer): Map<number, Buffer> {

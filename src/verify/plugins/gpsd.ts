@@ -66,9 +66,9 @@ function checkTpv(
   const timeSeconds = parseTime(readText(tpv, 'time'))
   if (timeSeconds !== undefined) {
     const { start, end } = stamp.temporalFootprint
-    const outside = Math.max(start - timeSeconds, timeSeconds - end, 0)
-    checks.fail('tpv-time', outside <= 60, outside, 60)
-    checks.warn('tpv-time-near', outside <= 5, outside, 5)
+    const outsideSeconds = Math.max(start - timeSeconds, timeSeconds - end, 0)
+    checks.fail('tpv-time', outsideSeconds <= 60, outsideSeconds, 60)
+    checks.warn('tpv-time-near', outsideSeconds <= 5, outsideSeconds, 5)
   } else checks.warn('tpv-time-near', false, printable(readSignal(tpv, 'time')), 'ISO 8601')
   const [epx, epy] = [readNumber(tpv, 'epx'), readNumber(tpv, 'epy')]
   const error = readNumber(tpv, 'eph') ?? (epx === undefined || epy === undefined ? undefined : Math.hypot(epx, epy))
@@ -77,8 +77,8 @@ function checkTpv(
   }
   const ecef = ['ecefx', 'ecefy', 'ecefz'].map((name) => readNumber(tpv, name))
   if (point !== undefined && ecef.every((value) => value !== undefined)) {
-    const apart = distanceMeters(toGeodetic(ecef[0]!, ecef[1]!, ecef[2]!), point)
-    checks.fail('tpv-ecef', apart <= 100, apart, 100)
+    const errorMeters = distanceMeters(toGeodetic(ecef[0]!, ecef[1]!, ecef[2]!), point)
+    checks.fail('tpv-ecef', errorMeters <= 100, errorMeters, 100)
   }
 }
 

@@ -58,16 +58,16 @@ function checkTimes({ signals, stamp }: PluginContext, checks: CheckCollector): 
   const milliseconds = readNumeric(signals, 'Location.Time')
   const located = milliseconds === undefined ? undefined : milliseconds / 1000
   if (located !== undefined) {
-    const outside = Math.max(start - located, located - end, 0)
-    checks.fail('location-time', outside <= 3600, outside, 3600)
-    checks.warn('location-time-near', outside <= 60, outside, 60)
+    const outsideSeconds = Math.max(start - located, located - end, 0)
+    checks.fail('location-time', outsideSeconds <= 3600, outsideSeconds, 3600)
+    checks.warn('location-time-near', outsideSeconds <= 60, outsideSeconds, 60)
   } else checks.warn('location-time-near', false, printable(readSignal(signals, 'Location.Time')), 60)
   const times = [located, secondsOf(signals, 'DateCreated'), secondsOf(signals, 'Timestamp')].filter(
     (time) => time !== undefined,
   )
   if (times.length < 2) return
-  const span = Math.max(...times) - Math.min(...times)
-  checks.warn('times-agree', span <= 86_400, span, 86_400)
+  const spreadSeconds = Math.max(...times) - Math.min(...times)
+  checks.warn('times-agree', spreadSeconds <= 86_400, spreadSeconds, 86_400)
 }
 
 /** Reads a time that is written as ISO 8601 or in milliseconds. */

@@ -2,13 +2,13 @@
 import type { BatchOperation } from '../../../src/client/batch.ts'
 import type { BatchResult } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
-import { announce, download, h, replace } from '../dom.ts'
+import { announce, download, h, replace, toast } from '../dom.ts'
 import { whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import { problemView } from '../problem-view.ts'
 import { type BatchRow, problemOf, readBatchFile, writeCsv, writeGeoJson } from './batch-file.ts'
 import { measureOf } from './readout.ts'
-import { bodyOf, inputsOf, type RequestDraft, WORDS } from './request-draft.ts'
+import { bodyOf, isComplete, type RequestDraft, takesTwo, WORDS } from './request-draft.ts'
 
 export interface BatchPanelParts {
   readonly api: Api
@@ -77,6 +77,10 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
   }
 
   async function run(): Promise<void> {
+    if (!isComplete(draft())) {
+      toast('B is not set')
+      return
+    }
     const controller = new AbortController()
     running = controller
     computed = draft()
@@ -164,7 +168,7 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
 
   function explanation(usable: number): string {
     const { operation } = computed ?? draft()
-    const isTwo = inputsOf(draft()).length === 2
+    const isTwo = takesTwo(operation)
     const what = `${WORDS[operation].title}: each row takes the place of A${isTwo ? ', and B stays' : ''}.`
     return computed === undefined ? `${what} Each result is signed, and counts as one request: ${whole(usable)}.` : what
   }

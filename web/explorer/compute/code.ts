@@ -2,7 +2,7 @@
 import type { IssuerChain } from '../../../src/client/answers.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
-import { bodyOf, inputsOf, type RequestDraft } from './request-draft.ts'
+import { bodyOf, inputsOf, isComplete, type RequestDraft } from './request-draft.ts'
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Solidity'] as const
 export type Language = (typeof LANGUAGES)[number]
@@ -14,6 +14,7 @@ export function codeOf(
   signed: ComputeResponse | undefined,
   chain: IssuerChain | undefined,
 ): string {
+  if (!isComplete(draft)) return 'B is not set.'
   switch (language) {
     case 'curl':
       return curl(draft, baseUrl)

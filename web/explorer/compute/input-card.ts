@@ -10,7 +10,8 @@ import { geometryOf } from './request-draft.ts'
 
 export interface InputCard {
   readonly element: HTMLElement
-  show(input: Input, role: string, draws: readonly DrawKind[], drawing: DrawKind | undefined): void
+  /** @param input undefined while it is not set */
+  show(input: Input | undefined, role: string, draws: readonly DrawKind[], drawing: DrawKind | undefined): void
 }
 
 const DRAW_LABELS: Readonly<Record<DrawKind, string>> = {
@@ -81,7 +82,12 @@ export function createInputCard(
 
   return { element, show }
 
-  function show(input: Input, roleName: string, draws: readonly DrawKind[], drawing: DrawKind | undefined): void {
+  function show(
+    input: Input | undefined,
+    roleName: string,
+    draws: readonly DrawKind[],
+    drawing: DrawKind | undefined,
+  ): void {
     role.textContent = roleName
     summary.textContent = summaryOf(input)
     const buttons = draws.map((kind) => {
@@ -107,14 +113,14 @@ export function createInputCard(
     editor.hidden = !editor.hidden
     edit.setAttribute('aria-expanded', String(!editor.hidden))
     edit.setAttribute('aria-pressed', String(!editor.hidden))
-    if (editor.hidden || current === undefined) return
+    if (editor.hidden) return
     fill(current)
     area.focus()
     area.select()
   }
 
-  function fill(input: Input): void {
-    const text = textOf(input)
+  function fill(input: Input | undefined): void {
+    const text = input === undefined ? '' : textOf(input)
     area.value = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text
     area.readOnly = text.length > SHOWN_CHARACTERS
     area.removeAttribute('aria-invalid')
@@ -154,7 +160,8 @@ function textOf(input: Input): string {
   return JSON.stringify(input, null, 1).replace(/\[\s*(-?[\d.e+-]+),\s*(-?[\d.e+-]+)\s*\]/g, '[$1, $2]')
 }
 
-function summaryOf(input: Input): string {
+function summaryOf(input: Input | undefined): string {
+  if (input === undefined) return 'Not set'
   if ('uid' in input) return `Attestation ${shortHex(String(input.uid))}`
   if ('verifiedProof' in input) return 'The claimed location of a verified proof'
   const geometry = geometryOf(input)

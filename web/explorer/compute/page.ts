@@ -12,7 +12,7 @@ import { createBatchPanel } from './batch-panel.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import { createPointTool } from './point-tool.ts'
 import { createReadout } from './readout.ts'
-import { fitting, geometryOf, inputsOf, type RequestDraft, readingOf } from './request-draft.ts'
+import { geometryOf, inputsOf, type RequestDraft, readingOf, switchOperation } from './request-draft.ts'
 import { createRequestPanel } from './request-panel.ts'
 import { COMPUTE_SCENE, drawBatch, drawInputs, extentOf } from './scene.ts'
 import { createSession, type State } from './session.ts'
@@ -175,11 +175,10 @@ export function createComputePage(parts: PageParts): Page {
     if (isFinal) void remember()
   }
 
-  /** Switches to another operation and keeps input A if it fits (or B in its place); otherwise loads the first example. */
+  /** Switches to another operation and keeps the inputs if one of them fits; otherwise loads the operation's first example. */
   function choose(operation: RequestDraft['operation']): void {
-    const { draft } = session.state
-    const a = fitting(operation, draft.a) ?? fitting(operation, draft.b)
-    if (a !== undefined) change({ operation, a })
+    const draft = switchOperation(session.state.draft, operation)
+    if (draft !== undefined) change(draft)
     else example(EXAMPLES.find(({ draft }) => draft.operation === operation)!)
   }
 
@@ -242,5 +241,5 @@ export function createComputePage(parts: PageParts): Page {
 }
 
 function draftFrom({ draft }: Example): RequestDraft {
-  return { ...DEFAULTS, b: draft.a, ...draft }
+  return { ...DEFAULTS, b: undefined, ...draft }
 }

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../../../src/compute/operations.ts'
 import { announce, h, replace } from '../dom.ts'
 import { areaMeasure, clockUtc, lengthMeasure, type Measure, shortMeters } from '../format.ts'
 import { icon } from '../icons.ts'
-import type { RequestDraft } from './request-draft.ts'
+import { isComplete, type RequestDraft } from './request-draft.ts'
 import type { State } from './session.ts'
 
 /** Returns a sentence that states the result. */
@@ -30,6 +30,7 @@ export function measureOf(draft: RequestDraft, result: number): Measure {
   return draft.operation === 'area' ? areaMeasure(result) : lengthMeasure(result)
 }
 
+const NO_B = 'B is not set: click the map, draw it or type it.'
 const LOADING = 'The program that computes previews in this page is loading.'
 
 export function createReadout(): { element: HTMLElement; show(state: State): void } {
@@ -55,7 +56,7 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
     }
     element.dataset['phase'] = phase
     element.dataset['verdict'] = state.verdict === undefined ? 'none' : state.verdict.ok ? 'good' : 'bad'
-    const why = preview?.ok === false ? preview.reason : state.kernel === 'loading' ? LOADING : undefined
+    const why = isComplete(draft) ? whyNoResult(state) : NO_B
     showFigure(draft, result, why)
     element.setAttribute('aria-busy', String(why === LOADING))
     replace(status, badges(state))
@@ -81,6 +82,11 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
     replace(figure, h('span', { class: 'value' }, value), h('span', { class: 'unit' }, ` ${unit}`))
     sentence.textContent = `${also.join('  ·  ')} ${sentenceOf(draft, result)}`
   }
+}
+
+function whyNoResult({ preview, kernel }: State): string | undefined {
+  if (preview?.ok === false) return preview.reason
+  return kernel === 'loading' ? LOADING : undefined
 }
 
 function badges({ phase, response, altered, verdict, preview }: State): HTMLElement[] {

@@ -8,9 +8,9 @@ export type Slot = 'a' | 'b'
 
 export interface RequestDraft {
   readonly operation: OperationName
-  /** `a` is the first input; `b` is the second one, for operations that take two. */
+  /** `a` is the first input; `b` is the second one, for operations that take two. Without it they cannot be computed. */
   readonly a: Input
-  readonly b: Input
+  readonly b: Input | undefined
   /** Used by `within` only. */
   readonly radiusMeters: number
   readonly chainId: number
@@ -51,12 +51,22 @@ export function readingOf(operation: OperationName): Reading {
   return operation === 'contains' || operation === 'intersects' ? 'planar' : 'geodesic'
 }
 
+/** Returns the inputs of the operation that are set. */
 export function inputsOf({ operation, a, b }: RequestDraft): readonly Input[] {
-  return OPERATIONS[operation].inputs.length === 1 ? [a] : [a, b]
+  return takesTwo(operation) && b !== undefined ? [a, b] : [a]
 }
 
-export function geometryOf(input: Input): Geometry | undefined {
-  return 'type' in input && input.type !== 'Feature' ? (input as Geometry) : undefined
+export function takesTwo(operation: OperationName): boolean {
+  return OPERATIONS[operation].inputs.length === 2
+}
+
+/** Tells whether every input of the operation is set. */
+export function isComplete({ operation, b }: RequestDraft): boolean {
+  return !takesTwo(operation) || b !== undefined
+}
+
+export function geometryOf(input: Input | undefined): Geometry | undefined {
+  return input !== undefined && 'type' in input && input.type !== 'Feature' ? (input as Geometry) : undefined
 }
 
 /** Returns the operation text that is signed. */
@@ -78,7 +88,7 @@ export function bodyOf(draft: RequestDraft): Record<string, unknown> {
 }
 
 /** Returns the input if the operation accepts its type, else undefined: `area` needs a polygon, `length` a line. */
-export function fitting(operation: OperationName, input: Input): Input | undefined {
+function fitting(operation: OperationName, input: Input): Input | undefined {
   const geometry = geometryOf(input)
   const accepts = OPERATIONS[operation].accepts
   if (geometry === undefined || accepts === undefined) return input
@@ -86,13 +96,26 @@ export function fitting(operation: OperationName, input: Input): Input | undefin
 }
 
 /**
- * Returns the input that the next point replaces; undefined if the operation takes one input. A line or a polygon stays, unless
- * there is no point to replace.
+ * Returns the draft for another operation: input A stays if it fits, or B takes its place and A becomes B.
+ *
+ * @returns undefined if neither input fits
+ */
+export function switchOperation(draft: RequestDraft, operation: OperationName): RequestDraft | undefined {
+  const { a, b } = draft
+  if (fitting(operation, a) !== undefined) return { ...draft, operation }
+  if (b === undefined || fitting(operation, b) === undefined) return undefined
+  return { ...draft, operation, a: b, b: a }
+}
+
+/**
+ * Returns the input that the next point sets; undefined if the operation takes one input. A line or a polygon stays, unless
+ * there is no point to replace. A missing input is set first.
  *
  * @param last the input that the point before replaced
  */
 export function nextSlot(draft: RequestDraft, last: Slot | undefined): Slot | undefined {
-  if (OPERATIONS[draft.operation].inputs.length < 2) return undefined
+  if (!takesTwo(draft.operation)) return undefined
+  if (draft.b === undefined) return 'b'
   const slots = ['a', 'b'] as const
   const points = slots.filter((slot) => geometryOf(draft[slot])?.type === 'Point')
   const candidates = points.length === 0 ? slots : points

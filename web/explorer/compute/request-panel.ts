@@ -1,13 +1,12 @@
 /** The form of the request: operation, inputs, radius, chain, recipient, examples. */
 import type { Issuer } from '../../../src/client/answers.ts'
-import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { Input } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { icon } from '../icons.ts'
 import type { DrawKind } from '../map/drawing.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import { createInputCard } from './input-card.ts'
-import { OPERATION_NAMES, type RequestDraft, WORDS } from './request-draft.ts'
+import { OPERATION_NAMES, type RequestDraft, takesTwo, WORDS } from './request-draft.ts'
 
 export interface RequestPanelParts {
   change(patch: Partial<RequestDraft>, isFinal?: boolean): void
@@ -114,7 +113,7 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
   )
   let draft: RequestDraft | undefined
   swap.addEventListener('click', () => {
-    if (draft !== undefined) change({ a: draft.b, b: draft.a })
+    if (draft?.b !== undefined) change({ a: draft.b, b: draft.a })
   })
 
   return { element, show, showIssuer, showExample }
@@ -130,11 +129,12 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     panel.setAttribute('aria-labelledby', `op-${next.operation}`)
     heading.textContent = text
     heading.title = title
-    const hasTwo = OPERATIONS[next.operation].inputs.length === 2
+    const hasTwo = takesTwo(next.operation)
     cards.a.show(next.a, roles[0]!, draws[0]!, drawing?.slot === 'a' ? drawing.kind : undefined)
     if (hasTwo) cards.b.show(next.b, roles[1]!, draws[1]!, drawing?.slot === 'b' ? drawing.kind : undefined)
     cards.b.element.hidden = !hasTwo
     swap.parentElement!.hidden = !hasTwo
+    swap.disabled = next.b === undefined
     radius.element.hidden = next.operation !== 'within'
     radius.show(next.radiusMeters)
     chain.value = String(next.chainId)

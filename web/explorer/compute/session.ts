@@ -1,9 +1,9 @@
 /** State of the compute page: the request, the preview that the kernel computes in this page, and the signed response. */
 import { ApiError, type Verdict, verifyResult } from '../../../src/client/client.ts'
-import type { ComputeResponse, Geometry } from '../../../src/types/generated.ts'
+import type { ComputeResponse, Geometry, Input } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
 import type { Engine } from '../kernel.ts'
-import { bodyOf, geometryOf, inputsOf, operationText, type RequestDraft } from './request-draft.ts'
+import { bodyOf, geometryOf, inputsOf, isComplete, operationText, type RequestDraft } from './request-draft.ts'
 
 export type Preview =
   | { readonly ok: true; readonly result: bigint | boolean; readonly milliseconds: number }
@@ -16,7 +16,7 @@ export interface State {
   readonly phase: Phase
   /** Whether the kernel that computes previews is there. */
   readonly kernel: 'loading' | 'loaded' | 'missing'
-  /** Undefined until the kernel is loaded, and for inputs that are not plain geometries, such as a UID. */
+  /** Undefined until the kernel is loaded, without B, and for inputs that are not plain geometries, such as a UID. */
   readonly preview: Preview | undefined
   /** The signed response to the current request. */
   readonly response: ComputeResponse | undefined
@@ -73,7 +73,7 @@ export function createSession(api: Api, draft: RequestDraft): Session {
   function computePreview(): void {
     const { draft } = state
     const geometries = inputsOf(draft).map(geometryOf)
-    if (engine === undefined || geometries.includes(undefined)) {
+    if (engine === undefined || !isComplete(draft) || geometries.includes(undefined)) {
       set({ preview: undefined })
       return
     }
@@ -85,10 +85,11 @@ export function createSession(api: Api, draft: RequestDraft): Session {
 
   async function sendRequest(): Promise<void> {
     pendingRequest?.abort()
+    const { draft } = state
+    if (!isComplete(draft)) return
     const controller = new AbortController()
     pendingRequest = controller
     limitedUntilMs = 0
-    const { draft } = state
     set({ phase: 'requesting', error: undefined })
     try {
       const response = await request(api, draft, controller.signal)
@@ -190,7 +191,7 @@ function request(api: Api, draft: RequestDraft, signal: AbortSignal): Promise<Co
   const { compute } = api.client
   const body = bodyOf(draft)
   const options = { signal, chainId: draft.chainId, recipient: body['recipient'] as string | undefined }
-  const [a, b] = [draft.a, draft.b]
+  const [a, b] = inputsOf(draft) as readonly [Input, Input]
   switch (draft.operation) {
     case 'area':
       return compute.area(a, options)

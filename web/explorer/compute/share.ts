@@ -29,12 +29,13 @@ export async function decodeDraft(text: string): Promise<RequestDraft | undefine
     const [operation, a, b, radiusMeters, chainId, recipient] = JSON.parse(new TextDecoder().decode(inflated))
     const isDraft =
       OPERATION_NAMES.includes(operation) &&
-      [a, b].every(isInput) &&
+      isInput(a) &&
+      (b === null || isInput(b)) &&
       Number.isFinite(radiusMeters) &&
       Number.isInteger(chainId) &&
       // The recipient appears in code that people copy, so a link may only contain an address.
       /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient))
-    return isDraft ? { operation, a, b, radiusMeters, chainId, recipient } : undefined
+    return isDraft ? { operation, a, b: b ?? undefined, radiusMeters, chainId, recipient } : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 /** Reads what people paste: GeoJSON, WKT, positions, a UID, a verified proof. */
 
+import { parseDecimal } from '../../../src/base/decimal.ts'
 import { ProblemError } from '../../../src/base/problem.ts'
 import { checkShape } from '../../../src/geometry/check-shape.ts'
 import { readWkt } from '../../../src/geometry/wkt.ts'
@@ -71,10 +72,11 @@ function readPairs(text: string): ReadText {
   const lines = text.split(/[\n;]+/).filter((line) => line.trim() !== '')
   const positions: [number, number][] = []
   for (const [index, line] of lines.entries()) {
-    const texts = line.trim().split(/[\s,]+/)
-    const numbers = texts.map(Number)
-    // Number('') is 0, so a comma without a number next to it would become a coordinate.
-    if (numbers.length !== 2 || texts.includes('') || numbers.some((number) => !Number.isFinite(number)))
+    const numbers = line
+      .trim()
+      .split(/[\s,]+/)
+      .map(parseDecimal)
+    if (numbers.length !== 2 || numbers.includes(undefined))
       return reject(`Line ${index + 1} is not longitude, latitude: “${line.trim().slice(0, 40)}”.`)
     positions.push(numbers as [number, number])
   }

@@ -2,7 +2,7 @@
  * Distance from a point P to an edge. An edge is the shortest geodesic between its two ends, of any length.
  *
  * Let f(t) be the geodesic distance from P to the point at t metres along the edge, and θ the angle between the edge
- * and the geodesic from P there. Then f' = cos θ and f'' = sin²θ · M21/m12 (Karney 2013, section 3). The curvature of
+ * and the geodesic from P there. Then f' = cos θ and f'' = sin²θ · M21/m12 (Karney 2013). The curvature of
  * the ellipsoid lies between 1/c² at the poles and 1/b² on the equator (b the polar semi-axis, c = a²/b), so Sturm's
  * comparison theorem gives
  *   cot(r/b)/b ≤ M21/m12 ≤ cot(r/c)/c     for r < πb.

@@ -1,5 +1,5 @@
 /**
- * The direct geodesic problem: start point, azimuth and length give the end point (Karney 2013, section 3). docs/geodesy.md lists
+ * The direct geodesic problem: start point, azimuth and length give the end point (Karney 2013). docs/geodesy.md lists
  * the letters. In addition, τ = σ + B1(σ) is the arc proportional to length: s = b·A1·τ.
  */
 import { atan2Degrees, norm, roundAngle, SineCosine, sincosDegrees, TINY } from '../math/math'

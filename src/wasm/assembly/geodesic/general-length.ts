@@ -161,7 +161,7 @@ export function lengthFromRecord<T>(record: usize, guards: Guards | null): T {
   const salp0 = sinAlp0<T>(cc, somg, ssig)
   const residual = sub<T>(longitudeExcess<T>(salp0, sig, ssig, csig, ss), step)
 
-  // Equation 7: A1 (σ12 + B1) between the two ends.
+  // A1 (σ12 + B1) between the two ends.
   const calp0Square = sub<T>(one, mul<T>(salp0, salp0))
   const eps = mul<T>(expansionRatio<T>(calp0Square), calp0Square)
   const eps2 = mul<T>(eps, eps)

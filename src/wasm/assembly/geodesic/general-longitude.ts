@@ -50,7 +50,7 @@ import { C400, C401, C402, C403, C404, C411, C412, C413, C414, C422, C423, C424,
 /** ε / k² by powers of k² = e'² cos²α0. */
 const EXPANSION = memory.data<f64>([1 / 4.0, -1 / 8.0, 5 / 64.0, -7 / 128.0, 21 / 512.0, -33 / 1024.0])
 
-/** (A1 − 1) / ε (equation 17, expanded). */
+/** (A1 − 1) / ε (expanded). */
 export const A1 = memory.data<f64>([1, 5 / 4.0, 5 / 4.0, 81 / 64.0, 81 / 64.0])
 
 /** C1 (equation 18), by powers of ε². */
@@ -60,16 +60,16 @@ export const C13 = memory.data<f64>([-1 / 48.0, 3 / 256.0])
 export const C14: f64 = -5 / 512.0
 export const C15: f64 = -7 / 1280.0
 
-/** A3 (equation 24). */
+/** A3. */
 const A3 = memory.data<f64>([1, (n - 1) / 2, (n * (3 * n - 1) - 2) / 8, (n * (-n - 3) - 1) / 16, (-2 * n - 3) / 64, -3 / 128.0])
 
-/** C3 (equation 25). */
+/** C3. */
 const C31 = memory.data<f64>([(1 - n) / 4, (1 - n * n) / 8, (n * (3 - n) + 3) / 64, (2 * n + 5) / 128])
 const C32 = memory.data<f64>([(n * (n - 3) + 2) / 32, (n * (-3 * n - 2) + 3) / 64, (n + 3) / 128])
 const C33 = memory.data<f64>([(n * (5 * n - 9) + 5) / 192, (9 - 10 * n) / 384])
 const C34: f64 = (7 - 14 * n) / 512
 
-/** C4 (equation 63), to the fourth order. */
+/** C4, to the fourth order. */
 export const C40 = memory.data<f64>([C400, C401, C402, C403, C404])
 export const C41 = memory.data<f64>([C411, C412, C413, C414])
 export const C42 = memory.data<f64>([C422, C423, C424])
@@ -241,7 +241,7 @@ export function product5<T>(G: T, eps2: T, s: T, c: T): T {
 }
 
 /**
- * I(ω) = ω − λ' = f sin α0 A3 (σ12 + B3): equation 23, taken between the two ends. λ' is the longitude difference of the
+ * I(ω) = ω − λ' = f sin α0 A3 (σ12 + B3), taken between the two ends. λ' is the longitude difference of the
  * geodesic that ω gives.
  */
 @inline

@@ -1,5 +1,5 @@
 /**
- * The starting azimuth for Newton's method in the inverse problem: Karney 2013, section 5. docs/geodesy.md lists the letters.
+ * The starting azimuth for Newton's method in the inverse problem: Karney 2013. docs/geodesy.md lists the letters.
  */
 import { EPSILON, norm, square } from '../math/math'
 import { A3f, ep2, f, f1, n } from './series'
@@ -112,7 +112,7 @@ function nearAntipode(sbet1: f64, cbet1: f64, cbet2: f64, sbet12a: f64, slam12: 
   out.calp1 = sbet12a - (cbet2 * sbet1 * square(somg12)) / (1 - comg12)
 }
 
-/** The positive root k of k⁴ + 2k³ − (x² + y² − 1)k² − 2y²k − y² = 0 (equation 55). */
+/** The positive root k of k⁴ + 2k³ − (x² + y² − 1)k² − 2y²k − y² = 0. */
 function astroid(x: f64, y: f64): f64 {
   const p = square(x)
   const q = square(y)

@@ -78,7 +78,7 @@ function sumC1(p: SineProducts, eps: f64): f64 {
   )
 }
 
-/** B2(σ2) − B2(σ1), equation 43. */
+/** B2(σ2) − B2(σ1). */
 @inline
 function sumC2(p: SineProducts, eps: f64): f64 {
   const eps2 = square(eps)
@@ -94,7 +94,7 @@ function sumC2(p: SineProducts, eps: f64): f64 {
   )
 }
 
-/** B3(σ2) − B3(σ1), equation 25. */
+/** B3(σ2) − B3(σ1). */
 @inline
 export function sumC3(p: SineProducts, eps: f64): f64 {
   return (
@@ -108,7 +108,7 @@ export function sumC3(p: SineProducts, eps: f64): f64 {
 }
 
 /**
- * J(σ2) − J(σ1) of the reduced length (equation 39) to the second order in ε: accurate to 10⁻⁸, enough for a Newton
+ * J(σ2) − J(σ1) of the reduced length to the second order in ε: accurate to 10⁻⁸, enough for a Newton
  * slope.
  */
 @inline
@@ -120,9 +120,9 @@ export function roughJ12(p: SineProducts, eps: f64, sig12: f64): f64 {
 export class Lengths {
   /** Distance / b. */
   s12b: f64
-  /** Reduced length / b (Karney 2013, equation 38). */
+  /** Reduced length / b (Karney 2013). */
   m12b: f64
-  /** Geodesic scales M12 and M21 (equation 46). */
+  /** Geodesic scales M12 and M21. */
   M12: f64
   M21: f64
 }

@@ -41,13 +41,13 @@ export const C1pa = new StaticArray<f64>(7)
 export const C3a = new StaticArray<f64>(6)
 export const C4a = new StaticArray<f64>(6)
 
-/** Expansion parameter of the geodesic with azimuth α0 at the equator (equation 16). */
+/** Expansion parameter of the geodesic with azimuth α0 at the equator. */
 export function expansion(calp0: f64): f64 {
   const k2 = square(calp0) * ep2
   return k2 / (2 * (1 + Math.sqrt(1 + k2)) + k2)
 }
 
-/** A1 − 1 (equation 17). */
+/** A1 − 1. */
 export function A1m1f(eps: f64): f64 {
   const eps2 = square(eps)
   const t = (eps2 * (eps2 * (eps2 + 4) + 64)) / 256
@@ -88,14 +88,14 @@ export function C1pf(eps: f64): void {
   unchecked((C1pa[6] = (38081 * d) / 61440))
 }
 
-/** A2 − 1 (equation 42). */
+/** A2 − 1. */
 export function A2m1f(eps: f64): f64 {
   const eps2 = square(eps)
   const t = (eps2 * (eps2 * (-11 * eps2 - 28) - 192)) / 256
   return (t - eps) / (1 + eps)
 }
 
-// Coefficients of A3: polynomials in n, constant on one ellipsoid (equation 24).
+// Coefficients of A3: polynomials in n, constant on one ellipsoid.
 const A30: f64 = 1
 const A31: f64 = (n - 1) / 2
 const A32: f64 = (n * (3 * n - 1) - 2) / 8
@@ -103,12 +103,12 @@ const A33: f64 = (n * (-n - 3) - 1) / 16
 const A34: f64 = (-2 * n - 3) / 64
 const A35: f64 = -3 / 128.0
 
-/** A3 (equation 24). */
+/** A3. */
 export function A3f(eps: f64): f64 {
   return A30 + eps * (A31 + eps * (A32 + eps * (A33 + eps * (A34 + eps * A35))))
 }
 
-// Coefficients of C3: polynomials in n, constant on one ellipsoid (equation 25).
+// Coefficients of C3: polynomials in n, constant on one ellipsoid.
 export const C311: f64 = (1 - n) / 4
 export const C312: f64 = (1 - n * n) / 8
 export const C313: f64 = (n * (3 - n) + 3) / 64
@@ -125,7 +125,7 @@ export const C344: f64 = (7 - 14 * n) / 512
 export const C345: f64 = 7 / 512.0
 export const C355: f64 = 21 / 2560.0
 
-/** Sets C3a (equation 25). */
+/** Sets C3a. */
 export function C3f(eps: f64): void {
   let d = eps
   unchecked((C3a[1] = d * (C311 + eps * (C312 + eps * (C313 + eps * (C314 + eps * C315))))))
@@ -139,7 +139,7 @@ export function C3f(eps: f64): void {
   unchecked((C3a[5] = d * C355))
 }
 
-// Coefficients of C4: polynomials in n, constant on one ellipsoid (equation 63).
+// Coefficients of C4: polynomials in n, constant on one ellipsoid.
 export const C400: f64 = (n * (n * (n * (n * (100 * n + 208) + 572) + 3432) - 12012) + 30030) / 45045
 export const C401: f64 = (n * (n * (n * (64 * n + 624) - 4576) + 6864) - 3003) / 15015
 export const C402: f64 = (n * ((14144 - 10656 * n) * n - 4576) - 858) / 45045
@@ -162,7 +162,7 @@ export const C444: f64 = (832 - 2560 * n) / 405405
 export const C445: f64 = -128 / 135135.0
 export const C455: f64 = 128 / 99099.0
 
-/** Sets C4a (equation 63). */
+/** Sets C4a. */
 export function C4f(eps: f64): void {
   let d: f64 = 1
   unchecked((C4a[0] = C400 + eps * (C401 + eps * (C402 + eps * (C403 + eps * (C404 + eps * C405))))))

@@ -1,5 +1,6 @@
 # Image of the service; see docs/operations.md. It needs glibc, not musl, because the native transport and secp256k1 are built for glibc.
-ARG NODE_IMAGE=node:20-bookworm-slim
+# The transport needs glibc 2.38 with Node.js 22 and 24: Debian 13 (trixie) has 2.41, Debian 12 (bookworm) only 2.36.
+ARG NODE_IMAGE=node:24-trixie-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
@@ -16,7 +17,7 @@ WORKDIR /app
 RUN apt-get update \
   && apt-get install -y --no-install-recommends '^libsecp256k1-[0-9]+$' \
   && rm -rf /var/lib/apt/lists/*
-# With DATABASE_URL this folder holds only a lock; with EMBEDDED_DB=1 it holds the records.
+# With EMBEDDED_DB=1 this folder holds the records; with compose.yaml it holds the signing key. A new volume gets the folder's owner.
 RUN mkdir /data && chown node:node /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data LOG_FORMAT=json
 COPY --from=build /app/node_modules node_modules

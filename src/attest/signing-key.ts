@@ -85,7 +85,9 @@ function readText(file: string, name: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ConfigError(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    const { code } = error as NodeJS.ErrnoException
+    const hint = code === 'ENOENT' ? '; `trigpoint keygen` with the same settings makes it' : ''
+    throw new ConfigError(`${name}: the file cannot be read (${code})${hint}`)
   }
 }
 

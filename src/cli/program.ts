@@ -147,7 +147,8 @@ function addKeygen(program: Command, terminal: Terminal): void {
   withExamples(
     command,
     'trigpoint keygen --out signer.key',
-    'trigpoint keygen --keystore signer.json --password-file password.txt   # SIGNER_KEYSTORE, SIGNER_PASSWORD_FILE',
+    'trigpoint keygen --keystore signer.json --password-file password.txt',
+    'SIGNER_KEYSTORE=signer.json SIGNER_PASSWORD_FILE=password.txt trigpoint keygen   # also makes the password',
     'trigpoint keygen --mnemonic --reveal',
   )
   command.action(async (options) => {

@@ -2,7 +2,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
-import { axeFindings, boxOf, mapReady, openBrowser, shoot, signed, visit, WHY_NOT } from './page.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
+import { axeFindings, boxOf, mapReady, shoot, signed, visit } from './page.ts'
 
 const THEMES = [
   ['light', 1440],

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { axeFindings, mapReady, openBrowser, shoot, signed, visit, WHY_NOT } from './page.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
+import { axeFindings, mapReady, shoot, signed, visit } from './page.ts'
 
 const ROWS = 700
 const CSV = `name,lat,lon\nbad,95,0\n${Array.from({ length: ROWS }, (_, at) => `"P, ${at}",${(at % 140) - 70},${at / 2 - 175}`).join('\n')}\n`

@@ -1,54 +1,31 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './page.ts'
+import { type Application, bundleForBrowser, startApplication } from './application.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const root = resolve(import.meta.dirname, '../..')
 const blocks = [...readFileSync(resolve(root, 'docs/client.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)]
-/** The page of an application that imports the package under the names that the documentation uses. */
-const PAGE = `<!doctype html><title>an application</title><link rel="icon" href="data:,">
-<script type="importmap">{"imports": {"trigpoint/client": "/client.js", "trigpoint/client/recompute": "/recompute.js"}}</script>
-<script type="module" src="/code.js"></script>`
-
-/** Bundles the built client into one file per module, like the bundler of an application. */
-async function bundled(): Promise<Map<string, string>> {
-  const { build } = await import('vite')
-  const outputs = await build({
-    root,
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      write: false,
-      lib: {
-        entry: { client: 'dist/src/client/client.js', recompute: 'dist/src/client/recompute.js' },
-        formats: ['es'],
-      },
-    },
-  })
-  const files = [outputs].flat().flatMap((one) => ('output' in one ? one.output : []))
-  return new Map(files.flatMap((file) => (file.type === 'chunk' ? [[`/${file.fileName}`, file.code] as const] : [])))
-}
 
 describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page of another origin', () => {
   let service: TestService
   let browser: Browser
-  let application: Server
-  let files: Map<string, string>
+  let application: Application
 
   beforeAll(async () => {
-    ;[service, browser, files] = await Promise.all([startTestService({ RECORDS: '1' }), openBrowser(), bundled()])
-    application = createServer(({ url }, response) => {
-      const file = url === '/' ? PAGE : files.get(url!)
-      response.setHeader('content-type', url === '/' ? 'text/html; charset=utf-8' : 'text/javascript; charset=utf-8')
-      response.writeHead(file === undefined ? 404 : 200).end(file)
-    })
-    await new Promise<void>((listening) => application.listen(0, '127.0.0.1', listening))
+    const entries = { client: 'dist/src/client/client.js', recompute: 'dist/src/client/recompute.js' }
+    const [started, opened, bundles] = await Promise.all([
+      startTestService({ RECORDS: '1' }),
+      openBrowser(),
+      bundleForBrowser(root, entries),
+    ])
+    service = started
+    browser = opened
+    application = await startApplication(browser, bundles)
     await eventually(async () => expect((await fetch(`${service.url}/ready`)).status).toBe(200), { timeout: 50_000 })
   })
   afterAll(async () => {
@@ -57,27 +34,9 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page of an
     await service?.stop()
   })
 
-  /** Runs a module as the page's script, and returns what it prints. */
-  async function run(code: string): Promise<string[]> {
-    files.set('/code.js', `${code}\nconsole.log('the end')`)
-    const page = await browser.newPage()
-    const printed: string[] = []
-    const ended = new Promise<void>((done, fail) => {
-      page.on('console', (message) => {
-        printed.push(message.text())
-        if (message.text() === 'the end') done()
-      })
-      page.on('pageerror', fail)
-    })
-    await page.goto(`http://127.0.0.1:${(application.address() as AddressInfo).port}/`)
-    await ended
-    await page.close()
-    return printed
-  }
-
   it('does what docs/client.md says, in order', async () => {
     const code = blocks.map(([, block]) => block!).join('\n')
-    const printed = await run(code.replaceAll('http://127.0.0.1:3000', service.url))
+    const printed = await application.run(code.replaceAll('http://127.0.0.1:3000', service.url))
     const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
     expect(promised.length).toBeGreaterThanOrEqual(6)
     for (const text of promised) expect(printed).toContain(text)
@@ -85,7 +44,7 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page of an
   })
 
   it('reads errors, streams and records of the service', async () => {
-    const printed = await run(`
+    const printed = await application.run(`
       import { ApiError, createClient } from 'trigpoint/client'
       const client = createClient({ baseUrl: '${service.url}', chainId: 84532, apiKey: 'tp_wrong' })
       const anybody = createClient({ baseUrl: '${service.url}', chainId: 84532 })

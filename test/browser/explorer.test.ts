@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, startTestService, type TestService } from '../service.ts'
-import { allTexts, axeFindings, boxOf, mapReady, numberOf, openBrowser, signed, visit, WHY_NOT } from './page.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
+import { allTexts, axeFindings, boxOf, mapReady, numberOf, signed, visit } from './page.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const MAX_FIRST_VIEW_BYTES = 600_000

@@ -1,19 +1,10 @@
-/** Opens Debian's Chromium on the built service, with helpers for the explorer tests. */
-import { existsSync, readFileSync } from 'node:fs'
+/** Opens pages of the built service, with helpers for the explorer tests. */
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const CHROMIUM = '/usr/bin/chromium'
-const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist']
-
-/** The reason why these tests cannot run here; undefined when they can. */
-export const WHY_NOT = existsSync(CHROMIUM) ? undefined : `skipped: there is no ${CHROMIUM}`
-
-export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
-}
 
 export interface Visit {
   readonly page: Page

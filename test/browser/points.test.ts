@@ -2,7 +2,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { axeFindings, boxOf, mapReady, openBrowser, shoot, signed, type Visit, visit, WHY_NOT } from './page.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
+import { axeFindings, boxOf, mapReady, shoot, signed, type Visit, visit } from './page.ts'
 
 describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
   let service: TestService

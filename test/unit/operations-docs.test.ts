@@ -54,13 +54,6 @@ describe('docs/operations.md', () => {
     for (const [, seconds] of timeouts) expect(Number(seconds) * 1000).toBeGreaterThan(2 * limits.streamIdleMs)
   })
 
-  it('repeats the commands of compose.yaml', () => {
-    const compose = read('compose.yaml')
-    const commands = blocks('sh')[0]!.trim().split('\n')
-    expect(commands).toHaveLength(4)
-    for (const command of commands) expect(compose).toContain(`#   ${command}`)
-  })
-
   it('lists the exit codes of the service', () => {
     const table = /\| code \|[\s\S]*?\n\n/.exec(page)![0]
     const listed = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))

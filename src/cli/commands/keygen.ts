@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { encryptKeystore } from '../../attest/keystore.ts'
 import { createFile } from '../../base/new-file.ts'
 import { checksumAddress, publicKeyAddress } from '../../crypto/address.ts'
@@ -17,12 +17,14 @@ export interface KeygenOptions {
   readonly json?: boolean
 }
 
-/** Runs `trigpoint keygen`. It needs a destination for the key, because an unstored key would be lost. */
+/**
+ * Runs `trigpoint keygen`. It needs a destination for the key, because an unstored key would be lost. Without options, this is the
+ * keystore that the service would open with the same environment.
+ */
 export async function runKeygen(options: KeygenOptions, terminal: Terminal): Promise<void> {
-  const { out, keystore, passwordFile, reveal = false } = options
-  if (out === undefined && keystore === undefined && !reveal) {
-    throw usage('the key would be lost: give --out <file>, --keystore <file>, or --reveal to print it')
-  }
+  const { out, reveal = false } = options
+  const isStored = out !== undefined || options.keystore !== undefined || options.passwordFile !== undefined || reveal
+  const { keystore, passwordFile } = isStored ? options : makePasswordFile(terminal)
   if ((keystore === undefined) !== (passwordFile === undefined)) {
     throw usage('--keystore and --password-file must be used together')
   }
@@ -43,6 +45,28 @@ export async function runKeygen(options: KeygenOptions, terminal: Terminal): Pro
   await terminal.out(`${address}\n${reveal ? `${secret}\n` : ''}`)
   for (const file of files) terminal.err(`written to ${file}, which only its owner can read: keep a backup elsewhere\n`)
 }
+
+/**
+ * Reads the files of the signing key from the environment, and makes the password if its file does not exist.
+ *
+ * @throws a usage error if the environment names none, or the keystore exists
+ */
+function makePasswordFile(terminal: Terminal): { keystore: string; passwordFile: string } {
+  const { SIGNER_KEYSTORE: keystore, SIGNER_PASSWORD_FILE: passwordFile } = terminal.env
+  if (!keystore || !passwordFile) {
+    throw usage(
+      'the key would be lost: give --out <file>, --keystore <file>, or --reveal to print it, or set SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE',
+    )
+  }
+  if (existsSync(keystore)) throw alreadyExists(keystore)
+  if (!existsSync(passwordFile)) {
+    writeNewFile(passwordFile, `${randomBytes(24).toString('hex')}\n`)
+    terminal.err(`made a password in ${passwordFile}, which only its owner can read\n`)
+  }
+  return { keystore, passwordFile }
+}
+
+const alreadyExists = (file: string) => usage(`${file}: already exists, and keys are never overwritten`)
 
 async function generateMnemonicKey(): Promise<{ key: Uint8Array; mnemonic: string }> {
   const { newMnemonic } = await import('../../attest/keystore.ts')
@@ -68,5 +92,5 @@ function writeNewFile(file: string, text: string): void {
   } catch (error) {
     throw usage(`${file}: cannot write the file (${(error as NodeJS.ErrnoException).code})`, error)
   }
-  if (!isCreated) throw usage(`${file}: already exists, and keys are never overwritten`)
+  if (!isCreated) throw alreadyExists(file)
 }

@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/scanned-geometry.ts'
 import { builtFolder } from '../../http/pages/assets.ts'
-import { loadInstalledUws, uwsFileName } from '../../http/transport/server.ts'
+import { glibcVersion, loadInstalledUws, uwsFileName } from '../../http/transport/server.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
 import { openPostgres } from '../../store/postgres.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
@@ -71,8 +71,7 @@ function checkNode(): Finding {
 }
 
 function libraryText(): string {
-  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
-  const version = header?.glibcVersionRuntime
+  const version = glibcVersion()
   if (version !== undefined) return `glibc ${version}`
   return process.platform === 'linux' ? 'no glibc (musl): native libraries do not load' : process.platform
 }
@@ -82,8 +81,8 @@ function checkTransport({ config }: DoctorParts): Finding {
   const loaded = loadInstalledUws([config.dataDir])
   if (loaded.ok) return ok(`uWebSockets.js, ${uwsFileName()}, sha256 verified`)
   return warn(
-    `${loaded.reason}: the slower HTTP server of Node.js is used`,
-    'npm ci (without --omit=optional) on Linux with glibc 2.27 or newer; or set HTTP_ADAPTER=node',
+    `${loaded.reason}, so the slower HTTP server of Node.js is used`,
+    'npm ci (without --omit=optional) on Linux with glibc 2.38 or newer (Debian 13, Ubuntu 24.04); or set HTTP_ADAPTER=node',
   )
 }
 

@@ -103,11 +103,10 @@ export function loadUws(
     try {
       return { ok: true, uws: loadCopy(bytes, folder, name, load) as UwsBinary }
     } catch (error) {
-      // Usually the C library is too old: "version `GLIBC_2.38' not found".
-      reason ||= firstLine(error)
+      reason ||= describeFailure(name, error)
     }
   }
-  return { ok: false, reason: `${name} does not load: ${reason}` }
+  return { ok: false, reason }
 }
 
 function loadCopy(bytes: Buffer, folder: string, name: string, load: (path: string) => unknown): unknown {
@@ -131,8 +130,20 @@ function dlopen(path: string): unknown {
   return module.exports
 }
 
-function firstLine(error: unknown): string {
+function describeFailure(name: string, error: unknown): string {
   const [line = ''] = String(error instanceof Error ? error.message : error).split('\n')
+  // The usual failure: the binaries for Node.js 22 and 24 need a newer C library than that of Debian 12.
+  const needed = /version [`']GLIBC_([\d.]+)' not found/.exec(line)?.[1]
+  if (needed !== undefined) {
+    const [release] = process.versions.node.split('.')
+    return `uWebSockets.js for Node.js ${release} needs glibc ${needed} and this machine has ${glibcVersion()}`
+  }
   // The message begins with the path, which does not belong in a log.
-  return line.slice(line.lastIndexOf('/') + 1)
+  return `${name} does not load: ${line.slice(line.lastIndexOf('/') + 1)}`
+}
+
+/** Returns the version of the C library, such as `2.36`; undefined where it is not glibc. */
+export function glibcVersion(): string | undefined {
+  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
+  return header?.glibcVersionRuntime
 }

@@ -31,11 +31,17 @@ function addBatch(program: Command, terminal: Terminal, finish: Finish): void {
       ]),
     )
     .argument('<file>', 'lines of JSON, GeoJSON, WKT, CSV or GPX; - for standard input')
-    .option('-o, --output <file>', 'file for the results, one per line; - for standard output', '-')
+    .option('-o, --output <file>', 'file for the results; - for standard output', '-')
+    .addOption(
+      new Option(
+        '--output-format <name>',
+        'format of the results (default: csv for a file name ending in .csv, and for a table on standard output; otherwise ndjson)',
+      ).choices(['ndjson', 'csv']),
+    )
     .option('--errors <file>', 'file for rejected items, with the reason (default: next to the output)')
     .option('--with <member=input>', 'the other input, the same for all items: --with target=2.3522,48.8566')
     .option('--radius <meters>', 'radius of within, if the file has none', numberBetween(0, 20_037_508))
-    .addOption(new Option('--attest <how>', 'sign each result or none').choices(['each', 'none']))
+    .addOption(new Option('--attest <how>', 'sign each result or none (default: each; none in a table)').choices(['each', 'none']))
     .option('--recipient <address>', 'recipient of the results', hexBytes(20))
     .option('--concurrency <number>', 'number of concurrent requests', integerBetween(1, 64), 2)
     .option('--chunk <items>', 'items per request', integerBetween(1, 10_000), 256)
@@ -47,6 +53,7 @@ function addBatch(program: Command, terminal: Terminal, finish: Finish): void {
   withServer(withChain(withJson(command)))
   withExamples(
     command,
+    'trigpoint batch distance stops.csv --with to=2.3522,48.8566 -o distances.csv --local',
     'trigpoint batch area parcels.geojson -o areas.ndjson',
     'trigpoint batch within stops.csv --with target=2.3522,48.8566 --radius 500 -o near.ndjson',
     'trigpoint batch contains points.csv --with container=city.geojson --attest none -o inside.ndjson',

@@ -6,9 +6,8 @@ import { chainTable } from '../attest/chains.ts'
 import { schemaKinds, schemaUids } from '../attest/schemas.ts'
 import { createSigner } from '../attest/signer.ts'
 import { resolveSigningKey } from '../attest/signing-key.ts'
-import { pack } from '../base/bytes.ts'
+import type { PackedBytes } from '../base/bytes.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
-import type { BatchOperation } from '../client/batch.ts'
 import { runComputeChunk } from '../compute/chunk.ts'
 import { createEngine } from '../compute/engine.ts'
 import { runComputeTask } from '../compute/task.ts'
@@ -39,8 +38,13 @@ export interface LocalEngine {
    * @throws {ProblemError} if the service would reject the request
    */
   compute(operation: OperationName, body: object, prefersResultSignature?: boolean): Promise<string>
-  /** Computes items of a batch. Returns their results in the same order, equal to those of a service. */
-  computeItems(items: readonly BatchOperation[], options: LocalBatchOptions): Promise<ItemResult[]>
+  /**
+   * Computes items of a batch.
+   *
+   * @param items operations as JSON text
+   * @returns their results in the same order, equal to those of a service
+   */
+  computeItems(items: readonly string[], options: LocalBatchOptions): Promise<ItemResult[]>
 }
 
 interface LocalBatchOptions {
@@ -82,7 +86,7 @@ export function createLocalEngine({ env, now }: Pick<Terminal, 'env' | 'now'>, d
     async computeItems(items, { chainId, recipient, attest }) {
       const chunk: ComputeChunk = {
         type: 'chunk',
-        items: pack(items.map((item) => Buffer.from(JSON.stringify(item)))),
+        items: packTexts(items),
         firstIndex: undefined,
         chainId,
         recipient,
@@ -121,6 +125,17 @@ export function createLocalEngine({ env, now }: Pick<Terminal, 'env' | 'now'>, d
       return { error: toProblemDetails({ type: 'invalid-input', detail: error.message }) }
     }
   }
+}
+
+/** Encodes texts into one buffer, without a buffer for each. */
+function packTexts(texts: readonly string[]): PackedBytes {
+  const offsets = new Uint32Array(texts.length + 1)
+  texts.forEach((text, index) => {
+    offsets[index + 1] = offsets[index]! + Buffer.byteLength(text)
+  })
+  const buffer = new ArrayBuffer(offsets[texts.length]!)
+  Buffer.from(buffer).write(texts.join(''))
+  return { buffer, offsets }
 }
 
 /** There is no quota in this process. */

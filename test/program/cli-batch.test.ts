@@ -7,6 +7,7 @@ import { FileWriter } from '../../src/cli/batch/writer.ts'
 import { cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
 
 const ITEMS = 2000
+const UNREAD = { text: undefined, line: undefined, row: undefined }
 const lines = Array.from({ length: ITEMS }, (_, index) => {
   return `{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,${(index + 1) / ITEMS}],[0,0]]]}}\n`
 })
@@ -207,7 +208,7 @@ describe('a batch in this process', () => {
       () => 0,
       () => undefined,
     )
-    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f', row: undefined, result: undefined }
+    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f', ...UNREAD, result: undefined }
     const problem = { type: 'about:blank', title: 'Not sent', status: 400, detail: 'f' }
     for (let count = 1; count < 10_000; count++) writer.rejection(entry, problem)
     expect([writer.hasBegun, output(), readFileSync(path('e.ndjson'), 'utf8')]).toEqual([false, 'of before\n', ''])

@@ -2,8 +2,10 @@ import type { BatchOperation } from '../../client/batch.ts'
 import { type InputLike, isObject, toInput } from '../../client/forms.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
+import { parseLineItem } from '../inputs/json-source.ts'
 import type { SourceItem, TableRow } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../options.ts'
+import type { LineComposer } from './line-text.ts'
 
 /** The result of an item as JSON text, or why it was rejected. */
 export type ItemResult = { readonly json: string } | { readonly error: ProblemDetails }
@@ -18,10 +20,13 @@ export interface Entry {
   /** Number in the file, from 1. */
   readonly number: number
   readonly place: string
-  /** Identifies its result or error. */
-  readonly id: string | number
-  readonly item: BatchOperation | undefined
-  readonly fault: string | undefined
+  /** Identifies its result or error. Of a line that was not parsed, it is the number. */
+  id: string | number
+  item: BatchOperation | undefined
+  fault: string | undefined
+  /** The operation as JSON text and its line, if the line was not parsed. */
+  readonly text: string | undefined
+  readonly line: SourceItem | undefined
   /** The row of the item, if the file is a table. */
   readonly row: TableRow | undefined
   /** Set when it has arrived. It stays here until the results of all items before it have arrived too. */
@@ -39,6 +44,7 @@ export class Feeder {
   readonly #rule: ItemRule
   readonly #onFault: (entry: Entry) => void
   readonly #earlierResults: ReadonlyMap<number, BatchResult>
+  readonly #composeLine: LineComposer | undefined
   #number = 0
   /** Items that were read from the file. Those before `#next` were taken. */
   #items: readonly SourceItem[] = []
@@ -48,13 +54,16 @@ export class Feeder {
   /**
    * @param onFault receives each invalid item, in the order of the file
    * @param earlierResults results of an earlier run, by number of the item; these items are not sent again
+   * @param composeLine composes items from lines that the source did not parse
    */
   constructor(
     source: AsyncIterable<readonly SourceItem[]>,
     rule: ItemRule,
     onFault: (entry: Entry) => void,
     earlierResults: ReadonlyMap<number, BatchResult> = new Map(),
+    composeLine: LineComposer | undefined = undefined,
   ) {
+    this.#composeLine = composeLine
     this.#earlierResults = earlierResults
     this.#source = source[Symbol.asyncIterator]()
     this.#rule = rule
@@ -129,13 +138,38 @@ export class Feeder {
 
   #createEntry(sourceItem: SourceItem): Entry {
     const number = ++this.#number
+    const { place, line } = sourceItem
+    const text = line === undefined ? undefined : this.#composeLine?.(line, number)
+    if (text === undefined) return this.#readEntry(line === undefined ? sourceItem : parseLineItem(sourceItem), number)
+    const result = this.#earlierResult(number)
+    return {
+      number,
+      place,
+      id: number,
+      item: undefined,
+      fault: undefined,
+      text,
+      line: sourceItem,
+      row: undefined,
+      result,
+    }
+  }
+
+  /** Parses the line of an entry that was not parsed, and sets its item or its fault. */
+  readLine(entry: Entry): void {
+    const { id, item, fault } = this.#readEntry(parseLineItem(entry.line!), entry.number)
+    Object.assign(entry, { id, item, fault })
+  }
+
+  #readEntry(sourceItem: SourceItem, number: number): Entry {
     const { place, id = number, row } = sourceItem
+    const unread = { text: undefined, line: undefined }
     const composed =
       sourceItem.fault === undefined ? composeItem(sourceItem, number, this.#rule) : { fault: sourceItem.fault }
     return 'fault' in composed
-      ? { number, place, id, item: undefined, fault: composed.fault, row, result: undefined }
+      ? { number, place, id, item: undefined, fault: composed.fault, ...unread, row, result: undefined }
       : {
-          ...{ number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined, row },
+          ...{ number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined, ...unread, row },
           result: this.#earlierResult(number),
         }
   }
@@ -146,12 +180,12 @@ export class Feeder {
   }
 
   #reportFaults(): void {
-    while (this.#pending[0] !== undefined && this.#pending[0].item === undefined) this.#onFault(this.#pending.shift()!)
+    while (this.#pending[0]?.fault !== undefined) this.#onFault(this.#pending.shift()!)
   }
 }
 
-function isUnanswered({ item, result }: Entry): boolean {
-  return item !== undefined && result === undefined
+function isUnanswered({ fault, result }: Entry): boolean {
+  return fault === undefined && result === undefined
 }
 
 /** What all items of a run share. */

@@ -193,7 +193,7 @@ export class FileWriter implements BatchWriter {
     this.#addOutput(entry, this.#format.rejection(entry, problem))
     this.#errors.add(errorLine(entry, problem))
     this.#failed++
-    this.#count(entry.item !== undefined)
+    this.#count(entry.fault === undefined)
   }
 
   saveAhead(entries: readonly Entry[]): void {

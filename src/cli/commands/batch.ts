@@ -8,7 +8,8 @@ import { sleep } from '../../client/transport.ts'
 import type { ProblemDetails } from '../../types/generated.ts'
 import { type Entry, Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
-import { type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
+import { createLineComposer } from '../batch/line-text.ts'
+import { JSON_LINES, type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
 import { fetchResetTime, printSummary, warnAboutLimit } from '../batch/report.ts'
 import { sendItems } from '../batch/sender.ts'
 import { type BatchWriter, createPipeWriter, FileWriter } from '../batch/writer.ts'
@@ -85,9 +86,11 @@ export async function runBatch(
     )
   })
   read = counted.read
-  const source = sourceGroups(counted.pieces, file === '-' ? 'standard input' : file, options)
+  const keepsLines = options.local === true && options.attest === 'none' && format === JSON_LINES
+  const source = sourceGroups(counted.pieces, file === '-' ? 'standard input' : file, { ...options, keepsLines })
   const onFault = (entry: Entry) => writer.rejection(entry, notSentProblem(entry.fault ?? ''))
-  const feeder = new Feeder(source, rule, onFault, new Map(ahead))
+  const composeLine = keepsLines ? createLineComposer(rule) : undefined
+  const feeder = new Feeder(source, rule, onFault, new Map(ahead), composeLine)
   const progress = createProgress(terminal, 'item')
   const show = () => {
     const { items, failed } = writer.progress
@@ -166,14 +169,25 @@ async function processAll(
   if (options.local === true) {
     const { createLocalEngine } = await import('../local-engine.ts')
     const engine = createLocalEngine(terminal, options.data)
-    for await (const entries of feeder.unanswered()) {
-      await nextTick() // so that Ctrl-C is noticed
-      if (terminal.signal.aborted) throw terminal.signal.reason
-      const items = entries.map(({ item }) => item!)
-      const results = await engine.computeItems(items, { chainId, recipient, attest: attest ?? 'each' })
+    const compute = async (entries: readonly Entry[]) => {
+      if (entries.length === 0) return
+      const texts = entries.map(({ text, item }) => (item === undefined ? text! : JSON.stringify(item)))
+      const results = await engine.computeItems(texts, { chainId, recipient, attest: attest ?? 'each' })
       entries.forEach((entry, index) => {
         entry.result = results[index]
       })
+    }
+    for await (const entries of feeder.unanswered()) {
+      await nextTick() // so that Ctrl-C is noticed
+      if (terminal.signal.aborted) throw terminal.signal.reason
+      await compute(entries)
+      // Parsing a rejected line may find a fault in it, or an item that differs from the text.
+      const rejected = entries.filter(({ text, result }) => text !== undefined && 'error' in result!)
+      for (const entry of rejected) {
+        feeder.readLine(entry)
+        if (entry.fault !== undefined) entry.result = { error: notSentProblem(entry.fault) }
+      }
+      await compute(rejected.filter(({ fault }) => fault === undefined))
       await flush()
     }
     return flush()

@@ -138,8 +138,25 @@ export async function* jsonItems(texts: AsyncIterable<string>): AsyncGenerator<S
 }
 
 /** Reads one document per line. An invalid line does not affect the others. */
-export async function* jsonLineItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem[], void, undefined> {
-  for await (const lines of splitLines(texts)) yield lines.flatMap(parseLine)
+export async function* jsonLineItems(
+  texts: AsyncIterable<string>,
+  { keepsLines = false }: { readonly keepsLines?: boolean | undefined } = {},
+): AsyncGenerator<SourceItem[], void, undefined> {
+  const read = keepsLines ? keepLine : parseLine
+  for await (const lines of splitLines(texts)) yield lines.flatMap(read)
+}
+
+function keepLine(line: Line): SourceItem | SourceItem[] {
+  const { text, number } = line
+  // With an escape, the text could hide the type of a collection.
+  const isOneItem = text.startsWith('{') && !text.includes('\\') && !text.includes('"FeatureCollection"')
+  return isOneItem ? { place: `line ${number}`, line: text } : parseLine(line)
+}
+
+/** Parses the line of an item that was not parsed. */
+export function parseLineItem({ place, line }: SourceItem): SourceItem {
+  const [item] = parseItems({ text: line!, line: 0 })
+  return { ...item, place }
 }
 
 function parseLine({ text, number }: Line): SourceItem[] {

@@ -14,6 +14,8 @@ export interface SourceItem {
   readonly id?: string | number
   /** The row of a table, unchanged. */
   readonly row?: TableRow
+  /** The line of an item that was not parsed. `parseLineItem` parses it. */
+  readonly line?: string
 }
 
 /** A row of a table as text. It may have more or fewer fields than the table has columns. */

@@ -13,6 +13,8 @@ export interface SourceOptions {
   readonly format?: Format | undefined
   /** Column names of a table without a header. */
   readonly columns?: string | undefined
+  /** True: lines of JSON are not parsed, except for those with several items. */
+  readonly keepsLines?: boolean | undefined
 }
 
 const EXTENSIONS: Readonly<Record<string, Format>> = {

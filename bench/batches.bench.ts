@@ -19,29 +19,44 @@ import { Marks, printCells, printHeader } from './tables.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ROWS = 100_000
-const ROUNDS = 5
+/** The large files repeat the rows. A short run shows the start of the process, a long one the rows. */
+const REPEATS = 10
+const ROUNDS = 3
 const CHUNK_ITEMS = 256
 const ZERO_SCHEMA = `0x${'0'.repeat(64)}` as const
 const MIN_RATIO = 0.5
 
-interface Rates {
-  /** Rows per second of processor time. */
-  readonly engine: number
-  readonly lines: number
-  readonly table: number
+/** A run of the command. The input is the file `rows` with a suffix. */
+interface Contender {
+  readonly name: string
+  readonly rows: number
+  readonly input: string
+  readonly output: string
 }
+
+const CONTENDERS: readonly Contender[] = [1, REPEATS].flatMap((repeats) => {
+  const rows = repeats * ROWS
+  const title = `trigpoint batch --local, ${rows.toLocaleString('en')} rows`
+  return [
+    { name: `${title} of JSON`, rows, input: `rows-${repeats}.ndjson`, output: 'results.ndjson' },
+    { name: `${title}, CSV to CSV`, rows, input: `rows-${repeats}.csv`, output: 'results.csv' },
+  ]
+})
+const ENGINE = 'engine in this process'
+
+/** Rows per second of processor time, by contender. */
+type Rates = ReadonlyMap<string, number>
 
 /** Prints and returns the rows per second of each contender, and their ratios to the engine. */
 export async function run(): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-bench-'))
   try {
     const computeAll = prepareEngine()
-    const files = writeInputs(folder)
+    writeInputs(folder)
     computeAll() // optimizing compilers finish here
     const rounds = Array.from({ length: ROUNDS }, (): Rates => {
-      const engine = ROWS / ownSeconds(computeAll)
-      const [lines, table] = files.map(([input, output]) => ROWS / commandSeconds(folder, input, output))
-      return { engine, lines: lines!, table: table! }
+      const engine = [ENGINE, ROWS / ownSeconds(computeAll)] as const
+      return new Map([engine, ...CONTENDERS.map((one) => [one.name, one.rows / commandSeconds(folder, one)] as const)])
     })
     return report(rounds)
   } finally {
@@ -51,20 +66,15 @@ export async function run(): Promise<object> {
 
 function report(rounds: readonly Rates[]): object {
   const marks = new Marks([])
-  const names = {
-    engine: 'engine in this process',
-    lines: 'trigpoint batch --local, lines of JSON',
-    table: 'trigpoint batch --local, CSV to CSV',
-  } as const
   const results: Record<string, object> = {}
-  printHeader([`${ROWS.toLocaleString('en')} distances, unsigned`, 'median', 'slowest–fastest', '× engine'])
-  for (const [key, name] of Object.entries(names) as [keyof Rates, string][]) {
-    const rates = rounds.map((round) => round[key])
-    const ratio = median(rounds.map((round) => round[key] / round.engine))
+  printHeader(['distances, unsigned', 'median', 'slowest–fastest', '× engine'])
+  for (const name of [ENGINE, ...CONTENDERS.map((one) => one.name)]) {
+    const rates = rounds.map((round) => round.get(name)!)
+    const ratio = median(rounds.map((round) => round.get(name)! / round.get(ENGINE)!))
     const rate = (value: number) => `${Math.round(value).toLocaleString('en')}/s`
     printCells([name, rate(median(rates)), `${rate(Math.min(...rates))}–${rate(Math.max(...rates))}`, ratio.toFixed(2)])
-    results[key] = { rowsPerSecond: Math.round(median(rates)), ratio: Number(ratio.toFixed(3)) }
-    if (key !== 'engine') marks.add(`${name}: ≥ ${MIN_RATIO} × engine`, `${ratio.toFixed(2)} ×`, ratio >= MIN_RATIO)
+    results[name] = { rowsPerSecond: Math.round(median(rates)), ratio: Number(ratio.toFixed(3)) }
+    if (name !== ENGINE) marks.add(`${name}: ≥ ${MIN_RATIO} × engine`, `${ratio.toFixed(2)} ×`, ratio >= MIN_RATIO)
   }
   return { ...results, marks: marks.list }
 }
@@ -113,17 +123,18 @@ function prepareEngine(): () => void {
   }
 }
 
-/** Writes the same rows as lines of JSON and as a table. Returns the files with those of their results. */
-function writeInputs(folder: string): readonly (readonly [input: string, output: string])[] {
+/** Writes the same rows as lines of JSON and as tables. */
+function writeInputs(folder: string): void {
   const indexes = Array.from({ length: ROWS }, (_, index) => index)
   const lines = indexes.map((index) => `${JSON.stringify(rowInputs(index))}\n`)
   const rows = indexes.map((index) => `${[index, ...rowNumbers(index)].join(',')}\n`)
-  writeFileSync(join(folder, 'rows.ndjson'), lines.join(''))
-  writeFileSync(join(folder, 'rows.csv'), `id,from_lon,from_lat,to_lon,to_lat\n${rows.join('')}`)
-  return [
-    ['rows.ndjson', 'results.ndjson'],
-    ['rows.csv', 'results.csv'],
-  ]
+  for (const repeats of [1, REPEATS]) {
+    writeFileSync(join(folder, `rows-${repeats}.ndjson`), lines.join('').repeat(repeats))
+    writeFileSync(
+      join(folder, `rows-${repeats}.csv`),
+      `id,from_lon,from_lat,to_lon,to_lat\n${rows.join('').repeat(repeats)}`,
+    )
+  }
 }
 
 /** Writes the processor time of a process to the file TRIGPOINT_BENCH_CPU when it ends, in microseconds. */
@@ -135,7 +146,7 @@ const NOTE_CPU = `data:text/javascript,${encodeURIComponent(`
   })`)}`
 
 /** Runs the command on a file. Returns its processor time, from the start of the process to its end. */
-function commandSeconds(folder: string, input: string, output: string): number {
+function commandSeconds(folder: string, { rows, input, output }: Contender): number {
   const program = join(root, 'scripts/trigpoint.mjs')
   const argv = ['batch', 'distance', input, '-o', output, '--local', '--attest', 'none', '--restart']
   const note = join(folder, 'cpu')
@@ -146,7 +157,7 @@ function commandSeconds(folder: string, input: string, output: string): number {
   })
   if (run.status !== 0) throw new Error(`trigpoint ${argv.join(' ')}: ${run.stderr}`)
   const written = readFileSync(join(folder, output), 'utf8').split('\n').length - 1
-  if (written < ROWS) throw new Error(`${output} has ${written} lines`)
+  if (written < rows) throw new Error(`${output} has ${written} lines`)
   return Number(readFileSync(note, 'utf8')) / 1e6
 }
 

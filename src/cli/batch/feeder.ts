@@ -5,7 +5,6 @@ import { usage } from '../exit-codes.ts'
 import { parseLineItem } from '../inputs/json-source.ts'
 import type { SourceItem, TableRow } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../options.ts'
-import type { LineComposer } from './line-text.ts'
 
 /** The result of an item as JSON text, or why it was rejected. */
 export type ItemResult = { readonly json: string } | { readonly error: ProblemDetails }
@@ -187,6 +186,9 @@ export class Feeder {
 function isUnanswered({ fault, result }: Entry): boolean {
   return fault === undefined && result === undefined
 }
+
+/** Composes the item of a line as JSON text. Returns undefined if the line has to be parsed, which is always allowed. */
+export type LineComposer = (line: string, number: number) => string | undefined
 
 /** What all items of a run share. */
 export interface ItemRule {

@@ -1,9 +1,6 @@
 /** Composes an item from a line of JSON as text. Parsing the line and writing it again took longer than computing its result. */
 import { toInput } from '../../client/forms.ts'
-import type { ItemRule } from './feeder.ts'
-
-/** Composes the item of a line. Returns undefined if the line has to be parsed, which is always allowed. */
-export type LineComposer = (line: string, number: number) => string | undefined
+import type { ItemRule, LineComposer } from './feeder.ts'
 
 /** Names with a meaning that depends on other members or on their values. */
 const PARSED_NAMES = ['type', 'uid', 'uri', 'verifiedProof', 'input']

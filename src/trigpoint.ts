@@ -37,7 +37,8 @@ function createTerminal(signal: AbortSignal): Terminal {
     input: process.stdin,
     out: (text) =>
       new Promise((done) => {
-        if (process.stdout.write(printable(text))) done()
+        // A file and a pipe get every byte.
+        if (process.stdout.write(process.stdout.isTTY === true ? printable(text) : text)) done()
         else process.stdout.once('drain', () => done())
       }),
     err: (text) => void process.stderr.write(text),

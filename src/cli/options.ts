@@ -4,13 +4,16 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseDecimal } from '../base/decimal.ts'
 import type { Client } from '../client/client.ts'
 import type { TransportOptions } from '../client/transport.ts'
-import { usage } from './exit-codes.ts'
+import { type ExitCode, usage } from './exit-codes.ts'
 import { FORMATS } from './inputs/source-item.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The default service: the address on which `npm start` listens. */
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 export const DEFAULT_CHAIN_ID = 84532
+
+/** Sets the exit code of a verb that ran without an error. */
+export type Finish = (exitCode: ExitCode) => void
 
 export interface ServerOptions {
   readonly url?: string

@@ -130,7 +130,7 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
     await input.press('ArrowUp')
     expect(await page.textContent('#place-list [aria-selected=true]')).toContain('New York')
     await input.press('Enter')
-    expect(await summary(page, 'a')).toBe('40.7519° N, 73.9820° W')
+    expect(await summary(page, 'a')).toBe('40.7140° N, 74.0060° W')
     await input.fill('paris')
     await page.waitForSelector('#place-list >> text=Paris')
     await input.press('Enter')

@@ -83,6 +83,15 @@ describe('docs/command-line.md', () => {
     })
   })
 
+  it('shows the table that batch makes of stops.csv with one more row', () => {
+    const [, documented] = /```\n(id,lon,lat,result[\s\S]*?)```/.exec(page)!
+    writeFileSync(join(folder.path, 'stops.csv'), `${FILES['stops.csv']}wrong,far,48\n`)
+    const [command] = commands.filter((line) => line.includes('stops.csv') && line.includes('distances.csv'))
+    // The row that is rejected makes the exit code 1.
+    expect(run(`${command} --restart`).status).toBe(1)
+    expect(readFileSync(join(folder.path, 'distances.csv'), 'utf8')).toBe(documented)
+  })
+
   it('shows the output of compute unchanged', () => {
     const documented = /```\n(4,238\.77 m[\s\S]*?)```/.exec(page)![1]!
     expect(readFileSync(join(root, 'test/vectors/cli/compute.txt'), 'utf8')).toContain(documented)

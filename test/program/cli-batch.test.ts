@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { JSON_LINES } from '../../src/cli/batch/output-format.ts'
 import { FileWriter } from '../../src/cli/batch/writer.ts'
 import { cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
 
-const ITEMS = 300
+const ITEMS = 2000
+const UNREAD = { text: undefined, line: undefined, row: undefined }
 const lines = Array.from({ length: ITEMS }, (_, index) => {
   return `{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,${(index + 1) / ITEMS}],[0,0]]]}}\n`
 })
@@ -27,13 +29,13 @@ describe('a batch in this process', () => {
       ...options,
     })
   }
-  /** Runs a batch that is aborted while it works: at the hundredth read of `signal.aborted`. */
+  /** Runs a batch that is aborted while it works: at the eighth read of `signal.aborted`, of which it has one for each group. */
   const interrupted = (...more: string[]) => {
     const controller = new AbortController()
     let reads = 0
     const signal = new Proxy(controller.signal, {
       get(target, name) {
-        if (name === 'aborted' && ++reads === 100) controller.abort(new Error('ended by SIGINT'))
+        if (name === 'aborted' && ++reads === 8) controller.abort(new Error('ended by SIGINT'))
         const value = Reflect.get(target, name)
         return typeof value === 'function' ? value.bind(target) : value
       },
@@ -41,21 +43,27 @@ describe('a batch in this process', () => {
     return batch({ signal }, ...more)
   }
 
-  it('says how to resume when it is interrupted, and then gives the output of an uninterrupted run', async () => {
-    const first = await interrupted()
+  it.each([
+    ['signed', []],
+    ['unsigned', ['--attest', 'none']],
+  ])('says how to resume when it is interrupted, and then gives the output of a whole run, %s', async (_kind, more) => {
+    const first = await interrupted(...more)
     expect(first.exitCode).toBe(130)
     expect(first.err).toMatch(
-      /^\d+ items are done: run the same command again to resume\ntrigpoint: ended by SIGINT\n$/,
+      /^[\d,]+ items are done: run the same command again to resume\ntrigpoint: ended by SIGINT\n$/,
     )
     const { checkpoint } = JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8'))
     expect(checkpoint.items).toBeGreaterThan(10)
     expect(checkpoint.items).toBeLessThan(ITEMS)
     expect(checkpoint.outputBytes).toBe(Buffer.byteLength(output()))
-    const second = await batch()
-    expect([second.exitCode, second.err]).toEqual([0, `resuming after item ${checkpoint.items}\n`])
+    const second = await batch({}, ...more)
+    expect([second.exitCode, second.err]).toEqual([
+      0,
+      `resuming after item ${checkpoint.items.toLocaleString('en-US')}\n`,
+    ])
     expect(existsSync(path('out.ndjson.part'))).toBe(false)
     const parts = output()
-    expect((await batch({}, '--restart')).exitCode).toBe(0)
+    expect((await batch({}, '--restart', ...more)).exitCode).toBe(0)
     expect(output()).toBe(parts)
     expect(parts.split('\n')).toHaveLength(ITEMS + 1)
   })
@@ -139,7 +147,7 @@ describe('a batch in this process', () => {
   })
 
   it('belongs to the resuming process from the start', () => {
-    const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
+    const files = { output: path('out.ndjson'), errors: path('e.ndjson'), format: JSON_LINES }
     const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
     const checkpoint = { items: 0, failed: 0, outputBytes: 0, errorBytes: 0 }
     writeFileSync(path('out.ndjson.part'), JSON.stringify({ version: 1, pid: 2 ** 22 + 1, ...identity, checkpoint }))
@@ -191,7 +199,7 @@ describe('a batch in this process', () => {
 
   it('buffers no more errors than one checkpoint covers while there are no responses', () => {
     writeFileSync(path('out.ndjson'), 'of before\n')
-    const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
+    const files = { output: path('out.ndjson'), errors: path('e.ndjson'), format: JSON_LINES }
     const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
     const writer = new FileWriter(
       files,
@@ -200,7 +208,7 @@ describe('a batch in this process', () => {
       () => 0,
       () => undefined,
     )
-    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f', result: undefined }
+    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f', ...UNREAD, result: undefined }
     const problem = { type: 'about:blank', title: 'Not sent', status: 400, detail: 'f' }
     for (let count = 1; count < 10_000; count++) writer.rejection(entry, problem)
     expect([writer.hasBegun, output(), readFileSync(path('e.ndjson'), 'utf8')]).toEqual([false, 'of before\n', ''])

@@ -86,7 +86,8 @@ describe('trigpoint records', () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-records-'))
     const file = join(folder, 'records.csv')
     writeFileSync(file, (await cli('list', '--format', 'csv', '--limit', '50')).out)
-    const computed = await runCli(['batch', 'distance', file, '--with', 'to=2,48', '--local', '--data', folder])
+    const argv = ['batch', 'distance', file, '--with', 'to=2,48', '--local', '--data', folder]
+    const computed = await runCli([...argv, '--output-format', 'ndjson'])
     expect([computed.exitCode, jsonLines(computed.out).length]).toEqual([0, 50])
     rmSync(folder, { recursive: true })
   })

@@ -26,6 +26,75 @@ afterAll(async () => {
   folder.remove()
 })
 
+const paris = { type: 'Point', coordinates: [2.3522, 48.8566] }
+const square = (size: number) => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [2 + size, 48],
+      [2 + size, 48 + size],
+      [2, 48 + size],
+      [2, 48],
+    ],
+  ],
+})
+/** Nine rows with results, nine that are rejected; one of these is not sent. */
+const MIXED_ROWS = [
+  { op: 'distance', id: 'é"\u0007', from: paris, to: { type: 'Point', coordinates: [-179.999999, -0.1] } },
+  { op: 'distance', id: 'wide', from: paris, to: { type: 'Point', coordinates: [0, 95] } },
+  { op: 'area', geometry: square(1) },
+  { op: 'area', id: 7, geometry: { type: 'Feature', properties: {}, geometry: square(0.5) } },
+  { op: 'area', id: 'point', geometry: paris },
+  {
+    op: 'area',
+    geometry: {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0],
+          [1, 1],
+          [1, 0],
+          [0, 1],
+          [0, 0],
+        ],
+      ],
+    },
+  },
+  {
+    op: 'length',
+    geometry: {
+      type: 'LineString',
+      coordinates: [
+        [0, 0],
+        [170, 10],
+        [-170, 20],
+      ],
+    },
+  },
+  { op: 'length', geometry: { type: 'LineString', coordinates: [[0, 0]] } },
+  { op: 'contains', container: square(1), containee: paris },
+  { op: 'contains', container: square(1), containee: { ...paris, extra: 'x'.repeat(500) } },
+  { op: 'within', geometry: paris, target: { type: 'Point', coordinates: [2, 48] }, radius: 500 },
+  { op: 'within', geometry: paris, target: paris, radius: -1 },
+  { op: 'within', geometry: paris, target: paris },
+  {
+    op: 'intersects',
+    geometry1: square(1),
+    geometry2: {
+      type: 'LineString',
+      coordinates: [
+        [0, 48.2],
+        [9, 48.2],
+      ],
+    },
+  },
+  { op: 'intersects', geometry1: square(1), geometry2: { type: 'Circle', coordinates: [0, 0] } },
+  { op: 'distance', id: 'x'.repeat(129), from: paris, to: paris },
+  { op: 'distance', id: 'other chain', chainId: 5, from: paris, to: paris },
+  { op: 'distance', id: 'chain', chainId: 8453, from: paris, to: paris, note: 'x' },
+]
+
 const file = (name: string, text: string) => {
   writeFileSync(join(folder.path, name), text)
   return join(folder.path, name)
@@ -121,6 +190,32 @@ describe('commands that use a service', () => {
     const otherFolder = join(folder.path, 'other-keys')
     loadDevelopmentKeys(otherFolder)
     expect((await cli(['compute', 'distance', EIFFEL, TOWN_HALL], { DATA_DIR: otherFolder })).exitCode).toBe(0)
+  })
+
+  it('give the results and the errors of an unsigned batch that --local gives', async () => {
+    const rows = file('mixed.ndjson', `${MIXED_ROWS.map((row) => JSON.stringify(row)).join('\n')}\n`)
+    const run = async (name: string, ...more: string[]) => {
+      const output = join(folder.path, name)
+      const argv = ['batch', 'mixed', rows, '-o', `${output}.ndjson`, '--attest', 'none', '--chunk', '3', ...more]
+      expect((await cli(argv)).exitCode).toBe(1)
+      const lines = (text: string) =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+      const results = lines(readFileSync(`${output}.ndjson`, 'utf8'))
+      const errors = lines(readFileSync(`${output}.errors.ndjson`, 'utf8'))
+      return {
+        results: results.map(({ timestamp, ...result }) => result),
+        // The members about the request differ.
+        errors: errors.map(({ place, id, problem: { type, instance, requestId, ...problem } }) => [place, id, problem]),
+      }
+    }
+    const remote = await run('remote')
+    expect([remote.results.length, remote.errors.length]).toEqual([9, 9])
+    expect(await run('local', '--local', '--data', join(folder.path, 'no-key-here'))).toEqual(remote)
+    // Without signatures no key is needed, so none is created.
+    expect(readdirSync(folder.path)).not.toContain('no-key-here')
   })
 
   it('stop a batch at the hourly limit, and resume with a key', async () => {

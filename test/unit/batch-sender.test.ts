@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Feeder } from '../../src/cli/batch/feeder.ts'
+import { JSON_LINES } from '../../src/cli/batch/output-format.ts'
 import { sendItems } from '../../src/cli/batch/sender.ts'
 import { FileWriter } from '../../src/cli/batch/writer.ts'
 import type { BatchOperation } from '../../src/client/batch.ts'
@@ -20,7 +21,7 @@ const RING = [
 
 async function* source(count: number) {
   for (let number = 1; number <= count; number++) {
-    yield { place: `line ${number}`, value: { type: 'Polygon', coordinates: [RING] } }
+    yield [{ place: `line ${number}`, value: { type: 'Polygon', coordinates: [RING] } }]
   }
 }
 
@@ -29,7 +30,7 @@ const resultOf = ({ id }: BatchOperation) => ({ id, result: Number(id) }) as unk
 /** Runs a batch of ten items in chunks of two, all sent at once, whose chunks the service answers with `answers`. */
 async function run(output: string, answers: (items: readonly BatchOperation[]) => AsyncIterable<BatchResult>) {
   const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
-  const files = { output, errors: `${output}.errors` }
+  const files = { output, errors: `${output}.errors`, format: JSON_LINES }
   const writer = new FileWriter(
     files,
     identity,
@@ -46,7 +47,7 @@ async function run(output: string, answers: (items: readonly BatchOperation[]) =
   }
   const flush = async () => {
     for (let entry = feeder.first; entry?.result !== undefined; entry = feeder.first) {
-      await writer.result(entry.result)
+      if ('json' in entry.result) writer.result(entry, entry.result.json)
       feeder.settle()
     }
   }

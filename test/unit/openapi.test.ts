@@ -35,6 +35,17 @@ function metaSchema() {
   )
 }
 
+it('publishes schemas that are valid JSON Schema', () => {
+  // `src/validation/schemas.ts` does not check them, because that takes time at every start.
+  const ajv = new Ajv2020({ strict: false })
+  const names = readdirSync(folder).filter((name) => name.endsWith('.schema.json'))
+  expect(names.length).toBeGreaterThan(20)
+  for (const name of names) {
+    const isValid = ajv.validateSchema(JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    expect([name, isValid, ajv.errors]).toEqual([name, true, null])
+  }
+})
+
 function findRefs(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) =>

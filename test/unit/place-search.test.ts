@@ -1,26 +1,35 @@
 import { readFileSync } from 'node:fs'
+import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { isComplete, nextSlot, type RequestDraft, switchOperation } from '../../web/explorer/compute/request-draft.ts'
-import { findPlaces } from '../../web/explorer/map/places.ts'
+import { findPlaces, readPlaces } from '../../web/explorer/map/places.ts'
 
 const file = new URL('../../web/explorer/map/places.json', import.meta.url)
-const rows = JSON.parse(readFileSync(file, 'utf8')).places as [string, string, number, number][]
-const places = rows.map(([name, detail, longitude, latitude]) => ({
-  name,
-  detail,
-  position: [longitude, latitude] as const,
-}))
+const places = readPlaces(JSON.parse(readFileSync(file, 'utf8')))
 const names = (text: string) => findPlaces(places, text).map(({ name }) => name)
 
 describe('the search for places', () => {
   it.each([
     ['lisb', 'Lisbon'],
     ['SAO PAULO', 'São Paulo'],
-    ['york', 'New York'],
+    ['new york', 'New York City'],
+    ['york', 'York'],
+    ['vaduz', 'Vaduz'],
+    ['luxemb', 'Luxembourg'],
     ['tok', 'Tokyo'],
     ['senegal', 'Dakar'],
   ])('finds with %s first %s', (text, name) => {
     expect(names(text)[0]).toBe(name)
+  })
+
+  it('knows the country of every place, and some place in every part of the world', () => {
+    expect(places.length).toBeGreaterThan(4000)
+    expect(places.filter(({ detail }) => /^[A-Z]{2}$/.test(detail))).toEqual([])
+    for (const { position } of places) {
+      expect(Math.abs(position[0])).toBeLessThanOrEqual(180)
+      expect(Math.abs(position[1])).toBeLessThanOrEqual(90)
+    }
+    expect(brotliCompressSync(readFileSync(file)).length).toBeLessThan(100_000)
   })
 
   it('finds nothing for a name that is not there, or for no text', () => {

@@ -1,44 +1,68 @@
 import type { BatchOperation } from '../../client/batch.ts'
 import { type InputLike, isObject, toInput } from '../../client/forms.ts'
-import type { BatchResult } from '../../types/generated.ts'
+import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
-import type { SourceItem } from '../inputs/source-item.ts'
+import { parseLineItem } from '../inputs/json-source.ts'
+import type { SourceItem, TableRow } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../options.ts'
+
+/** The result of an item as JSON text, or why it was rejected. */
+export type ItemResult = { readonly json: string } | { readonly error: ProblemDetails }
+
+/** Converts a result of the service. */
+export function toItemResult(result: BatchResult): ItemResult {
+  return result.error === undefined ? { json: JSON.stringify(result) } : { error: result.error }
+}
 
 /** One item of the file: an operation to be sent, or an invalid item that is not sent. */
 export interface Entry {
   /** Number in the file, from 1. */
   readonly number: number
   readonly place: string
-  /** Identifies its result or error. */
-  readonly id: string | number
-  readonly item: BatchOperation | undefined
-  readonly fault: string | undefined
+  /** Identifies its result or error. Of a line that was not parsed, it is the number. */
+  id: string | number
+  item: BatchOperation | undefined
+  fault: string | undefined
+  /** The operation as JSON text and its line, if the line was not parsed. */
+  readonly text: string | undefined
+  readonly line: SourceItem | undefined
+  /** The row of the item, if the file is a table. */
+  readonly row: TableRow | undefined
   /** Set when it has arrived. It stays here until the results of all items before it have arrived too. */
-  result: BatchResult | undefined
+  result: ItemResult | undefined
 }
+
+/** Largest number of items that are taken from the file at once, which bounds the entries in memory. */
+const GROUP_ITEMS = 256
 
 /**
  * Supplies the items of a file and remembers those without a result, so that they can be sent again after a stream broke.
  */
 export class Feeder {
-  readonly #source: AsyncIterator<SourceItem>
+  readonly #source: AsyncIterator<readonly SourceItem[]>
   readonly #rule: ItemRule
   readonly #onFault: (entry: Entry) => void
   readonly #earlierResults: ReadonlyMap<number, BatchResult>
+  readonly #composeLine: LineComposer | undefined
   #number = 0
+  /** Items that were read from the file. Those before `#next` were taken. */
+  #items: readonly SourceItem[] = []
+  #next = 0
   #pending: Entry[] = []
 
   /**
    * @param onFault receives each invalid item, in the order of the file
    * @param earlierResults results of an earlier run, by number of the item; these items are not sent again
+   * @param composeLine composes items from lines that the source did not parse
    */
   constructor(
-    source: AsyncIterable<SourceItem>,
+    source: AsyncIterable<readonly SourceItem[]>,
     rule: ItemRule,
     onFault: (entry: Entry) => void,
     earlierResults: ReadonlyMap<number, BatchResult> = new Map(),
+    composeLine: LineComposer | undefined = undefined,
   ) {
+    this.#composeLine = composeLine
     this.#earlierResults = earlierResults
     this.#source = source[Symbol.asyncIterator]()
     this.#rule = rule
@@ -52,24 +76,43 @@ export class Feeder {
    */
   async skip(items: number): Promise<boolean> {
     while (this.#number < items) {
-      const { done } = await this.#source.next()
-      if (done === true) return false
-      this.#number++
+      if (!(await this.#hasItems())) return false
+      this.#number += this.#take(items - this.#number).length
     }
     return true
   }
 
-  /** Yields the items to be sent: first those that were sent without a result, then new ones. */
-  async *unanswered(): AsyncGenerator<Entry, void, undefined> {
-    for (const entry of [...this.#pending]) if (entry.item !== undefined && entry.result === undefined) yield entry
-    for (;;) {
-      const { done, value } = await this.#source.next()
-      if (done === true) return
-      const entry = this.#createEntry(value)
-      this.#pending.push(entry)
+  /**
+   * Yields the items to be sent, in groups: first those that were sent without a result, then new ones. A group has at most
+   * `GROUP_ITEMS` new items.
+   */
+  async *unanswered(): AsyncGenerator<readonly Entry[], void, undefined> {
+    const earlier = this.#pending.filter(isUnanswered)
+    if (earlier.length > 0) yield earlier
+    while (await this.#hasItems()) {
+      const entries = this.#take(GROUP_ITEMS).map((item) => this.#createEntry(item))
+      this.#pending.push(...entries)
       this.#reportFaults()
-      if (entry.item !== undefined && entry.result === undefined) yield entry
+      const unanswered = entries.filter(isUnanswered)
+      if (unanswered.length > 0) yield unanswered
     }
+  }
+
+  /** Reads more items if all were taken. Returns false at the end of the file. */
+  async #hasItems(): Promise<boolean> {
+    while (this.#next === this.#items.length) {
+      const { done, value } = await this.#source.next()
+      if (done === true) return false
+      this.#items = value
+      this.#next = 0
+    }
+    return true
+  }
+
+  #take(count: number): readonly SourceItem[] {
+    const items = this.#items.slice(this.#next, this.#next + count)
+    this.#next += items.length
+    return items
   }
 
   /** The items behind the first one without a result that have one already. */
@@ -94,21 +137,58 @@ export class Feeder {
 
   #createEntry(sourceItem: SourceItem): Entry {
     const number = ++this.#number
-    const { place, id = number } = sourceItem
+    const { place, line } = sourceItem
+    const text = line === undefined ? undefined : this.#composeLine?.(line, number)
+    if (text === undefined) return this.#readEntry(line === undefined ? sourceItem : parseLineItem(sourceItem), number)
+    const result = this.#earlierResult(number)
+    return {
+      number,
+      place,
+      id: number,
+      item: undefined,
+      fault: undefined,
+      text,
+      line: sourceItem,
+      row: undefined,
+      result,
+    }
+  }
+
+  /** Parses the line of an entry that was not parsed, and sets its item or its fault. */
+  readLine(entry: Entry): void {
+    const { id, item, fault } = this.#readEntry(parseLineItem(entry.line!), entry.number)
+    Object.assign(entry, { id, item, fault })
+  }
+
+  #readEntry(sourceItem: SourceItem, number: number): Entry {
+    const { place, id = number, row } = sourceItem
+    const unread = { text: undefined, line: undefined }
     const composed =
       sourceItem.fault === undefined ? composeItem(sourceItem, number, this.#rule) : { fault: sourceItem.fault }
     return 'fault' in composed
-      ? { number, place, id, item: undefined, fault: composed.fault, result: undefined }
+      ? { number, place, id, item: undefined, fault: composed.fault, ...unread, row, result: undefined }
       : {
-          ...{ number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined },
-          result: this.#earlierResults.get(number),
+          ...{ number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined, ...unread, row },
+          result: this.#earlierResult(number),
         }
   }
 
+  #earlierResult(number: number): ItemResult | undefined {
+    const result = this.#earlierResults.get(number)
+    return result === undefined ? undefined : toItemResult(result)
+  }
+
   #reportFaults(): void {
-    while (this.#pending[0] !== undefined && this.#pending[0].item === undefined) this.#onFault(this.#pending.shift()!)
+    while (this.#pending[0]?.fault !== undefined) this.#onFault(this.#pending.shift()!)
   }
 }
+
+function isUnanswered({ fault, result }: Entry): boolean {
+  return fault === undefined && result === undefined
+}
+
+/** Composes the item of a line as JSON text. Returns undefined if the line has to be parsed, which is always allowed. */
+export type LineComposer = (line: string, number: number) => string | undefined
 
 /** What all items of a run share. */
 export interface ItemRule {

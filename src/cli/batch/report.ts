@@ -72,9 +72,10 @@ async function fetchRemainingLimit(
 
 async function hasMore(feeder: Feeder, items: number): Promise<boolean> {
   let count = 0
-  for await (const _ of feeder.unanswered()) {
-    feeder.settle()
-    if (++count > items) return true
+  for await (const entries of feeder.unanswered()) {
+    for (const _ of entries) feeder.settle()
+    count += entries.length
+    if (count > items) return true
   }
   return false
 }

@@ -2,7 +2,7 @@
 import type { BatchOperation } from '../../client/batch.ts'
 import { ApiError } from '../../client/transport.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
-import type { Entry, Feeder } from './feeder.ts'
+import { type Entry, type Feeder, toItemResult } from './feeder.ts'
 
 export interface SendOptions {
   /** Number of concurrent requests. */
@@ -40,7 +40,7 @@ export async function sendItems(feeder: Feeder, options: SendOptions): Promise<P
       const entry = entries[index++]
       if (entry === undefined) throw new RangeError('received more results than items')
       if (result.error !== undefined && isTemporary(result.error.status)) failure ??= { problem: result.error }
-      else entry.result = result
+      else entry.result = toItemResult(result)
     }
   }
   try {
@@ -70,16 +70,21 @@ function isTemporary(status: number): boolean {
   return status === 429 || status >= 500
 }
 
-async function* cutChunks(entries: AsyncIterable<Entry>, chunkItems: number): AsyncGenerator<Entry[], void, undefined> {
+async function* cutChunks(
+  groups: AsyncIterable<readonly Entry[]>,
+  chunkItems: number,
+): AsyncGenerator<Entry[], void, undefined> {
   let chunk: Entry[] = []
   let characters = 0
-  for await (const entry of entries) {
-    chunk.push(entry)
-    characters += JSON.stringify(entry.item).length
-    if (chunk.length < chunkItems && characters < MAX_CHUNK_CHARACTERS) continue
-    yield chunk
-    chunk = []
-    characters = 0
+  for await (const entries of groups) {
+    for (const entry of entries) {
+      chunk.push(entry)
+      characters += JSON.stringify(entry.item).length
+      if (chunk.length < chunkItems && characters < MAX_CHUNK_CHARACTERS) continue
+      yield chunk
+      chunk = []
+      characters = 0
+    }
   }
   if (chunk.length > 0) yield chunk
 }

@@ -13,8 +13,9 @@ import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { ReadBytes } from '../inputs/pieces.ts'
 import { printable, type Terminal } from '../terminal.ts'
-import type { Entry } from './feeder.ts'
+import type { Entry, ItemResult } from './feeder.ts'
 import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'
+import type { OutputFormat } from './output-format.ts'
 
 const BUFFER_CHARACTERS = 256 * 1024
 
@@ -109,17 +110,21 @@ export interface BatchWriter {
   readonly progress: Checkpoint
   /** False while the files are unchanged since an earlier run. */
   readonly hasBegun: boolean
-  result(result: BatchResult): Promise<void>
+  /** @param json the result as JSON text */
+  result(entry: Entry, json: string): void
   rejection(entry: Entry, problem: ProblemDetails): void
+  /** Writes what a pipe still has to get. Resolves when there is room for more. */
+  drained(): Promise<void>
   /** Saves results of items behind the first one that is not done. The next run does not compute them again. */
   saveAhead(entries: readonly Entry[]): void
   /** @param isComplete whether all items are done */
   close(isComplete: boolean): void
 }
 
-/** Intervals between checkpoints. After a kill, at most this much work is repeated. */
+/** Interval between checkpoints. After a kill, at most this much work is repeated. */
 const CHECKPOINT_MS = 1000
-const CHECKPOINT_ITEMS = 10_000
+/** Number of invalid items that are in memory before any item has a response. */
+const MAX_WAITING_ITEMS = 10_000
 
 /** Writes results and errors to two files, and a journal from which an interrupted run can be resumed. */
 export class FileWriter implements BatchWriter {
@@ -128,6 +133,7 @@ export class FileWriter implements BatchWriter {
   readonly #journal: Journal
   readonly #output: LineFile
   readonly #errors: LineFile
+  readonly #format: OutputFormat
   readonly #now: () => number
   readonly #read: () => ReadBytes | undefined
   /** True if this run restarts an interrupted run. Until this run writes, the journal stays, so that the other can be resumed. */
@@ -136,14 +142,13 @@ export class FileWriter implements BatchWriter {
   #failed: number
   #ahead: NonNullable<Checkpoint['ahead']>
   #checkpointMs: number
-  #checkpointItems: number
 
   /**
    * @param read returns how much of the input was read
    * @throws {CommandError} if the files belong to another run or cannot be written
    */
   constructor(
-    files: { readonly output: string; readonly errors: string },
+    { format, ...files }: { readonly output: string; readonly errors: string; readonly format: OutputFormat },
     identity: RunIdentity,
     isRestart: boolean,
     now: () => number,
@@ -161,13 +166,13 @@ export class FileWriter implements BatchWriter {
     this.#hasInterruptedRun = isRestart && this.#journal.hold()
     this.#output = new LineFile(files.output, this.from.outputBytes)
     this.#errors = new LineFile(files.errors, this.from.errorBytes)
+    this.#format = format
     this.#now = now
     this.#read = read
     this.#items = this.from.items
     this.#failed = this.from.failed
     this.#ahead = this.from.ahead ?? []
     this.#checkpointMs = now()
-    this.#checkpointItems = this.#items
     // A restart overwrites nothing before the first result, so that an unavailable service costs no earlier results.
     if (!isRestart) this.#begin()
   }
@@ -177,20 +182,23 @@ export class FileWriter implements BatchWriter {
     return { items: this.#items, failed: this.#failed, outputBytes, errorBytes }
   }
 
-  async result(result: BatchResult): Promise<void> {
-    this.#output.add(`${JSON.stringify(result)}\n`)
+  result(entry: Entry, json: string): void {
+    this.#addOutput(entry, this.#format.result(entry, json))
     this.#count(true)
   }
 
+  async drained(): Promise<void> {}
+
   rejection(entry: Entry, problem: ProblemDetails): void {
+    this.#addOutput(entry, this.#format.rejection(entry, problem))
     this.#errors.add(errorLine(entry, problem))
     this.#failed++
-    this.#count(entry.item !== undefined)
+    this.#count(entry.fault === undefined)
   }
 
   saveAhead(entries: readonly Entry[]): void {
     if (entries.length === 0) return
-    this.#ahead = entries.map(({ number, result }) => [number, result!] as const)
+    this.#ahead = entries.map(({ number, result }) => [number, toBatchResult(result!)] as const)
     if (!this.hasBegun) this.#begin()
   }
 
@@ -202,6 +210,11 @@ export class FileWriter implements BatchWriter {
     if (isComplete || (!this.hasBegun && !this.#hasInterruptedRun)) this.#journal.remove()
   }
 
+  #addOutput(entry: Entry, text: string): void {
+    const head = this.#output.bytes === 0 ? this.#format.head(entry) : ''
+    if (text !== '') this.#output.add(head + text)
+  }
+
   #begin(): void {
     this.hasBegun = true
     this.#journal.write(this.from) // first, to claim the files for this run
@@ -211,9 +224,9 @@ export class FileWriter implements BatchWriter {
 
   #count(hasResponse: boolean): void {
     this.#items++
-    const isMany = this.#items - this.#checkpointItems >= CHECKPOINT_ITEMS // bounds the invalid items in memory
+    const isMany = this.#items - this.from.items >= MAX_WAITING_ITEMS
     if (!this.hasBegun && (hasResponse || isMany)) this.#begin()
-    if (this.hasBegun && (isMany || this.#now() - this.#checkpointMs >= CHECKPOINT_MS)) this.#checkpoint()
+    if (this.hasBegun && this.#now() - this.#checkpointMs >= CHECKPOINT_MS) this.#checkpoint()
   }
 
   #checkpoint(): void {
@@ -224,33 +237,47 @@ export class FileWriter implements BatchWriter {
     const ahead = this.#ahead.length === 0 ? {} : { ahead: this.#ahead }
     this.#journal.write({ ...this.progress, ...(read === undefined ? {} : { read }), ...ahead })
     this.#checkpointMs = this.#now()
-    this.#checkpointItems = this.#items
   }
 }
 
 /** Writes results to standard output and errors to standard error. Such a run cannot be resumed. */
-export function createPipeWriter(terminal: Terminal): BatchWriter {
+export function createPipeWriter(format: OutputFormat, terminal: Terminal): BatchWriter {
   let items = 0
   let failed = 0
+  let text = ''
+  const add = (entry: Entry, itemText: string) => {
+    if (items === 0) text = format.head(entry)
+    text += itemText
+    items++
+  }
   const state = (): Checkpoint => ({ items, failed, outputBytes: 0, errorBytes: 0 })
   return {
     from: NOTHING_DONE,
     get progress() {
       return state()
     },
-    async result(result) {
-      items++
-      await terminal.out(`${JSON.stringify(result)}\n`)
+    result(entry, json) {
+      add(entry, format.result(entry, json))
     },
     rejection(entry, problem) {
-      items++
+      add(entry, format.rejection(entry, problem))
       failed++
       terminal.err(printable(errorLine(entry, problem)))
+    },
+    async drained() {
+      const written = text
+      text = ''
+      if (written !== '') await terminal.out(written)
     },
     hasBegun: true,
     saveAhead() {},
     close() {},
   }
+}
+
+/** Converts a result to the form of the journal. */
+function toBatchResult(result: ItemResult): BatchResult {
+  return 'error' in result ? ({ error: result.error } as BatchResult) : JSON.parse(result.json)
 }
 
 function errorLine({ place, id }: Entry, problem: ProblemDetails): string {

@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { sleep } from '../../client/transport.ts'
 import type { ProblemDetails } from '../../types/generated.ts'
 import { type Entry, Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
+import { createLineComposer } from '../batch/line-text.ts'
+import { JSON_LINES, type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
 import { fetchResetTime, printSummary, warnAboutLimit } from '../batch/report.ts'
 import { sendItems } from '../batch/sender.ts'
 import { type BatchWriter, createPipeWriter, FileWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
 import { countedBytes, peek, type ReadBytes } from '../inputs/pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
-import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { readFileBytes, type SourceOptions, sourceFormat, sourceGroups } from '../inputs/source.ts'
 import {
   createServiceClient,
   DEFAULT_CHAIN_ID,
@@ -25,6 +28,7 @@ import { createProgress, formatCount, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
+  readonly outputFormat?: OutputFormat['name']
   readonly errors?: string
   readonly with?: string
   readonly radius?: number
@@ -47,21 +51,25 @@ const HEAD_BYTES = 65_536
 export async function runBatch(
   operation: Operation | 'mixed',
   file: string,
-  options: BatchVerbOptions,
+  givenOptions: BatchVerbOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const rule = await readItemRule(operation, options, terminal)
-  const isPiped = options.output === '-'
-  const { head, pieces } = await peek(readFileBytes(file, terminal), HEAD_BYTES)
+  const rule = await readItemRule(operation, givenOptions, terminal)
+  const isPiped = givenOptions.output === '-'
+  const { head: headPieces, pieces } = await peek(readFileBytes(file, terminal), HEAD_BYTES)
+  const head = Buffer.concat(headPieces).subarray(0, HEAD_BYTES)
+  const format = selectOutputFormat(givenOptions, sourceFormat(file, head.toString(), givenOptions))
+  // A table has no signatures.
+  const options: BatchVerbOptions = format.name === 'csv' ? { ...givenOptions, attest: 'none' } : givenOptions
   const inputBytes = file === '-' ? undefined : statSync(file).size
   const errors = options.errors ?? `${options.output.replace(/\.[^./\\]+$/, '')}.errors.ndjson`
   if (!isPiped) requireDistinctFiles(file, options.output, errors)
   let read: () => ReadBytes | undefined = () => undefined
   const writer = isPiped
-    ? createPipeWriter(terminal)
+    ? createPipeWriter(format, terminal)
     : new FileWriter(
-        { output: options.output, errors },
-        runIdentity(rule, options, Buffer.concat(head).subarray(0, HEAD_BYTES), inputBytes),
+        { output: options.output, errors, format },
+        runIdentity(rule, options, format, head, inputBytes),
         options.restart === true,
         terminal.now,
         () => read(),
@@ -78,9 +86,11 @@ export async function runBatch(
     )
   })
   read = counted.read
-  const source = sourceItems(counted.pieces, file === '-' ? 'standard input' : file, options)
+  const keepsLines = options.local === true && options.attest === 'none' && format === JSON_LINES
+  const source = sourceGroups(counted.pieces, file === '-' ? 'standard input' : file, { ...options, keepsLines })
   const onFault = (entry: Entry) => writer.rejection(entry, notSentProblem(entry.fault ?? ''))
-  const feeder = new Feeder(source, rule, onFault, new Map(ahead))
+  const composeLine = keepsLines ? createLineComposer(rule) : undefined
+  const feeder = new Feeder(source, rule, onFault, new Map(ahead), composeLine)
   const progress = createProgress(terminal, 'item')
   const show = () => {
     const { items, failed } = writer.progress
@@ -93,13 +103,14 @@ export async function runBatch(
       throw usage(`${file}: shorter than when the interrupted run read it: start again with --restart`)
     // A pipe can be read only once.
     if (file !== '-' && statSync(file).isFile() && options.local !== true) {
-      const items = sourceItems(readFileBytes(file, terminal), file, options)
-      await warnAboutLimit(new Feeder(items, rule, () => {}), skipped, transportOptions(options, terminal), terminal)
+      const groups = sourceGroups(readFileBytes(file, terminal), file, options)
+      await warnAboutLimit(new Feeder(groups, rule, () => {}), skipped, transportOptions(options, terminal), terminal)
     }
     await processAll(feeder, writer, options, show, terminal)
     isComplete = true
   } catch (error) {
     writer.saveAhead(feeder.answeredAhead)
+    await writer.drained()
     throw withHint(error, isPiped, writer, terminal)
   } finally {
     progress.stop()
@@ -147,19 +158,36 @@ async function processAll(
 ): Promise<void> {
   const flush = async () => {
     for (let entry = feeder.first; entry?.result !== undefined; entry = feeder.first) {
-      if (entry.result.error === undefined) await writer.result(entry.result)
+      if ('json' in entry.result) writer.result(entry, entry.result.json)
       else writer.rejection(entry, entry.result.error)
       feeder.settle()
-      show()
     }
+    show()
+    await writer.drained()
   }
   const { chainId = DEFAULT_CHAIN_ID, recipient, attest, concurrency, chunk: chunkItems } = options
   if (options.local === true) {
-    const { computeLocally, createLocalEngine } = await import('../local-engine.ts')
-    const engine = await createLocalEngine(terminal, options.data)
-    for await (const entry of feeder.unanswered()) {
+    const { createLocalEngine } = await import('../local-engine.ts')
+    const engine = createLocalEngine(terminal, options.data)
+    const compute = async (entries: readonly Entry[]) => {
+      if (entries.length === 0) return
+      const texts = entries.map(({ text, item }) => (item === undefined ? text! : JSON.stringify(item)))
+      const results = await engine.computeItems(texts, { chainId, recipient, attest: attest ?? 'each' })
+      entries.forEach((entry, index) => {
+        entry.result = results[index]
+      })
+    }
+    for await (const entries of feeder.unanswered()) {
+      await nextTick() // so that Ctrl-C is noticed
       if (terminal.signal.aborted) throw terminal.signal.reason
-      entry.result = await computeLocally(entry.item!, engine, { chainId, recipient, attest })
+      await compute(entries)
+      // Parsing a rejected line may find a fault in it, or an item that differs from the text.
+      const rejected = entries.filter(({ text, result }) => text !== undefined && 'error' in result!)
+      for (const entry of rejected) {
+        feeder.readLine(entry)
+        if (entry.fault !== undefined) entry.result = { error: notSentProblem(entry.fault) }
+      }
+      await compute(rejected.filter(({ fault }) => fault === undefined))
       await flush()
     }
     return flush()
@@ -234,12 +262,14 @@ async function readItemRule(
 function runIdentity(
   rule: ItemRule,
   options: BatchVerbOptions,
+  outputFormat: OutputFormat,
   head: Uint8Array,
   inputBytes: number | undefined,
 ): RunIdentity {
   const { chainId = DEFAULT_CHAIN_ID, attest = 'each', recipient, format, columns, errors } = options
+  const output = outputFormat.name === 'csv' ? { outputFormat: 'csv' } : {}
   return {
-    request: sha256OfJson({ ...rule, chainId, attest, recipient, format, columns, errors }),
+    request: sha256OfJson({ ...rule, chainId, attest, recipient, format, columns, errors, ...output }),
     inputBytes,
     inputHead: createHash('sha256').update(head).digest('hex'),
   }

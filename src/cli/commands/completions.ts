@@ -52,7 +52,8 @@ function readOption({ short, long, description, required, optional, argChoices =
 
 /**
  * Returns a bash function. It walks over the words before the cursor, and so knows the verb, how many arguments it has, and
- * whether the cursor is at the value of an option. Where it offers no word, bash completes names of files.
+ * whether the cursor is at the value of an option. Where it offers no word, bash completes names of files. In zsh, `path` and
+ * `words` are variables of the shell, so the function must not use these names; its second argument is empty there.
  */
 function bashScript(name: string, commands: readonly CompletedCommand[]): string {
   const pattern = (path: readonly string[], word: string) => quote(['', ...path, word].join(' '))
@@ -68,47 +69,48 @@ function bashScript(name: string, commands: readonly CompletedCommand[]): string
         ? []
         : clause(
             flags.map((flag) => pattern(path, flag)),
-            `words=${quote(choices.join(' '))}`,
+            `offered=${quote(choices.join(' '))}`,
           ),
     ),
   )
   const flagWords = commands.map(({ path, options }) => {
-    return `${quote(['', ...path].join(' '))}) words=${quote(options.flatMap(({ flags }) => flags).join(' '))} ;;`
+    return `${quote(['', ...path].join(' '))}) offered=${quote(options.flatMap(({ flags }) => flags).join(' '))} ;;`
   })
   const argumentWords = commands.flatMap(({ path, subcommands, argumentChoices }) => [
     ...(subcommands.length === 0
       ? []
-      : [`${pattern(path, '0')}) words=${quote(subcommands.map((child) => child.name).join(' '))} ;;`]),
+      : [`${pattern(path, '0')}) offered=${quote(subcommands.map((child) => child.name).join(' '))} ;;`]),
     ...argumentChoices.flatMap((choices, index) =>
-      choices.length === 0 ? [] : [`${pattern(path, String(index))}) words=${quote(choices.join(' '))} ;;`],
+      choices.length === 0 ? [] : [`${pattern(path, String(index))}) offered=${quote(choices.join(' '))} ;;`],
     ),
   ])
   const indented = (lines: readonly string[], depth: number) => lines.map((line) => `${' '.repeat(depth)}${line}`)
   return `${[
     `_${name}() {`,
-    '  local current="$2" path="" words="" count=0 index word',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a parameter expansion of bash
+    '  local current="${COMP_WORDS[COMP_CWORD]}" verb="" offered="" count=0 index word',
     '  for ((index = 1; index < COMP_CWORD; index++)); do',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a parameter expansion of bash
     '    word="${COMP_WORDS[index]}"',
-    '    case "$path $word" in',
-    ...indented([...clause(groups, 'path="$path $word" count=0'), ...clause(valued, '((index++))')], 6),
+    '    case "$verb $word" in',
+    ...indented([...clause(groups, 'verb="$verb $word" count=0'), ...clause(valued, '((index++))')], 6),
     '      *) [[ $word == -* ]] || ((count++)) ;;',
     '    esac',
     '  done',
     '  if ((index > COMP_CWORD)); then # at the value of an option',
-    '    case "$path $word" in',
+    '    case "$verb $word" in',
     ...indented(values, 6),
     '    esac',
     '  elif [[ $current == -* ]]; then',
-    '    case "$path" in',
+    '    case "$verb" in',
     ...indented(flagWords, 6),
     '    esac',
     '  else',
-    '    case "$path $count" in',
+    '    case "$verb $count" in',
     ...indented(argumentWords, 6),
     '    esac',
     '  fi',
-    '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
+    '  COMPREPLY=($(compgen -W "$offered" -- "$current"))',
     '}',
     `complete -o default -F _${name} ${name}`,
   ].join('\n')}\n`

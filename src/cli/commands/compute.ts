@@ -70,7 +70,7 @@ async function computeResult(
     return callOperation(compute, operation, { ...inputs, radius }, call)
   }
   const { createLocalEngine } = await import('../local-engine.ts')
-  const engine = await createLocalEngine(terminal, options.data)
+  const engine = createLocalEngine(terminal, options.data)
   const body = { chainId, ...inputs, radius, recipient, schema }
   return JSON.parse(await engine.compute(operation, body, resultSignature))
 }

@@ -1,6 +1,7 @@
 /** Reads the records of a service: one page after the other, a single one, or all of them. */
 import { readJsonLines } from '../../client/lines.ts'
 import { createTransport, type Transport } from '../../client/transport.ts'
+import { csvField } from '../csv-field.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
 import { createProgress, formatCount, printable, type Terminal } from '../terminal.ts'
 
@@ -161,11 +162,4 @@ async function print(text: string, terminal: Terminal): Promise<void> {
 function csvRow(record: object): string {
   const members = record as Readonly<Record<string, unknown>>
   return CSV_COLUMNS.map((name) => csvField(members[name])).join(',')
-}
-
-/** Formats a field (RFC 4180). A list is JSON. */
-function csvField(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

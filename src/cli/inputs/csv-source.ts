@@ -1,6 +1,13 @@
 import type { Notation } from '../../geometry/notation.ts'
 import { peek } from './pieces.ts'
-import { MAX_ITEM_CHARACTERS, parsePoint, readNotation, SourceError, type SourceItem } from './source-item.ts'
+import {
+  loadNotationReader,
+  MAX_ITEM_CHARACTERS,
+  type NotationReader,
+  parsePoint,
+  SourceError,
+  type SourceItem,
+} from './source-item.ts'
 
 interface CsvRecord {
   readonly fields: readonly string[]
@@ -8,66 +15,111 @@ interface CsvRecord {
   readonly line: number
 }
 
+const QUOTE = 0x22
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+
 /**
- * Reads records of comma-separated values (RFC 4180). Quoted fields may contain separators, line ends and doubled quotes. Empty
- * lines are skipped.
- *
- * @param separator one character
- * @throws {SourceError} on an unclosed quote
+ * Splits text into records of comma-separated values (RFC 4180). Quoted fields may contain separators, line ends and doubled
+ * quotes. Empty lines are skipped.
  */
-async function* csvRecords(
-  texts: AsyncIterable<string>,
-  separator: string,
-): AsyncGenerator<CsvRecord, void, undefined> {
-  let fields: string[] = []
-  let field = ''
-  let line = 1
-  let startLine = 1
-  let isQuoted = false
+class CsvCutter {
+  readonly #separator: number
+  #fields: string[] = []
+  #field = ''
+  /** Line at the end of the text so far, and line of the first character of the open record. */
+  #line = 1
+  #startLine = 1
+  #isQuoted = false
   /** True after a quote inside quotes, which either closes them or is the first of two. */
-  let isAfterQuote = false
-  let length = 0
-  const endRecord = (): CsvRecord | undefined => {
-    const isEmpty = fields.length === 0 && field.trim() === ''
-    const record = { fields: [...fields, field], line: startLine }
-    fields = []
-    field = ''
-    length = 0
-    startLine = line
-    return isEmpty ? undefined : record
+  #isAfterQuote = false
+  /** Characters of the open record. */
+  #length = 0
+
+  /** @param separator one character */
+  constructor(separator: string) {
+    this.#separator = separator.charCodeAt(0)
   }
-  for await (const text of texts) {
-    for (const character of text) {
-      if (character === '\n') line++
-      if (++length > MAX_ITEM_CHARACTERS) throw new SourceError(`line ${startLine}`, 'is longer than 32 MiB')
-      if (isQuoted && !isAfterQuote) {
-        if (character === '"') isAfterQuote = true
-        else field += character
+
+  /** Returns the records that end in `text`. @throws {SourceError} on a record that is too long */
+  push(text: string): CsvRecord[] {
+    const records: CsvRecord[] = []
+    for (let index = 0; index < text.length; ) {
+      if (this.#isQuoted && !this.#isAfterQuote) {
+        index = this.#pushQuoted(text, index)
         continue
       }
-      if (isAfterQuote) {
-        isAfterQuote = false
-        if (character === '"') {
-          field += '"'
-          continue
-        }
-        isQuoted = false
+      const code = text.charCodeAt(index)
+      if (this.#isAfterQuote) {
+        this.#isAfterQuote = false
+        this.#isQuoted = code === QUOTE
       }
-      if (character === '"' && field.trim() === '') {
-        isQuoted = true
-        field = ''
-      } else if (character === separator) {
-        fields.push(field)
-        field = ''
-      } else if (character === '\n') {
-        const record = endRecord()
-        if (record !== undefined) yield record
-      } else if (character !== '\r') field += character
+      if (code === QUOTE && (this.#isQuoted || this.#field.trim() === '')) {
+        // The second of two quotes is one quote of the field; any other opens the field.
+        this.#field = this.#isQuoted ? `${this.#field}"` : ''
+        this.#isQuoted = true
+        index = this.#advance(index, index + 1)
+      } else if (code === this.#separator) {
+        this.#fields.push(this.#field)
+        this.#field = ''
+        index = this.#advance(index, index + 1)
+      } else if (code === LINE_FEED) {
+        this.#line++
+        const record = this.#endRecord()
+        if (record !== undefined) records.push(record)
+        index++
+      } else if (code === CARRIAGE_RETURN) index++
+      else {
+        const end = this.#endOfPlain(text, index)
+        this.#field += text.slice(index, end)
+        index = this.#advance(index, end)
+      }
     }
+    return records
   }
-  if (isQuoted && !isAfterQuote) throw new SourceError(`line ${startLine}`, 'a quote is not closed')
-  const last = endRecord()
-  if (last !== undefined) yield last
+
+  /** Returns the last record if it has no line end. @throws {SourceError} on an unclosed quote */
+  end(): CsvRecord | undefined {
+    if (this.#isQuoted && !this.#isAfterQuote) throw new SourceError(`line ${this.#startLine}`, 'a quote is not closed')
+    return this.#endRecord()
+  }
+
+  /** Takes text inside quotes, up to the next quote. Returns the index after it. */
+  #pushQuoted(text: string, start: number): number {
+    const quote = text.indexOf('"', start)
+    const end = quote < 0 ? text.length : quote
+    for (let at = text.indexOf('\n', start); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) this.#line++
+    this.#field += text.slice(start, end)
+    this.#isAfterQuote = quote >= 0
+    return this.#advance(start, quote < 0 ? end : end + 1)
+  }
+
+  /** Returns the end of the characters that have no meaning of their own. The first of them is at `start`. */
+  #endOfPlain(text: string, start: number): number {
+    for (let index = start + 1; index < text.length; index++) {
+      const code = text.charCodeAt(index)
+      if (code === this.#separator || code === LINE_FEED || code === CARRIAGE_RETURN || code === QUOTE) return index
+    }
+    return text.length
+  }
+
+  #advance(start: number, end: number): number {
+    this.#length += end - start
+    if (this.#length > MAX_ITEM_CHARACTERS) throw new SourceError(`line ${this.#startLine}`, 'is longer than 32 MiB')
+    return end
+  }
+
+  /** Returns undefined for an empty line. */
+  #endRecord(): CsvRecord | undefined {
+    const isEmpty = this.#fields.length === 0 && this.#field.trim() === ''
+    this.#fields.push(this.#field)
+    const record = { fields: this.#fields, line: this.#startLine }
+    this.#fields = []
+    this.#field = ''
+    this.#length = 0
+    this.#startLine = this.#line
+    return isEmpty ? undefined : record
+  }
 }
 
 /** Returns the separator of a header, which is the most frequent one. */
@@ -96,9 +148,14 @@ type InputColumns =
   | { readonly kind: 'text'; readonly column: number; readonly notation: Notation }
 
 interface Columns {
+  /** Names as the header has them. */
+  readonly header: readonly string[]
+  /** Names in lower case, without spaces around them. */
   readonly names: readonly string[]
   /** Inputs by member of an operation. The key `''` is an input whose columns name no member. */
   readonly inputs: ReadonlyMap<string, InputColumns>
+  /** Undefined if no input is text. */
+  readonly readText: NotationReader | undefined
   readonly id: number
   readonly radius: number
 }
@@ -114,18 +171,23 @@ interface Columns {
 export async function* csvItems(
   texts: AsyncIterable<string>,
   header: string | undefined,
-): AsyncGenerator<SourceItem, void, undefined> {
+): AsyncGenerator<SourceItem[], void, undefined> {
   const { head: start, pieces: allTexts } = await peek(texts, HEADER_CHARACTERS)
   const head = start.join('')
   const separator = detectSeparator(head.slice(0, Math.max(0, head.indexOf('\n')) || head.length))
-  let columns = header === undefined ? undefined : readHeader(header.split(','), 1)
-  for await (const { fields, line } of csvRecords(allTexts, separator)) {
-    if (columns === undefined) columns = readHeader(fields, line)
-    else yield await readRow(fields, columns, line)
+  const cutter = new CsvCutter(separator)
+  let columns = header === undefined ? undefined : await readHeader(header.split(','), 1)
+  const readRecords = async (records: CsvRecord[]): Promise<SourceItem[]> => {
+    const first = columns === undefined ? records.shift() : undefined
+    if (first !== undefined) columns = await readHeader(first.fields, first.line)
+    return records.map((record) => readRow(record, columns!))
   }
+  for await (const text of allTexts) yield await readRecords(cutter.push(text))
+  const last = cutter.end()
+  if (last !== undefined) yield await readRecords([last])
 }
 
-function readHeader(header: readonly string[], line: number): Columns {
+async function readHeader(header: readonly string[], line: number): Promise<Columns> {
   const names = header.map((name) => name.trim().toLowerCase())
   const inputs = new Map<string, InputColumns>()
   for (const member of ['', ...MEMBERS]) {
@@ -141,7 +203,8 @@ function readHeader(header: readonly string[], line: number): Columns {
         'or give the names with --columns lon,lat',
     )
   }
-  return { names, inputs, id: names.indexOf('id'), radius: names.indexOf('radius') }
+  const readText = [...inputs.values()].some(({ kind }) => kind === 'text') ? await loadNotationReader() : undefined
+  return { header, names, inputs, readText, id: names.indexOf('id'), radius: names.indexOf('radius') }
 }
 
 function findInputColumns(names: readonly string[], prefix: string): InputColumns | undefined {
@@ -155,15 +218,16 @@ function findInputColumns(names: readonly string[], prefix: string): InputColumn
   return uid >= 0 ? { kind: 'uid', column: uid } : undefined
 }
 
-async function readRow(fields: readonly string[], columns: Columns, line: number): Promise<SourceItem> {
-  const { names, inputs } = columns
+function readRow({ fields, line }: CsvRecord, columns: Columns): SourceItem {
+  const { header, names, inputs } = columns
   const id = fields[columns.id]
-  const base = { place: `line ${line}`, ...(id === undefined || id === '' ? {} : { id }) }
+  const row = { columns: header, fields }
+  const base = { place: `line ${line}`, row, ...(id === undefined || id === '' ? {} : { id }) }
   if (fields.length > names.length)
     return { ...base, fault: `has ${fields.length} fields, but the header has ${names.length}` }
   const members: Record<string, unknown> = {}
   for (const [member, inputColumns] of inputs) {
-    const read = await readRowInput(fields, inputColumns, names)
+    const read = readRowInput(fields, inputColumns, columns)
     if ('fault' in read) return { ...base, fault: read.fault }
     members[member] = read.value
   }
@@ -183,11 +247,11 @@ function renameInput({ '': input, ...otherMembers }: Record<string, unknown>): R
   return input === undefined ? otherMembers : { input, ...otherMembers }
 }
 
-async function readRowInput(
+function readRowInput(
   fields: readonly string[],
   inputColumns: InputColumns,
-  names: readonly string[],
-): Promise<{ readonly value: unknown } | { readonly fault: string }> {
+  { names, readText }: Columns,
+): { readonly value: unknown } | { readonly fault: string } {
   if (inputColumns.kind === 'point') {
     const [lon, lat] = [fields[inputColumns.lon] ?? '', fields[inputColumns.lat] ?? '']
     const point = parsePoint(lon, lat)
@@ -202,6 +266,6 @@ async function readRowInput(
       ? { value: { uid: text } }
       : { fault: `${columnName}: not a UID (0x and 64 hex digits)` }
   }
-  const read = await readNotation(inputColumns.notation, text)
+  const read = readText!(inputColumns.notation, text)
   return 'fault' in read ? { fault: `${columnName}: ${read.fault}` } : read
 }

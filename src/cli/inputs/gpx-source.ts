@@ -20,7 +20,7 @@ interface OpenElement {
  *
  * @throws {SourceError} on text that is not XML or not GPX
  */
-export async function* gpxItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
+export async function* gpxItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem[], void, undefined> {
   const parser = new SaxesParser<{ xmlns: false; position: true }>({ xmlns: false, position: true })
   const items: SourceItem[] = []
   let open: OpenElement | undefined
@@ -66,10 +66,10 @@ export async function* gpxItems(texts: AsyncIterable<string>): AsyncGenerator<So
 
   for await (const text of texts) {
     parser.write(text)
-    yield* items.splice(0)
+    yield items.splice(0)
   }
   parser.close()
-  yield* items
+  yield items
   if (!isGpx) throw new SourceError('', 'has no <gpx>')
 }
 

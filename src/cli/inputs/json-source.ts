@@ -1,5 +1,5 @@
 import { isObject } from '../../client/forms.ts'
-import { splitLines } from './pieces.ts'
+import { type Line, splitLines } from './pieces.ts'
 import { MAX_ITEM_CHARACTERS, SourceError, type SourceItem } from './source-item.ts'
 
 /** A complete JSON value as text, and the line where it begins. */
@@ -131,36 +131,53 @@ class JsonCutter {
 }
 
 /** Reads a sequence of JSON documents of any number of lines: geometries, Features, FeatureCollections. */
-export async function* jsonItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
+export async function* jsonItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem[], void, undefined> {
   const cutter = new JsonCutter()
-  for await (const text of texts) {
-    for (const piece of cutter.push(text)) yield* parseItems(piece)
-  }
+  for await (const text of texts) yield cutter.push(text).flatMap(parseItems)
   cutter.end()
 }
 
 /** Reads one document per line. An invalid line does not affect the others. */
-export async function* jsonLineItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
-  for await (const { text, number } of splitLines(texts)) {
-    // RFC 8142 puts a record separator before each text.
-    const line = text.startsWith('\u001e') ? text.slice(1) : text
-    if (line.trim() !== '') yield* parseItems({ text: line, line: number })
-  }
+export async function* jsonLineItems(
+  texts: AsyncIterable<string>,
+  { keepsLines = false }: { readonly keepsLines?: boolean | undefined } = {},
+): AsyncGenerator<SourceItem[], void, undefined> {
+  const read = keepsLines ? keepLine : parseLine
+  for await (const lines of splitLines(texts)) yield lines.flatMap(read)
 }
 
-function* parseItems({ text, line }: JsonPiece): Generator<SourceItem, void, undefined> {
+function keepLine(line: Line): SourceItem | SourceItem[] {
+  const { text, number } = line
+  // With an escape, the text could hide the type of a collection.
+  const isOneItem = text.startsWith('{') && !text.includes('\\') && !text.includes('"FeatureCollection"')
+  return isOneItem ? { place: `line ${number}`, line: text } : parseLine(line)
+}
+
+/** Parses the line of an item that was not parsed. */
+export function parseLineItem({ place, line }: SourceItem): SourceItem {
+  const [item] = parseItems({ text: line!, line: 0 })
+  return { ...item, place }
+}
+
+function parseLine({ text, number }: Line): SourceItem[] {
+  // RFC 8142 puts a record separator before each text.
+  const line = text.startsWith('\u001e') ? text.slice(1) : text
+  return line.trim() === '' ? [] : parseItems({ text: line, line: number })
+}
+
+function parseItems({ text, line }: JsonPiece): SourceItem[] {
   const place = `line ${line}`
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    yield { place, fault: `is not JSON: ${(error as Error).message}` }
-    return
+    return [{ place, fault: `is not JSON: ${(error as Error).message}` }]
   }
-  if (!isObject(value)) yield { place, fault: 'is not a JSON object' }
-  else if (value['type'] !== 'FeatureCollection') yield toSourceItem(value, place)
-  else if (!Array.isArray(value['features'])) yield { place, fault: 'a FeatureCollection without a list "features"' }
-  else for (const feature of value['features']) yield toSourceItem(feature, place)
+  if (!isObject(value)) return [{ place, fault: 'is not a JSON object' }]
+  if (value['type'] !== 'FeatureCollection') return [toSourceItem(value, place)]
+  const { features } = value
+  if (!Array.isArray(features)) return [{ place, fault: 'a FeatureCollection without a list "features"' }]
+  return features.map((feature) => toSourceItem(feature, place))
 }
 
 function toSourceItem(value: unknown, place: string): SourceItem {

@@ -82,18 +82,21 @@ export interface Line {
   readonly number: number
 }
 
-/** Splits a text into lines without their ends (`\n` or `\r\n`). The last line needs no end. */
-export async function* splitLines(texts: AsyncIterable<string>): AsyncGenerator<Line, void, undefined> {
+/**
+ * Splits a text into lines without their ends (`\n` or `\r\n`). The last line needs no end. Yields the lines that end in one piece
+ * of the text together.
+ */
+export async function* splitLines(texts: AsyncIterable<string>): AsyncGenerator<Line[], void, undefined> {
   let number = 0
   let remainder = ''
   for await (const piece of texts) {
     const lines = piece.split('\n')
     lines[0] = remainder + lines[0]
     remainder = lines.pop()!
-    for (const text of lines) yield { text: stripCarriageReturn(text), number: ++number }
+    yield lines.map((text) => ({ text: stripCarriageReturn(text), number: ++number }))
     if (remainder.length > MAX_ITEM_CHARACTERS) throw new SourceError(`line ${number + 1}`, 'is longer than 32 MiB')
   }
-  if (remainder !== '') yield { text: stripCarriageReturn(remainder), number: number + 1 }
+  if (remainder !== '') yield [{ text: stripCarriageReturn(remainder), number: number + 1 }]
 }
 
 function stripCarriageReturn(text: string): string {

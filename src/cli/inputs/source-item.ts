@@ -12,6 +12,17 @@ export interface SourceItem {
   readonly fault?: string
   /** The `id` of the Feature or the row. */
   readonly id?: string | number
+  /** The row of a table, unchanged. */
+  readonly row?: TableRow
+  /** The line of an item that was not parsed. `parseLineItem` parses it. */
+  readonly line?: string
+}
+
+/** A row of a table as text. It may have more or fewer fields than the table has columns. */
+export interface TableRow {
+  /** Column names, the same list for all rows of a table. */
+  readonly columns: readonly string[]
+  readonly fields: readonly string[]
 }
 
 /** An error after which the remaining file cannot be read. */
@@ -77,13 +88,23 @@ export async function readPlaceText(text: string): Promise<PlaceText> {
 
 /** Reads a text in a given notation. */
 export async function readNotation(notation: Notation, text: string): Promise<PlaceText> {
+  return (await loadNotationReader())(notation, text)
+}
+
+/** Reads a text in a given notation, for many texts in a row. */
+export type NotationReader = (notation: Notation, text: string) => PlaceText
+
+/** Loads the readers of all notations. Most inputs need none of them. */
+export async function loadNotationReader(): Promise<NotationReader> {
   const { readLocationText } = await import('../../geometry/location-text.ts')
-  try {
-    return { value: readLocationText(notation, text, [], LIMITS) }
-  } catch (error) {
-    if (!(error instanceof ProblemError)) throw error
-    const hint = error.data.invalidParts?.[0]?.hint
-    return { fault: `not ${notation.toUpperCase()}: ${error.message}${hint === undefined ? '' : ` (${hint})`}` }
+  return (notation, text) => {
+    try {
+      return { value: readLocationText(notation, text, [], LIMITS) }
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      const hint = error.data.invalidParts?.[0]?.hint
+      return { fault: `not ${notation.toUpperCase()}: ${error.message}${hint === undefined ? '' : ` (${hint})`}` }
+    }
   }
 }
 

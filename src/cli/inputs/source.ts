@@ -6,13 +6,15 @@ import { csvItems } from './csv-source.ts'
 import { gpxItems } from './gpx-source.ts'
 import { isJsonLines, jsonItems, jsonLineItems } from './json-source.ts'
 import { decodeText, peek, splitLines } from './pieces.ts'
-import { type Format, isWkt, readNotation, SourceError, type SourceItem } from './source-item.ts'
+import { type Format, isWkt, loadNotationReader, SourceError, type SourceItem } from './source-item.ts'
 
 export interface SourceOptions {
   /** Format of the text. If absent, it is detected from the name and the beginning. */
   readonly format?: Format | undefined
   /** Column names of a table without a header. */
   readonly columns?: string | undefined
+  /** True: lines of JSON are not parsed, except for those with several items. */
+  readonly keepsLines?: boolean | undefined
 }
 
 const EXTENSIONS: Readonly<Record<string, Format>> = {
@@ -27,21 +29,30 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
 }
 const HEAD_CHARACTERS = 65_536
 
-/**
- * Reads all items of a text as a stream.
- *
- * @param name name of the file, for the format and for messages
- * @throws {CommandError} on an error after which the text cannot be read
- */
+/** Reads all items of a text as a stream. Parameters and errors are those of `sourceGroups`. */
 export async function* sourceItems(
   pieces: AsyncIterable<Uint8Array>,
   name: string,
   options: SourceOptions = {},
 ): AsyncGenerator<SourceItem, void, undefined> {
+  for await (const items of sourceGroups(pieces, name, options)) yield* items
+}
+
+/**
+ * Reads all items of a text as a stream. Yields the items that end in one piece of the text together, because a step of an
+ * asynchronous generator for each item took as long as computing its result.
+ *
+ * @param name name of the file, for the format and for messages
+ * @throws {CommandError} on an error after which the text cannot be read
+ */
+export async function* sourceGroups(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+  options: SourceOptions = {},
+): AsyncGenerator<readonly SourceItem[], void, undefined> {
   try {
     const { head, pieces: texts } = await peek(decodeText(pieces), HEAD_CHARACTERS)
-    const format = options.format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head.join(''))
-    yield* READERS[format](texts, options)
+    yield* READERS[sourceFormat(name, head.join(''), options)](texts, options)
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
     throw usage(`${name}: ${error.message}`, error)
@@ -49,13 +60,22 @@ export async function* sourceItems(
 }
 
 const READERS: Readonly<
-  Record<Format, (texts: AsyncIterable<string>, options: SourceOptions) => AsyncIterable<SourceItem>>
+  Record<Format, (texts: AsyncIterable<string>, options: SourceOptions) => AsyncIterable<readonly SourceItem[]>>
 > = {
   json: jsonItems,
   ndjson: jsonLineItems,
   csv: (texts, { columns }) => csvItems(texts, columns),
   gpx: gpxItems,
   wkt: wktItems,
+}
+
+/**
+ * Returns the format of a text: the given one, or that of the file's name, or the one that the text begins like.
+ *
+ * @param head the first `HEAD_CHARACTERS` of the text
+ */
+export function sourceFormat(name: string, head: string, { format }: SourceOptions): Format {
+  return format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head)
 }
 
 function detectFormat(head: string): Format {
@@ -66,10 +86,11 @@ function detectFormat(head: string): Format {
 }
 
 /** Reads one geometry per line. */
-async function* wktItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
-  for await (const { text, number } of splitLines(texts)) {
-    if (text.trim() === '') continue
-    yield { place: `line ${number}`, ...(await readNotation('wkt', text.trim())) }
+async function* wktItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem[], void, undefined> {
+  const read = await loadNotationReader()
+  for await (const lines of splitLines(texts)) {
+    const filled = lines.filter(({ text }) => text.trim() !== '')
+    yield filled.map(({ text, number }) => ({ place: `line ${number}`, ...read('wkt', text.trim()) }))
   }
 }
 

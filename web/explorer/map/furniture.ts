@@ -8,6 +8,8 @@ import { wrapped } from '../geo/shape.ts'
 const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 45]
 const MAX_LINES = 9
 const SCALE_PIXELS = 96
+/** Sources of the outlines and of the cities. */
+const SOURCES = 'Natural Earth, GeoNames'
 /** Metres per pixel at the equator at zoom 0, with tiles of 512 pixels. */
 const METERS_PER_PIXEL = 78_271.517
 
@@ -15,7 +17,7 @@ export function addFurniture(map: MapLibreMap, host: HTMLElement): { credit(sour
   const cursor = h('span', { class: 'map-cursor' })
   const scale = h('span', { class: 'map-scale' })
   const ticks = h('div', { 'aria-hidden': 'true' })
-  const credits = h('span', {}, 'Natural Earth')
+  const credits = h('span', {}, SOURCES)
   const foot = h('div', { class: 'map-foot' }, cursor, credits, scale)
   host.append(ticks, foot)
 
@@ -41,7 +43,7 @@ export function addFurniture(map: MapLibreMap, host: HTMLElement): { credit(sour
   drawGraticule(map)
   return {
     credit(source) {
-      if (source !== '') credits.textContent = `${source}, Natural Earth`
+      if (source !== '') credits.textContent = `${source}, ${SOURCES}`
     },
   }
 }

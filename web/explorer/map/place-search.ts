@@ -1,6 +1,6 @@
 /** A field that finds a place by its name or by its coordinates: an ARIA combobox with a list of suggestions. */
 import { announce, h, replace } from '../dom.ts'
-import { type FoundPlace, findPlaces, type Places } from './places.ts'
+import { type FoundPlace, findPlaces, type Places, type PlacesFile, readPlaces } from './places.ts'
 
 const DATA = new URL('./places.json', import.meta.url).href
 
@@ -121,6 +121,5 @@ export function createPlaceSearch(pick: (place: FoundPlace, isOnlyShown: boolean
 async function loadPlaces(): Promise<Places> {
   const response = await fetch(DATA)
   if (!response.ok) throw new Error(`the places could not be loaded (HTTP status ${response.status})`)
-  const { places } = (await response.json()) as { places: [string, string, number, number][] }
-  return places.map(([name, detail, longitude, latitude]) => ({ name, detail, position: [longitude, latitude] }))
+  return readPlaces((await response.json()) as PlacesFile)
 }

@@ -13,6 +13,19 @@ export interface FoundPlace {
 /** The most populous place first. */
 export type Places = readonly FoundPlace[]
 
+/** The content of places.json, which scripts/build-places.mjs writes. */
+export interface PlacesFile {
+  /** Names of countries by their code. */
+  readonly countries: Readonly<Record<string, string>>
+  readonly places: readonly (readonly [name: string, country: string, longitude: number, latitude: number])[]
+}
+
+export function readPlaces({ countries, places }: PlacesFile): Places {
+  return places.map(([name, country, longitude, latitude]) => {
+    return { name, detail: countries[country] ?? country, position: [longitude, latitude] }
+  })
+}
+
 const MAX_SUGGESTIONS = 7
 /**
  * Returns places whose name or country begins with the text, or has a word that does. Names come before countries. Text that is
@@ -27,18 +40,18 @@ export function findPlaces(places: Places, text: string): Places {
   }
   const wanted = plain(text)
   if (wanted === '') return []
-  const rank = ({ name, detail }: FoundPlace) =>
-    [plain(name).startsWith(wanted), hasWord(name, wanted), hasWord(detail, wanted)].indexOf(true)
+  const rank = ({ name, detail }: FoundPlace) => {
+    const plainName = ` ${plain(name)}`
+    if (plainName.startsWith(` ${wanted}`)) return 0
+    if (plainName.includes(` ${wanted}`)) return 1
+    return ` ${plain(detail)}`.includes(` ${wanted}`) ? 2 : -1
+  }
   return places
     .map((place) => ({ place, rank: rank(place) }))
     .filter(({ rank }) => rank >= 0)
     .sort((a, b) => a.rank - b.rank) // stable, so places of one rank stay ordered by population
     .slice(0, MAX_SUGGESTIONS)
     .map(({ place }) => place)
-}
-
-function hasWord(name: string, wanted: string): boolean {
-  return ` ${plain(name)}`.includes(` ${wanted}`)
 }
 
 /** `São Paulo` → `sao paulo` */

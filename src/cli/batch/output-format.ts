@@ -1,0 +1,70 @@
+/** The formats of a batch's results: lines of JSON, and a table. */
+import { extname } from 'node:path'
+import type { ProblemDetails } from '../../types/generated.ts'
+import { csvField } from '../csv-field.ts'
+import { usage } from '../exit-codes.ts'
+import type { Format } from '../inputs/source-item.ts'
+import type { Entry } from './feeder.ts'
+
+export interface OutputFormat {
+  readonly name: 'ndjson' | 'csv'
+  /** Returns the text before the first item; it may be empty. */
+  head(first: Entry): string
+  /** @param json the result as JSON text */
+  result(entry: Entry, json: string): string
+  /** Returns the text of a rejected item; empty if the format has only results. */
+  rejection(entry: Entry, problem: ProblemDetails): string
+}
+
+export const JSON_LINES: OutputFormat = {
+  name: 'ndjson',
+  head: () => '',
+  result: (_entry, json) => `${json}\n`,
+  rejection: () => '',
+}
+
+const RESULT_COLUMNS = ['result', 'units', 'operation', 'error'] as const
+
+/**
+ * A table with the columns of the input, or with an `id` if the input is not a table, followed by `RESULT_COLUMNS`. It has a row
+ * for every item.
+ */
+const TABLE: OutputFormat = {
+  name: 'csv',
+  head: ({ row }) => csvLine([...(row?.columns ?? ['id']), ...RESULT_COLUMNS]),
+  result(entry, json) {
+    const { result, units, operation } = JSON.parse(json)
+    return csvLine([...inputFields(entry), result, units, operation, ''])
+  },
+  rejection: (entry, { detail }) => csvLine([...inputFields(entry), '', '', '', detail]),
+}
+
+/** Returns as many fields as the input has columns, so that the fields after them are in their columns. */
+function inputFields({ row, id }: Entry): readonly unknown[] {
+  return row === undefined ? [id] : row.columns.map((_, index) => row.fields[index])
+}
+
+function csvLine(values: readonly unknown[]): string {
+  return `${values.map(csvField).join(',')}\n`
+}
+
+interface OutputOptions {
+  readonly output: string
+  readonly outputFormat?: OutputFormat['name']
+  readonly attest?: 'each' | 'none'
+}
+
+/**
+ * Selects the format of the results: the given one, or that of the output's name. On standard output a table gives a table,
+ * unless signatures are asked for: a table has none.
+ *
+ * @throws {CommandError} if a table is to be signed
+ */
+export function selectOutputFormat(options: OutputOptions, inputFormat: Format): OutputFormat {
+  const { output, outputFormat, attest } = options
+  const isTableName = extname(output).toLowerCase() === '.csv'
+  const isTable = output === '-' ? inputFormat === 'csv' && attest !== 'each' : isTableName
+  if (outputFormat === undefined ? !isTable : outputFormat === 'ndjson') return JSON_LINES
+  if (attest !== 'each') return TABLE
+  throw usage('a table (csv) has no signatures: give another --output or --output-format ndjson, or --attest none')
+}

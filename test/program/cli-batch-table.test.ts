@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cliFolder, type RunOptions, runCli } from '../cli-runner.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+/** Cells that a careless writer changes: quotes, separators, line ends, spaces, a formula, an escape sequence, no text. */
+const CELLS = [
+  'plain',
+  'a "quoted" word',
+  'one, two; three',
+  'two\nlines',
+  'two\r\nlines',
+  ' spaces ',
+  '=1+1',
+  '\u001b[1m',
+  '',
+]
+
+/** Reads a table by the rules of RFC 4180, independently of the program. */
+function parseTable(text: string): string[][] {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    rows.at(-1)!.push(quoted?.replaceAll('""', '"') ?? plain!)
+    if (end === '') break
+    if (end !== ',') rows.push([])
+  }
+  return rows.slice(0, -1)
+}
+
+describe('a table of results', () => {
+  let folder: ReturnType<typeof cliFolder>
+  beforeEach(() => {
+    folder = cliFolder()
+  })
+  afterEach(() => folder.remove())
+
+  const path = (name: string) => join(folder.path, name)
+  const file = (name: string, text: string | Uint8Array) => {
+    writeFileSync(path(name), text)
+    return path(name)
+  }
+  const distances = (input: string, more: readonly string[] = [], options: RunOptions = {}) =>
+    runCli(['batch', 'distance', input, '--with', 'to=2.3522,48.8566', '--local', ...more], {
+      env: { DATA_DIR: path('.data') },
+      ...options,
+    })
+  const table = (name: string) => parseTable(readFileSync(path(name), 'utf8'))
+
+  it('has the columns of the input unchanged, then those of the result, and a row for every item', async () => {
+    const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
+    const rows = CELLS.map((cell, index) => `${quoted(cell)};${index};2.2945;48.8584\r\n`)
+    const text = `\ufeffNote;id;LON;Lat\r\n${rows.join('')}\r\nshort;9;2.2945\r\nlong;10;2.2945;48.8584;more\r\nlast;11;2.3522;48.8566`
+    const run = await distances(file('cells.csv', text), ['-o', path('out.csv')])
+    expect([run.exitCode, run.out]).toEqual([
+      1,
+      `10 results in ${path('out.csv')}, 2 rejected (${path('out.errors.ndjson')}); 0.0 s\n`,
+    ])
+    const header = ['Note', 'id', 'LON', 'Lat', 'result', 'units', 'operation', 'error']
+    const result = (value: string) => [value, 'meters', 'distance', '']
+    expect(table('out.csv')).toEqual([
+      header,
+      ...CELLS.map((cell, index) => [cell, String(index), '2.2945', '48.8584', ...result('4238.77')]),
+      ['short', '9', '2.2945', '', '', '', '', 'column "lat": latitude "" is not a number'],
+      ['long', '10', '2.2945', '48.8584', '', '', '', 'has 5 fields, but the header has 4'],
+      ['last', '11', '2.3522', '48.8566', ...result('0')],
+    ])
+    const errors = readFileSync(path('out.errors.ndjson'), 'utf8').trim().split('\n')
+    expect(errors.map((line) => JSON.parse(line).id)).toEqual(['9', '10'])
+  })
+
+  it('has the id of each item if the input is not a table', async () => {
+    const lines = ['{"id":"a,b","type":"Point","coordinates":[2.2945,48.8584]}', '{"id":"\\ud800"}', 'nonsense']
+    const input = file('in.ndjson', `${lines.join('\n')}\n`)
+    await distances(input, ['-o', path('out.csv')])
+    const [header, first, second, third] = table('out.csv')
+    expect(header).toEqual(['id', 'result', 'units', 'operation', 'error'])
+    expect(first).toEqual(['a,b', '4238.77', 'meters', 'distance', ''])
+    // UTF-8 cannot represent half of a surrogate pair.
+    expect(second).toEqual(['\ufffd', '', '', '', 'has no "from": distance takes from and to'])
+    expect([third![0], third![4]]).toEqual(['3', expect.stringContaining('is not JSON')])
+    const piped = await distances(input, ['--output-format', 'csv'])
+    expect(piped.out).toBe(readFileSync(path('out.csv'), 'utf8').replace('\ufffd', '\ud800'))
+  })
+
+  it('has truth values, and no units, for a predicate', async () => {
+    const input = file('stops.csv', 'lon,lat\n2.3522,48.8567\n2,48\n')
+    await runCli([
+      'batch',
+      'within',
+      input,
+      '--with',
+      'target=2.3522,48.8566',
+      '--radius',
+      '500',
+      '--local',
+      '-o',
+      path('out.csv'),
+    ])
+    expect(table('out.csv')).toEqual([
+      ['lon', 'lat', 'result', 'units', 'operation', 'error'],
+      ['2.3522', '48.8567', 'true', '', 'within:50000', ''],
+      ['2', '48', 'false', '', 'within:50000', ''],
+    ])
+  })
+
+  it('is selected by the name of the output, or by a table as input, and never drops signatures unasked', async () => {
+    const input = file('in.csv', 'lon,lat\n2.2945,48.8584\n')
+    const lines = file('in.ndjson', '{"type":"Point","coordinates":[2.2945,48.8584]}\n')
+    const isTable = (text: string) => text.startsWith('lon,lat,result') || text.startsWith('id,result')
+    const isSigned = (text: string) => JSON.parse(text).attestation !== undefined
+    expect(isTable((await distances(input)).out)).toBe(true)
+    expect(isSigned((await distances(input, ['--attest', 'each'])).out)).toBe(true)
+    expect(isSigned((await distances(input, ['--output-format', 'ndjson'])).out)).toBe(true)
+    expect(isSigned((await distances(lines)).out)).toBe(true)
+    await distances(input, ['-o', path('signed.ndjson')])
+    expect(isSigned(readFileSync(path('signed.ndjson'), 'utf8'))).toBe(true)
+    await distances(lines, ['-o', path('plain.csv')])
+    expect(isTable(readFileSync(path('plain.csv'), 'utf8'))).toBe(true)
+    for (const more of [
+      ['-o', path('x.csv')],
+      ['--output-format', 'csv'],
+    ]) {
+      const run = await distances(input, [...more, '--attest', 'each'])
+      expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining('a table (csv) has no signatures')])
+    }
+  })
+
+  it('names the columns that --columns gives', async () => {
+    const run = await distances(file('headless.csv', '2.2945,48.8584\n'), ['--columns', 'lon,lat'])
+    expect(parseTable(run.out)[0]!.slice(0, 3)).toEqual(['lon', 'lat', 'result'])
+  })
+
+  it('is the same after an interruption as without one', async () => {
+    const rows = Array.from({ length: 3000 }, (_, index) =>
+      index % 7 === 0 ? `far,"${index}"\n` : `${index / 100},"${index / 50}"\n`,
+    )
+    const input = file('in.csv', `lon,lat\n${rows.join('')}`)
+    const controller = new AbortController()
+    let reads = 0
+    const signal = new Proxy(controller.signal, {
+      get(target, name) {
+        if (name === 'aborted' && ++reads === 8) controller.abort(new Error('ended by SIGINT'))
+        const value = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const output = ['-o', path('out.csv')]
+    expect((await distances(input, output, { signal })).exitCode).toBe(130)
+    const { items } = JSON.parse(readFileSync(path('out.csv.part'), 'utf8')).checkpoint
+    expect(table('out.csv')).toHaveLength(items + 1)
+    const resumed = await distances(input, output)
+    expect(resumed.err).toBe(`resuming after item ${items.toLocaleString('en-US')}\n`)
+    const text = readFileSync(path('out.csv'), 'utf8')
+    await distances(input, [...output, '--restart'])
+    expect(readFileSync(path('out.csv'), 'utf8')).toBe(text)
+    expect(parseTable(text)).toHaveLength(3001)
+    const asLines = await distances(input, [...output, '--output-format', 'ndjson', '--restart'])
+    expect(asLines.exitCode).toBe(1)
+  })
+
+  it('passes through a pipe without a change of any byte of a cell', () => {
+    const input = `note,lon,lat\n"\u001b[1m\r\n\u0007é🌍",2.2945,48.8584\n`
+    const argv = ['scripts/trigpoint.mjs', 'batch', 'distance', '-', '--with', 'to=2.3522,48.8566', '--local']
+    const run = spawnSync(process.execPath, argv, { cwd: root, input, encoding: 'utf8' })
+    expect([run.status, run.stdout]).toEqual([
+      0,
+      `note,lon,lat,result,units,operation,error\n"\u001b[1m\r\n\u0007é🌍",2.2945,48.8584,4238.77,meters,distance,\n`,
+    ])
+  })
+})

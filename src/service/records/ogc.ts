@@ -1,9 +1,9 @@
 import type { Chain } from '../../attest/chains.ts'
 import { ProblemError } from '../../base/problem.ts'
 import { readFormatOnly, readItemQuery, readItemsQuery } from '../../validation/ogc-query.ts'
-import { encodeCursor, readUid } from '../../validation/record-query.ts'
+import { readUid } from '../../validation/record-query.ts'
 import { type Crs, positionConverter } from '../../validation/reference-systems.ts'
-import { featureText, featureTexts, lastKey } from './documents.ts'
+import { featureText, featureTexts } from './documents.ts'
 import {
   COLLECTION,
   collectionJson,
@@ -16,7 +16,7 @@ import {
 } from './ogc-documents.ts'
 import { resourcePage } from './ogc-pages.ts'
 import type { OgcDocument, OgcFormat, OgcService } from './record-services.ts'
-import type { StoreAccess } from './store-access.ts'
+import { findNextCursor, type StoreAccess } from './store-access.ts'
 
 interface OgcServiceParts {
   readonly chains: ReadonlyMap<number, Chain>
@@ -56,15 +56,15 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     async items(search, baseUrl, context, format) {
       const { query, filters, crs } = readItemsQuery(search, idsByName)
       const page = await ask('page', query, context)
-      const end = query.offset + page.length
       const address = `${baseUrl}/ogc/collections/${COLLECTION}/items`
       const self = new URLSearchParams(search).toString()
       const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl)]
       const headers = crsHeader(crs)
-      if (page.length === query.limit && end < page.count) {
+      const cursor = await findNextCursor(ask, page, query, idsByName, context)
+      if (cursor !== undefined) {
         const next = new URLSearchParams(filters as [string, string][])
         next.set('limit', String(query.limit))
-        next.set('cursor', encodeCursor(lastKey(page.documents, idsByName), end))
+        next.set('cursor', cursor)
         links.push(link('next', `${address}?${next}`))
         headers['Link'] = `<${address}?${next}>; rel="next"; type="application/geo+json"`
       }

@@ -357,18 +357,22 @@ async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): P
 /** Creates the lane for `COMPUTE_THREADS=0`: the same code, run on the main thread. */
 async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
   const { createComputeRunner, runWork } = await settings.modules.compute()
-  const runner = await createComputeRunner({
-    limits: computeLimits(config, settings.chainIds, isLarge),
-    ...settings.evidence,
-    lowPriority: false,
-  })
+  const limits = computeLimits(config, settings.chainIds, isLarge)
+  const createRunner = () => createComputeRunner({ limits, ...settings.evidence, lowPriority: false })
+  let runner: unknown = await createRunner()
   return {
     threads: 1,
     maxWaitMs: maxWaitMs(config, isLarge),
     async run(work) {
       // Yield one tick of the event loop: this thread also answers /health and enforces deadlines.
       await new Promise((resolve) => setImmediate(resolve))
-      return runWork(runner, work)
+      runner ??= await createRunner()
+      try {
+        return await runWork(runner, work)
+      } catch (error) {
+        runner = undefined // the kernel may be broken: the next work gets a new one
+        throw error
+      }
     },
     isReady: () => true,
     close: async () => {},

@@ -114,9 +114,13 @@ export function readBatchItemId(bytes: Uint8Array, maxDepth: number): string {
 }
 
 function idJson({ id }: JsonObject): string {
-  const canEcho = typeof id === 'string' ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id)
+  const canEcho = typeof id === 'string' ? isShortId(id) : Number.isSafeInteger(id)
   return canEcho ? `"id":${JSON.stringify(id)},` : ''
 }
 
-/** The limit of `batch-request.schema.json`. */
+/** The limit of `batch-request.schema.json`, in code points. One has at most two UTF-16 code units. */
 const MAX_ID_LENGTH = 128
+
+function isShortId(id: string): boolean {
+  return id.length <= MAX_ID_LENGTH || (id.length <= 2 * MAX_ID_LENGTH && [...id].length <= MAX_ID_LENGTH)
+}

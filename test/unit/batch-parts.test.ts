@@ -1,12 +1,17 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { pack } from '../../src/base/bytes.ts'
 import { problemAt, underPath } from '../../src/base/problem.ts'
 import { BodyCollector, BodyPages } from '../../src/http/transport/in-flight.ts'
-import { BatchTally } from '../../src/service/batch/batch.ts'
+import { type BatchParts, BatchRun, BatchTally } from '../../src/service/batch/batch.ts'
 import { LineCutter, type LineGroup, splitBatch } from '../../src/service/batch/item-cutters.ts'
 import { OrderedQueue } from '../../src/service/batch/ordered-queue.ts'
 import { Gate } from '../../src/service/gate.ts'
+import type { BatchContext } from '../../src/service/request.ts'
+import { readBatchItem, readBatchItemId } from '../../src/validation/batch.ts'
+import type { ComputeChunk } from '../../src/wire/batch-messages.ts'
+import { runChunk, SCHEMAS } from '../chunk-runner.ts'
 import { eventually } from '../eventually.ts'
 
 const MEBIBYTE = 1_048_576
@@ -327,5 +332,84 @@ describe('the tally of a batch', () => {
     expect(header('chain', 'cache', 'chain')).toBe('cache')
     expect(header('cache', 'default', 'cache')).toBe('default')
     expect(header('default', 'chain')).toBe('default')
+  })
+})
+
+describe('the id of an item', () => {
+  it.each([
+    ['128 letters', 'a'.repeat(128)],
+    ['128 characters of two code units each', '\u{1F30D}'.repeat(128)],
+    ['128 lone surrogates', '\ud83c'.repeat(128)],
+    ['letters and others', `${'a'.repeat(127)}\u{1F30D}`],
+  ])('is returned if the schema allows it: %s', (_, id) => {
+    const item = { op: 'area', id }
+    expect(readBatchItem(item).id).toBe(`"id":${JSON.stringify(id)},`)
+    expect(readBatchItemId(Buffer.from(JSON.stringify(item)), 8)).toBe(`"id":${JSON.stringify(id)},`)
+  })
+
+  it.each([
+    ['129 letters', 'a'.repeat(129)],
+    ['129 characters of two code units each', '\u{1F30D}'.repeat(129)],
+    ['1000 letters', 'a'.repeat(1000)],
+  ])('is left out if it is too long: %s', (_, id) => {
+    expect(() => readBatchItem({ op: 'area', id })).toThrow(/id/)
+    expect(readBatchItemId(Buffer.from(JSON.stringify({ op: 'area', id })), 8)).toBe('')
+  })
+})
+
+describe('an item with an attestation as its input', () => {
+  const point = (lon: number) => ({ type: 'Point', coordinates: [lon, 0] })
+  const items = [
+    { op: 'distance', id: 'first', from: point(0), to: point(1) },
+    { op: 'distance', id: 'second', from: point(0), to: { uid: `0x${'ab'.repeat(32)}` } },
+    { op: 'distance', id: 'third', from: point(0), to: point(3) },
+  ].map((item) => Buffer.from(JSON.stringify(item)))
+  const context: BatchContext = {
+    client: undefined,
+    aborted: false,
+    deadlineMs: Number.POSITIVE_INFINITY,
+    takeQuota: (count) => count,
+    countItems: () => {},
+    quotaProblem: { type: 'rate-limited', detail: '' },
+    problemJson: (problem) => JSON.stringify(problem),
+  }
+
+  /** @param resolve reads the attestation @param compute runs the item after that */
+  async function handledItem(resolve: () => Promise<object>, compute: (chunk: ComputeChunk) => object) {
+    const parts = {
+      config: { limits: { maxBodyBytes: 1000, requestDeadlineMs: 1000 } },
+      chains: { defaultSchema: (kind: keyof typeof SCHEMAS) => SCHEMAS[kind], require: () => {} },
+      signer: {},
+      resolver: { resolve },
+      pool: {
+        runChunk: async ({ chunk }: { chunk: ComputeChunk }) =>
+          chunk.resolved.length > 0 ? compute(chunk) : runChunk([], chunk),
+      },
+      now: Date.now,
+    } as unknown as BatchParts
+    const options = { chainId: 84532, recipient: undefined, attest: 'none', sequence: 'same' } as const
+    const { handled } = await new BatchRun(parts, options, context).compute(pack(items), 4)
+    expect([...handled.keys()]).toEqual([1])
+    return JSON.parse(handled.get(1) as string)
+  }
+  const attestation = async () => ({
+    resolved: [{ field: 'to', geometry: JSON.stringify(point(2)), ref: `0x${'ab'.repeat(32)}` }],
+    proofInputs: [],
+  })
+  const dies = () => {
+    throw new Error('the thread died')
+  }
+
+  it('has its result', async () => {
+    const item = await handledItem(attestation, (chunk) => runChunk([], chunk))
+    expect(item).toMatchObject({ id: 'second', result: 222_638.98 })
+  })
+
+  it.each([
+    ['reads the attestation', async () => dies(), (chunk: ComputeChunk) => runChunk([], chunk)],
+    ['computes it', attestation, dies],
+  ])('fails without the rest of its batch when the thread dies that %s', async (_, resolve, compute) => {
+    const item = await handledItem(resolve, compute)
+    expect(item).toMatchObject({ id: 'second', error: { type: 'internal', invalidParts: [{ pointer: '#/items/5' }] } })
   })
 })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/compute/engine.ts'
 import { runComputeTask } from '../../src/compute/task.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { startComputePool } from '../../src/threads/compute-pool.ts'
+import type { ComputeBatch } from '../../src/wire/compute-messages.ts'
 import { createInlineCompute } from '../../workers/inline.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 
@@ -91,5 +94,34 @@ describe('computing on the main thread', () => {
     expect(compute({ ...task, operation: 'distance', body: toBody({ chainId: 84532, ...distance }) })?.type).toBe(
       'computed',
     )
+  })
+})
+
+describe('a service without compute threads', () => {
+  it('computes with a new kernel after a failure that may have broken the last one', async () => {
+    let runners = 0
+    const runWork = async (runner: unknown, work: unknown) => {
+      // The first runner of either lane fails.
+      if ((runner as number) <= 2) throw new Error('the kernel aborted')
+      return (work as ComputeBatch).heads.map(
+        () => ({ type: 'unresolved', chainId: runner as number, inputs: [] }) as const,
+      )
+    }
+    const pool = await startComputePool(readConfig({ COMPUTE_THREADS: '0' }, 1), {
+      chainIds: [84532],
+      evidence: { pluginUrls: [] } as never,
+      modules: {
+        compute: async () => ({ createComputeRunner: async () => ++runners, runWork }),
+        inline: () => import('../../workers/inline.ts'),
+      },
+    })
+    const task = { operation: 'distance', body: toBody({}), resolved: [], timestampSeconds } as const
+    const job = { task, client: undefined, deadlineMs: Number.POSITIVE_INFINITY, isAborted: () => false }
+    expect(runners).toBe(2)
+    // The failed task is sent again.
+    expect(await pool.runSmall(job)).toMatchObject({ chainId: 3 })
+    expect(await pool.runSmall(job)).toMatchObject({ chainId: 3 })
+    expect(await pool.runLarge(job)).toMatchObject({ chainId: 4 })
+    await pool.close()
   })
 })

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import { chainTable } from '../../src/attest/chains.ts'
 import { LruCache } from '../../src/base/lru-cache.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createOgcService } from '../../src/service/records/ogc.ts'
+import { RecordApi } from '../../src/service/records/records.ts'
+import type { StoreAccess } from '../../src/service/records/store-access.ts'
 import type { Row } from '../../src/store/database.ts'
 import { searchBoxes } from '../../src/store/records/conditions.ts'
 import { readCounters } from '../../src/store/records/counters.ts'
 import { serializeRecord, setRevoked } from '../../src/store/records/writes.ts'
 import { readItemsQuery } from '../../src/validation/ogc-query.ts'
 import { encodeCursor, readRecordQuery, readTimestamp } from '../../src/validation/record-query.ts'
+import type { LocationRecord, RecordQuery } from '../../src/wire/store-messages.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 describe('a timestamp', () => {
@@ -183,4 +189,68 @@ describe('an LRU cache with a weight limit', () => {
     map.set('a', 'x'.repeat(11))
     expect(map.get('a')).toBeUndefined()
   })
+})
+
+describe('pages of records by links', () => {
+  const LIMIT = 10
+  const context = { client: undefined, aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
+  const config = readConfig({}, 1)
+  const chains = chainTable(config)
+
+  /** Follows the links of a list, and calls `change` after the first page. */
+  async function follow(list: 'records' | 'features', count: number, change: (records: LocationRecord[]) => void) {
+    const records = Array.from({ length: count }, (_, index) => recordOf(count - index))
+    const page = ({ after, offset, limit }: RecordQuery) => {
+      const start = after === undefined ? offset : records.findIndex(({ uid }) => uid < after.uid)
+      const listed = start < 0 ? [] : records.slice(start, start + limit)
+      const documents = listed.map((record) => serializeRecord(record, '2026-01-01T00:00:00.000Z')).join(',')
+      return { documents, length: listed.length, count: records.length }
+    }
+    const newPage = ({ query }: { query: RecordQuery }) => {
+      const { documents, ...numbers } = page(query)
+      return { versionTag: '', page: { ...numbers, documents: new TextEncoder().encode(documents) } }
+    }
+    const ask = (async (operation: 'page' | 'newPage', argument: never) =>
+      ({ page, newPage })[operation](argument)) as unknown as StoreAccess
+    const parts = { config, chains, ask, now: Date.now, version: '' }
+    const api = new RecordApi(parts)
+    const ogc = createOgcService(parts)
+    const seen: string[] = []
+    const lengths: number[] = []
+    let search: string | undefined = `limit=${LIMIT}`
+    while (search !== undefined) {
+      const { json, headers }: { json: Uint8Array | string; headers?: Record<string, string> } =
+        list === 'records'
+          ? await api.list('location-records', search, '', context)
+          : await ogc.items(search, '', context, 'json')
+      const uids = [
+        ...Buffer.from(json)
+          .toString()
+          .matchAll(/"uid":"(0x[0-9a-f]{64})"/g),
+      ].map(([, uid]) => uid!)
+      seen.push(...uids)
+      lengths.push(uids.length)
+      search = /[?]([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]
+      if (lengths.length === 1) change(records)
+    }
+    return { seen, lengths, records }
+  }
+
+  it.each(['records', 'features'] as const)('end with the last record: %s', async (list) => {
+    for (const count of [0, 1, 10, 11, 20, 25, 30]) {
+      const { seen, lengths, records } = await follow(list, count, () => {})
+      expect(seen).toEqual(records.map(({ uid }) => uid))
+      expect(lengths).toHaveLength(Math.max(1, Math.ceil(count / LIMIT)))
+    }
+  })
+
+  it.each(['records', 'features'] as const)(
+    'hold every record that stays when others are removed: %s',
+    async (list) => {
+      for (let removed = 0; removed <= LIMIT; removed++) {
+        const { seen, records } = await follow(list, 35, (all) => all.splice(0, removed))
+        expect(seen.slice(LIMIT)).toEqual(records.slice(LIMIT - removed).map(({ uid }) => uid))
+      }
+    },
+  )
 })

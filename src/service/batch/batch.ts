@@ -247,8 +247,9 @@ export class BatchRun {
       if (retried.result.type === 'unresolved') throw new RangeError('an input stayed unresolved')
       return this.#handle(retried, chunk, index, proofInputs)
     } catch (error) {
-      if (!(error instanceof ProblemError)) throw error
-      return this.tally.fail(id, underPath(error.data, itemPath(chunk, index)))
+      // Any other error means that a thread died.
+      const problem = error instanceof ProblemError ? error.data : NOT_COMPUTED
+      return this.tally.fail(id, underPath(problem, itemPath(chunk, index)))
     }
   }
 }

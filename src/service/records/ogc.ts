@@ -3,11 +3,10 @@ import { freeBuffer } from '../../base/bytes.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { ProblemError } from '../../base/problem.ts'
 import { readFormatOnly, readItemQuery, readItemsQuery } from '../../validation/ogc-query.ts'
-import { encodeCursor, readUid } from '../../validation/record-query.ts'
+import { readUid } from '../../validation/record-query.ts'
 import { type Crs, positionConverter } from '../../validation/reference-systems.ts'
-import type { RecordKey } from '../../wire/store-messages.ts'
 import type { RequestContext } from '../request.ts'
-import { featureText, featureTexts, lastKey } from './documents.ts'
+import { featureText, featureTexts } from './documents.ts'
 import {
   COLLECTION,
   collectionJson,
@@ -20,7 +19,7 @@ import {
 } from './ogc-documents.ts'
 import { resourcePage } from './ogc-pages.ts'
 import type { OgcDocument, OgcFormat, OgcService } from './record-services.ts'
-import type { StoreAccess } from './store-access.ts'
+import { findNextCursor, type StoreAccess } from './store-access.ts'
 
 interface OgcServiceParts {
   readonly chains: ReadonlyMap<number, Chain>
@@ -43,8 +42,8 @@ interface CachedItems {
   readonly page: { readonly length: number; readonly count: number }
   /** GeoJSON features, joined with commas. */
   readonly features: string
-  /** Key of the last record if more pages follow. */
-  readonly last: RecordKey | undefined
+  /** Cursor of the next page; undefined on the last page. */
+  readonly cursor: string | undefined
 }
 
 /**
@@ -80,13 +79,12 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     if (page === undefined) return cached!
     const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length).toString()
     freeBuffer(page.documents.buffer)
-    const hasNext = page.length === query.limit && query.offset + page.length < page.count
     const items = {
       request,
       versionTag,
       page: { length: page.length, count: page.count },
       features: await featureTexts(documents, positionConverter(crs)),
-      last: hasNext ? lastKey(documents, idsByName) : undefined,
+      cursor: await findNextCursor(ask, { ...page, documents }, query, idsByName, context),
     }
     itemsBySearch.set(search, items)
     return items
@@ -99,17 +97,16 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     },
 
     async items(search, baseUrl, context, format) {
-      const { request, page, features, last } = await readItems(search, context)
+      const { request, page, features, cursor } = await readItems(search, context)
       const { query, filters, crs } = request
-      const end = query.offset + page.length
       const address = `${baseUrl}/ogc/collections/${COLLECTION}/items`
       const self = new URLSearchParams(search).toString()
       const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl)]
       const headers = crsHeader(crs)
-      if (last !== undefined) {
+      if (cursor !== undefined) {
         const next = new URLSearchParams(filters as [string, string][])
         next.set('limit', String(query.limit))
-        next.set('cursor', encodeCursor(last, end))
+        next.set('cursor', cursor)
         links.push(link('next', `${address}?${next}`))
         headers['Link'] = `<${address}?${next}>; rel="next"; type="application/geo+json"`
       }

@@ -4,12 +4,12 @@ import { freeBuffer } from '../../base/bytes.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import { encodeCursor, readRecordQuery, readUid } from '../../validation/record-query.ts'
+import { readRecordQuery, readUid } from '../../validation/record-query.ts'
 import type { EncodedPage } from '../../wire/store-messages.ts'
 import type { RequestContext, ServiceResponse } from '../request.ts'
-import { featureText, featureTexts, lastKey } from './documents.ts'
+import { featureText, featureTexts } from './documents.ts'
 import type { ListResponse, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
-import type { StoreAccess } from './store-access.ts'
+import { findNextCursor, type StoreAccess } from './store-access.ts'
 
 export interface RecordServiceParts {
   readonly config: Config
@@ -72,7 +72,7 @@ export class RecordApi implements RecordService {
       context,
     )
     if (page === undefined) return cached!.response
-    const response = await this.#makeList(page, listQuery, { route, address, format })
+    const response = await this.#makeList(page, listQuery, { route, address, format }, context)
     this.#lists.set(key, { listQuery, versionTag, response })
     return response
   }
@@ -115,16 +115,19 @@ export class RecordApi implements RecordService {
 
   async #makeList(
     page: EncodedPage,
-    { query: { limit, offset }, filters }: ListQuery,
+    { query, filters }: ListQuery,
     { route, address, format }: { route: RecordRoute; address: string; format: RecordFormat },
+    context: RequestContext,
   ): Promise<ListResponse> {
+    const { limit, offset } = query
     const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length)
     const headers: Record<string, string> = {}
-    if (page.length === limit && offset + limit < page.count) {
+    const cursor = await findNextCursor(this.#parts.ask, { ...page, documents }, query, this.#idsByName, context)
+    if (cursor !== undefined) {
       const next = new URLSearchParams(filters as [string, string][])
       if (format !== 'json') next.set('f', format)
       next.set('limit', String(limit))
-      next.set('cursor', encodeCursor(lastKey(documents, this.#idsByName), offset + limit))
+      next.set('cursor', cursor)
       headers['Link'] = `<${address}?${next}>; rel="next"`
     }
     const [head, tail] =

@@ -1,8 +1,16 @@
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
-import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../../wire/store-messages.ts'
+import { encodeCursor } from '../../validation/record-query.ts'
+import {
+  type RecordQuery,
+  type StoreArgument,
+  StoreFault,
+  type StoreOperation,
+  type StoreResult,
+} from '../../wire/store-messages.ts'
 import type { RequestContext } from '../request.ts'
+import { lastKey } from './documents.ts'
 
 /** Seconds after which a client may try again when the store is busy, opening or damaged. */
 const RETRY_SECONDS = 1
@@ -44,6 +52,37 @@ export function createStoreAccess({ config, store, now }: StoreAccessParts): Sto
       throw error
     }
   }
+}
+
+/** A page of records as JSON, joined with commas, and the number of matching records on all pages. */
+interface ListedPage {
+  readonly documents: string | Buffer
+  readonly length: number
+  readonly count: number
+}
+
+/**
+ * Returns the cursor of the next page; undefined on the last page.
+ *
+ * The count tells whether a page follows. But when a reorganisation has removed records since the first page, the count is lower
+ * than the offset of the cursor assumes. So the store is asked before a full page after a cursor is called the last one.
+ *
+ * @param idsByName chain IDs by name
+ */
+export async function findNextCursor(
+  ask: StoreAccess,
+  { documents, length, count }: ListedPage,
+  query: RecordQuery,
+  idsByName: ReadonlyMap<string, number>,
+  context: Parameters<StoreAccess>[2],
+): Promise<string | undefined> {
+  if (length < query.limit) return undefined
+  const end = query.offset + query.limit
+  const after = lastKey(documents, idsByName)
+  if (end < count) return encodeCursor(after, end)
+  if (query.after === undefined) return undefined
+  const following = await ask('page', { ...query, after, limit: 1 }, context)
+  return following.length === 0 ? undefined : encodeCursor(after, end)
 }
 
 const DAMAGED =

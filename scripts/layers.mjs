@@ -45,6 +45,8 @@ export const OWNERS = {
   '@noble/hashes': ['crypto'],
   ajv: ['validation'],
   graphql: ['service'],
+  flatbuffers: ['service'],
+  'hyparquet-writer': ['service'],
   commander: ['cli'],
   saxes: ['cli'],
   'robust-predicates': ['topology'],

@@ -56,7 +56,7 @@ interface ProgressState {
   readonly note?: string | undefined
 }
 
-interface Progress {
+export interface Progress {
   /** Updates the progress. May be called often, because it limits how often it prints. */
   update(state: ProgressState): void
   /** Prints the final state. */

@@ -234,6 +234,18 @@ export function readWkbHex(text: string, path: Path, limits: FormatLimits): Geom
   return readWkb(Buffer.from(digits, 'hex'), path, limits)
 }
 
+/**
+ * Writes a geometry as well-known binary: little-endian, with the codes of ISO 13249-3 (a point with a height is 1001).
+ *
+ * @param geometry whose positions all have two numbers, or all have three
+ */
+export function writeWkb(geometry: Geometry): Uint8Array {
+  const parsed = wkx.Geometry.parseGeoJSON(geometry)
+  // wkx assumes WGS 84, and writes the flags of EWKB for a geometry with a reference system.
+  delete (parsed as { srid?: number }).srid
+  return parsed.toWkb()
+}
+
 /** Drops heights, and turns −0 into 0. */
 function dropHeights(geometry: Geometry): Geometry {
   if (geometry.type === 'GeometryCollection') {

@@ -55,14 +55,14 @@ describe('the commands of the record pages, with sample records', () => {
       const here = command.replace(/127\.0\.0\.1:3000/g, new URL(service.url).host)
       const { stdout, stderr } = await run(here, { cwd: folder, timeout: 600_000, maxBuffer: 64 * 1_048_576 })
       expect(stderr).not.toContain('ERROR')
-      const file = /(?:-o |GPKG .*? |FlatGeobuf .*? )(\S+\.(?:gpkg|fgb|ndjson|csv|geojsonl?))/.exec(command)?.[1]
+      const file = /(?:-o |GPKG .*? |FlatGeobuf )(\S+\.(?:gpkg|fgb|parquet|ndjson|csv|geojsonl?))/.exec(command)?.[1]
       if (file === undefined) expect(stdout.length).toBeGreaterThan(20)
       else expect(statSync(join(folder, file)).size).toBeGreaterThan(1000)
     })
   }
 
   it.skipIf(GDAL === undefined || !HAS_CURL)('create files with every record', async () => {
-    const text = await gdal('ogrinfo', ['-so', join(folder, 'records.fgb'), 'records'])
+    const text = await gdal('ogrinfo', ['-so', join(folder, 'indexed.fgb'), 'location-records'])
     expect(text).toContain('Feature Count: 5000')
     const response = await fetch(`${service.url}/api/v0/location-records?bbox=-20,-40,60,70&limit=1`)
     const { count } = (await response.json()) as { count: number }

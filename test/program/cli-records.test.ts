@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -78,6 +78,38 @@ describe('trigpoint records', () => {
     expect(lines).toHaveLength(COUNT)
     const { features } = JSON.parse((await cli('export', '--format', 'geojson')).out)
     expect(features.map(({ id }: { id: string }) => id)).toEqual(lines.map(({ uid }) => uid))
+  })
+
+  it('writes a file of each format, which appears when it is complete', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-records-'))
+    for (const [format, f] of [
+      ['json', 'ndjson'],
+      ['geojson', 'geojson'],
+      ['fgb', 'fgb'],
+      ['parquet', 'parquet'],
+    ] as const) {
+      const file = join(folder, `records.${format}`)
+      const run = await cli('export', '--format', format, '--output', file, '--subject', addressOf(100))
+      expect([run.exitCode, run.out, run.err]).toEqual([0, '', ''])
+      const response = await fetch(`${service.url}/api/v0/location-records/export?f=${f}&subject=${addressOf(100)}`)
+      const served = Buffer.from(await response.arrayBuffer())
+      if (format === 'geojson') expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(served.toString()))
+      else expect(readFileSync(file).equals(served)).toBe(true)
+    }
+    expect(readdirSync(folder).length).toBe(4)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('writes bytes only to a file, and no file if the export fails', async () => {
+    const printed = await cli('export', '--format', 'parquet')
+    expect([printed.exitCode, printed.out, printed.err]).toEqual([2, '', expect.stringContaining('--output')])
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-records-'))
+    const failed = await cli('export', '--format', 'fgb', '-o', join(folder, 'a.fgb'), '--chain', 'nowhere')
+    expect([failed.exitCode, failed.err]).toEqual([2, expect.stringContaining('chain')])
+    const unwritable = await cli('export', '--format', 'fgb', '-o', join(folder, 'missing/a.fgb'))
+    expect([unwritable.exitCode, unwritable.err]).toEqual([2, expect.stringContaining('ENOENT')])
+    expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
   })
 
   it('writes a table that quotes what it must, and that batch reads', async () => {

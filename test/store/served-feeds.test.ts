@@ -124,16 +124,16 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
   })
 
   it('wait for a client that does not read, are rejected beyond their limit, and end when it never reads', async () => {
-    const open = () =>
+    const open = (query: string) =>
       new Promise<IncomingMessage>((resolve) => {
-        httpGet(service.url + EXPORT, { agent: false }, (response) => {
+        httpGet(service.url + EXPORT + query, { agent: false }, (response) => {
           response.on('error', () => {})
           response.pause()
           resolve(response)
         })
       })
     // Far more than the socket buffers hold: the remaining records wait in the database.
-    const stalled = [await open(), await open()]
+    const stalled = [await open(''), await open('?f=fgb')]
     const rejected = await fetch(service.url + EXPORT)
     expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await rejected.json()).toMatchObject({ status: 'error', message: 'Records are not available' })

@@ -1,12 +1,16 @@
 /** Reads the records of a service: one page after the other, a single one, or all of them. */
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { readJsonLines } from '../../client/lines.ts'
 import { createTransport, type Transport } from '../../client/transport.ts'
 import { csvField } from '../csv-field.ts'
+import { usage } from '../exit-codes.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
-import { createProgress, formatCount, printable, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, type Progress, printable, type Terminal } from '../terminal.ts'
 
-export interface RecordsOptions extends ServerOptions {
-  readonly format: RecordFormat
+interface RecordFilters extends ServerOptions {
   readonly chain?: string
   readonly prover?: string
   readonly subject?: string
@@ -15,7 +19,21 @@ export interface RecordsOptions extends ServerOptions {
   readonly bbox?: string
 }
 
-export type RecordFormat = 'json' | 'geojson' | 'csv'
+export interface ListOptions extends RecordFilters {
+  readonly format: TextFormat
+  readonly limit: number
+}
+
+export interface ExportOptions extends RecordFilters {
+  readonly format: TextFormat | BinaryFormat
+  /** A file, or `-` for standard output. */
+  readonly output: string
+}
+
+/** Formats that this program writes. */
+type TextFormat = 'json' | 'geojson' | 'csv'
+/** Formats that the service writes. They have the same name there. */
+type BinaryFormat = 'fgb' | 'parquet'
 
 interface OutputFormat {
   /** Value of the parameter `f` of a page or a record. */
@@ -34,7 +52,7 @@ const CSV_COLUMNS = [
   ...['revoked', 'finalized', 'created_at', 'updated_at'],
 ] as const
 
-const OUTPUT_FORMATS: Readonly<Record<RecordFormat, OutputFormat>> = {
+const OUTPUT_FORMATS: Readonly<Record<TextFormat, OutputFormat>> = {
   json: { page: 'json', export: 'ndjson', start: '', separator: '\n', end: '', item: JSON.stringify },
   geojson: {
     page: 'geojson',
@@ -59,10 +77,7 @@ const PATH = '/api/v0/location-records'
 const MAX_PAGE_RECORDS = 1000
 
 /** Runs `trigpoint records list`. Follows the `Link` of each page until `limit` records are printed. */
-export async function listRecords(
-  options: RecordsOptions & { readonly limit: number },
-  terminal: Terminal,
-): Promise<void> {
+export async function listRecords(options: ListOptions, terminal: Terminal): Promise<void> {
   const format = OUTPUT_FORMATS[options.format]
   const transport = createTransport(transportOptions(options, terminal))
   let hasMore = false
@@ -77,7 +92,8 @@ export async function listRecords(
     }
     hasMore = query !== undefined
   }
-  await printRecords(records(), format, terminal)
+  const progress = createProgress(terminal, 'record')
+  await printAll(recordTexts(records(), format, progress), terminal)
   if (hasMore) {
     terminal.err(
       `${formatCount(options.limit, 'record')}; there are more: give --limit, or use trigpoint records export\n`,
@@ -88,7 +104,7 @@ export async function listRecords(
 /** Runs `trigpoint records get`. A single GeoJSON record is a Feature, not a collection. */
 export async function getRecord(
   uid: string,
-  options: Pick<RecordsOptions, 'format' | keyof ServerOptions>,
+  options: ServerOptions & { readonly format: TextFormat },
   terminal: Terminal,
 ): Promise<void> {
   const format = OUTPUT_FORMATS[options.format]
@@ -100,12 +116,35 @@ export async function getRecord(
 }
 
 /** Runs `trigpoint records export`. Memory does not grow with the number of records. */
-export async function exportRecords(options: RecordsOptions, terminal: Terminal): Promise<void> {
-  const format = OUTPUT_FORMATS[options.format]
+export async function exportRecords(options: ExportOptions, terminal: Terminal): Promise<void> {
+  const { format, output } = options
+  const layout = format === 'fgb' || format === 'parquet' ? undefined : OUTPUT_FORMATS[format]
+  if (layout === undefined && output === '-') throw usage(`--format ${format} is not text: name a file with --output`)
   const transport = createTransport(transportOptions(options, terminal))
-  const path = `${PATH}/export?${filterQuery(options, format.export)}`
+  const path = `${PATH}/export?${filterQuery(options, layout?.export ?? format)}`
   const response = await transport.open({ method: 'GET', path }, { signal: terminal.signal })
-  await printRecords(readJsonLines<object>(withoutSeparators(response.pieces())), format, terminal)
+  const progress = createProgress(terminal, layout === undefined ? 'byte' : 'record')
+  const pieces =
+    layout === undefined
+      ? countedBytes(response.pieces(), progress)
+      : recordTexts(readJsonLines<object>(withoutSeparators(response.pieces())), layout, progress)
+  await (output === '-' ? printAll(pieces as AsyncIterable<string>, terminal) : writeWholeFile(output, pieces))
+}
+
+/** Writes a file that appears complete or not at all. It replaces an existing file. */
+async function writeWholeFile(file: string, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
+  const partFile = `${file}.part`
+  try {
+    await pipeline(Readable.from(pieces), createWriteStream(partFile, { flush: true }))
+    await rename(partFile, file)
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
+      throw usage(`${file}: cannot write the file (${code})`, error)
+    throw error
+  } finally {
+    await rm(partFile, { force: true })
+  }
 }
 
 /** Replaces the record separators of a GeoJSON text sequence (RFC 8142) with spaces. What remains is lines of JSON. */
@@ -132,26 +171,50 @@ async function readPage(transport: Transport, query: URLSearchParams, { signal }
   return { records: page.data ?? page.features ?? [], next: parameters }
 }
 
-function filterQuery({ chain, prover, subject, from, to, bbox }: RecordsOptions, f: string): URLSearchParams {
+function filterQuery({ chain, prover, subject, from, to, bbox }: RecordFilters, f: string): URLSearchParams {
   const members = { f, chain, prover, subject, fromTimestamp: from, toTimestamp: to, bbox: bbox?.trim() }
   return new URLSearchParams(
     Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )
 }
 
-async function printRecords(records: AsyncIterable<object>, format: OutputFormat, terminal: Terminal): Promise<void> {
-  const progress = createProgress(terminal, 'record')
+/** Yields records in a format, and counts them. */
+async function* recordTexts(
+  records: AsyncIterable<object>,
+  format: OutputFormat,
+  progress: Progress,
+): AsyncGenerator<string, void, undefined> {
   let done = 0
   try {
-    await print(format.start, terminal)
+    yield format.start
     for await (const record of records) {
-      await print(`${done === 0 ? '' : format.separator}${format.item(record)}`, terminal)
+      yield `${done === 0 ? '' : format.separator}${format.item(record)}`
       progress.update({ done: ++done })
     }
   } finally {
     progress.stop()
   }
-  await print(`${done === 0 ? '' : '\n'}${format.end}`, terminal)
+  yield `${done === 0 ? '' : '\n'}${format.end}`
+}
+
+async function* countedBytes(
+  pieces: AsyncIterable<Uint8Array>,
+  progress: Progress,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let done = 0
+  try {
+    for await (const piece of pieces) {
+      yield piece
+      done += piece.length
+      progress.update({ done })
+    }
+  } finally {
+    progress.stop()
+  }
+}
+
+async function printAll(texts: AsyncIterable<string>, terminal: Terminal): Promise<void> {
+  for await (const text of texts) await print(text, terminal)
 }
 
 /** Attesters choose the texts of their records, so a terminal gets no control characters. A file gets every byte. */

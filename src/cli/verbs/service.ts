@@ -60,7 +60,7 @@ export function addRecords(program: Command, terminal: Terminal): void {
     .description('print the records that match, newest block first')
     .option('--limit <number>', 'largest number of records', integerBetween(1, 10_000_000), 100)
   withExamples(
-    withServer(withFilters(list)),
+    withServer(withFilters(list).addOption(recordFormat())),
     'trigpoint records list --chain base --from 2026-01-01 --limit 20',
     'trigpoint records list --bbox 170,-50,-170,-30 --format geojson > pacific.geojson',
   )
@@ -74,11 +74,16 @@ export function addRecords(program: Command, terminal: Terminal): void {
     const { getRecord } = await import('../commands/records.ts')
     await getRecord(uid, options, terminal)
   })
-  const all = records.command('export').description('print every record that matches, as a stream')
+  const all = records
+    .command('export')
+    .description('write every record that matches, as a stream')
+    .option('-o, --output <file>', 'file for the records; - for standard output', '-')
+    .addOption(recordFormat({ fgb: 'fgb (FlatGeobuf)', parquet: 'parquet (GeoParquet)' }))
   withExamples(
     withServer(withFilters(all)),
     'trigpoint records export > records.ndjson',
     'trigpoint records export --chain celo --format csv > celo.csv',
+    'trigpoint records export --bbox 170,-50,-170,-30 --format fgb -o pacific.fgb',
   )
   all.action(async (options) => {
     const { exportRecords } = await import('../commands/records.ts')
@@ -94,12 +99,15 @@ function withFilters(command: Command): Command {
     .option('--from <time>', 'earliest event, ISO 8601')
     .option('--to <time>', 'latest event, ISO 8601')
     .option('--bbox <w,s,e,n>', 'box in degrees; with west > east it crosses the antimeridian')
-    .addOption(recordFormat())
 }
 
-function recordFormat(): Option {
-  return new Option('--format <name>', 'json (one record per line), geojson (one collection) or csv')
-    .choices(['json', 'geojson', 'csv'])
+/** @param more further formats with their descriptions */
+function recordFormat(more: Readonly<Record<string, string>> = {}): Option {
+  const formats = { json: 'json (one record per line)', geojson: 'geojson (one collection)', csv: 'csv', ...more }
+  const descriptions = Object.values(formats)
+  const last = descriptions.pop()
+  return new Option('--format <name>', `${descriptions.join(', ')} or ${last}`)
+    .choices(Object.keys(formats))
     .default('json')
 }
 

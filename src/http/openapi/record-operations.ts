@@ -1,3 +1,4 @@
+import { EXPORT_FORMATS, type ExportFormat } from '../../service/records/record-services.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
 import {
   type Content,
@@ -54,6 +55,16 @@ const FORMAT = query('f', 'Format; by default the Accept header decides.', {
 })
 const UID = pathParameter('uid', 'UID of the attestation.', hexParameter(64))
 const ERROR_STATUSES = [400, 500, 503]
+
+/** The schema of an export by its format. OpenAPI 3.1 gives bytes no schema. */
+const EXPORT_CONTENT: Readonly<Record<ExportFormat, Content[string]>> = {
+  ndjson: { type: 'string' },
+  geojsonseq: { type: 'string' },
+  geojson: schemaRef('RecordFeatureCollection'),
+  csv: { type: 'string' },
+  fgb: {},
+  parquet: {},
+}
 
 function list(operationId: string, summary: string): Operation {
   return {
@@ -114,17 +125,14 @@ export const RECORD_OPERATIONS: OperationTable = {
       ...RANGE,
       query('f', 'Format; by default the Accept header decides.', {
         type: 'string',
-        enum: ['ndjson', 'geojsonseq', 'geojson', 'csv'],
+        enum: Object.keys(EXPORT_CONTENT),
       }),
     ],
     responses: ok(
-      'One LocationRecord per line, a GeoJSON text sequence (RFC 8142), one GeoJSON object, or CSV (RFC 4180).',
-      {
-        'application/x-ndjson': { type: 'string' },
-        'application/geo+json-seq': { type: 'string' },
-        'application/geo+json': schemaRef('RecordFeatureCollection'),
-        'text/csv': { type: 'string' },
-      },
+      'One LocationRecord per line, a GeoJSON text sequence (RFC 8142), one GeoJSON object, CSV (RFC 4180), FlatGeobuf, or GeoParquet 1.1.',
+      Object.fromEntries(
+        Object.entries(EXPORT_FORMATS).map(([name, mediaType]) => [mediaType, EXPORT_CONTENT[name as ExportFormat]]),
+      ),
     ),
     errorStatuses: ERROR_STATUSES,
   },

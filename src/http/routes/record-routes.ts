@@ -1,13 +1,14 @@
 import { ProblemError } from '../../base/problem.ts'
-import type {
-  GraphqlResponse,
-  GraphqlService,
-  OgcDocument,
-  OgcFormat,
-  OgcService,
-  RecordFeeds,
-  RecordRoute,
-  RecordService,
+import {
+  EXPORT_FORMATS,
+  type GraphqlResponse,
+  type GraphqlService,
+  type OgcDocument,
+  type OgcFormat,
+  type OgcService,
+  type RecordFeeds,
+  type RecordRoute,
+  type RecordService,
 } from '../../service/records/record-services.ts'
 import type { ServiceResponse } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
@@ -50,12 +51,6 @@ function negotiateFormat<const F extends string>(
   return best
 }
 
-const EXPORT_FORMATS = {
-  ndjson: 'application/x-ndjson',
-  geojsonseq: 'application/geo+json-seq',
-  geojson: 'application/geo+json',
-  csv: 'text/csv',
-} as const
 /** Turns off buffering in proxies, which would hold back every event. */
 export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
 
@@ -65,7 +60,7 @@ function feedRoutes(feeds: RecordFeeds): Route[] {
     {
       method: 'GET',
       path: '/api/v0/location-records/export',
-      summary: 'exports all matching location records as NDJSON, GeoJSON or CSV',
+      summary: 'exports all matching location records as NDJSON, GeoJSON, CSV, FlatGeobuf or GeoParquet',
       counts: false,
       run: ({ exchange }) => ({
         json: '',

@@ -26,6 +26,8 @@ const CONTENT_TYPES = {
   geojson: 'application/geo+json; charset=utf-8',
   geojsonseq: 'application/geo+json-seq',
   csv: 'text/csv; charset=utf-8; header=present',
+  fgb: 'application/flatgeobuf',
+  parquet: 'application/vnd.apache.parquet',
   events: 'text/event-stream; charset=utf-8',
   graphql: 'application/graphql-response+json; charset=utf-8',
   text: 'text/plain; charset=utf-8',

@@ -17,7 +17,8 @@ import type {
 } from '../../wire/store-messages.ts'
 import { Gate } from '../gate.ts'
 import type { RequestContext, TextSink } from '../request.ts'
-import { featureText, splitDocuments } from './documents.ts'
+import { splitDocuments } from './documents.ts'
+import { EXPORT_WRITERS } from './exports/export-formats.ts'
 import type { EventSink, ExportFormat, RecordFeeds } from './record-services.ts'
 import { recordsUnavailable, type StoreAccess } from './store-access.ts'
 
@@ -28,75 +29,6 @@ interface FeedParts {
   readonly ask: StoreAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
-}
-
-/** UTF-16 code units per write. A client that takes this much within a request deadline is fast enough. */
-const PIECE_UNITS = 65_536
-
-/** U+001E, which precedes each record (RFC 8142, section 2). */
-const SEQUENCE_MARK = '\x1e'
-
-/** How records become the body of an export. */
-interface Layout {
-  readonly begin: string
-  readonly write: (document: string) => string
-  readonly separator: string
-  readonly end: string
-}
-
-/** Members of a record, in their order in the JSON text. */
-const CSV_COLUMNS = [
-  'uid',
-  'chain',
-  'prover',
-  'subject',
-  'timestamp',
-  'event_timestamp',
-  'srs',
-  'location_type',
-  'location',
-  'longitude',
-  'latitude',
-  'recipe_types',
-  'recipe_payloads',
-  'media_types',
-  'media_data',
-  'memo',
-  'revoked',
-  'created_at',
-  'updated_at',
-  'finalized',
-] as const
-
-const LAYOUTS: Readonly<Record<ExportFormat, Layout>> = {
-  ndjson: { begin: '', write: (document) => `${document}\n`, separator: '', end: '' },
-  geojsonseq: {
-    begin: '',
-    write: (document) => `${SEQUENCE_MARK}${featureText(document)}\n`,
-    separator: '',
-    end: '',
-  },
-  geojson: {
-    begin: '{"type":"FeatureCollection","features":[\n',
-    write: (document) => featureText(document),
-    separator: ',\n',
-    end: '\n]}\n',
-  },
-  csv: { begin: `${CSV_COLUMNS.join(',')}\r\n`, write: csvRow, separator: '', end: '' },
-}
-
-/** Has no UTF-8. JSON escapes it, CSV cannot. */
-const LONE_SURROGATE = /[\ud800-\udfff]/gu
-
-/** Writes a record as a row of CSV (RFC 4180). Lists are JSON text, and null is an empty field. */
-function csvRow(document: string): string {
-  const record = JSON.parse(document) as Readonly<Record<string, unknown>>
-  const fields = CSV_COLUMNS.map((name) => {
-    const value = record[name] ?? ''
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value).replace(LONE_SURROGATE, '\ufffd')
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  })
-  return `${fields.join(',')}\r\n`
 }
 
 /** Time that clients wait before they reconnect. */
@@ -143,8 +75,7 @@ export class Feeds implements RecordFeeds {
     if (this.#exports >= maxExports) throw recordsUnavailable(`${this.#exports} exports are running; try again`)
     this.#exports++
     try {
-      const layout = LAYOUTS[format]
-      let lead = layout.begin
+      const writer = await EXPORT_WRITERS[format]()
       let after: RecordQuery['after']
       do {
         const sliceQuery: RecordQuery = after === undefined ? query : { ...query, after }
@@ -157,17 +88,10 @@ export class Feeds implements RecordFeeds {
             return context.aborted
           },
         })
-        for (const piece of pieces(splitDocuments(slice.documents), layout)) {
-          await sink.write(lead + piece)
-          lead = layout.separator
-          if (context.aborted) return
-          await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
-        }
+        await writePieces(writer.write(splitDocuments(slice.documents)), context, sink)
         after = slice.next
       } while (after !== undefined && !context.aborted)
-      // Without any record, the beginning has not been written yet.
-      const rest = (lead === layout.separator ? '' : lead) + layout.end
-      if (rest !== '' && !context.aborted) await sink.write(rest)
+      await writePieces(writer.end(), context, sink)
     } finally {
       this.#exports--
     }
@@ -285,15 +209,17 @@ export class Feeds implements RecordFeeds {
   }
 }
 
-function* pieces(documents: readonly string[], { write, separator }: Layout): Generator<string> {
-  let piece = ''
-  for (const document of documents) {
-    piece += (piece === '' ? '' : separator) + write(document)
-    if (piece.length < PIECE_UNITS) continue
-    yield piece
-    piece = ''
+/** Writes pieces until the client has disconnected. */
+async function writePieces(
+  pieces: Iterable<string | Uint8Array>,
+  context: RequestContext,
+  sink: TextSink,
+): Promise<void> {
+  for (const piece of pieces) {
+    if (context.aborted) return
+    await sink.write(piece)
+    await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
   }
-  if (piece !== '') yield piece
 }
 
 /** One client. Only its position in the journal is stored; changes that it has not taken yet are read again. */

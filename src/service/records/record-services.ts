@@ -75,8 +75,17 @@ export interface SyncResponse extends ServiceResponse {
   readonly status: number
 }
 
-/** NDJSON with one record per line, a GeoJSON text sequence (RFC 8142), one GeoJSON FeatureCollection, or CSV (RFC 4180). */
-export type ExportFormat = 'ndjson' | 'geojsonseq' | 'geojson' | 'csv'
+/** The formats of an export, each with its media type. The first one is the default. */
+export const EXPORT_FORMATS = {
+  ndjson: 'application/x-ndjson',
+  geojsonseq: 'application/geo+json-seq',
+  geojson: 'application/geo+json',
+  csv: 'text/csv',
+  fgb: 'application/flatgeobuf',
+  parquet: 'application/vnd.apache.parquet',
+} as const
+
+export type ExportFormat = keyof typeof EXPORT_FORMATS
 
 /** Receives a stream of server-sent events. */
 export interface EventSink extends TextSink {

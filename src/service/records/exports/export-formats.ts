@@ -1,0 +1,90 @@
+import { featureText } from '../documents.ts'
+import type { ExportFormat } from '../record-services.ts'
+import { COLUMNS, type ExportWriter } from './export-writer.ts'
+
+/** UTF-16 code units per write. A client that takes this much within a request deadline is fast enough. */
+const PIECE_UNITS = 65_536
+
+/** U+001E, which precedes each record (RFC 8142, section 2). */
+const SEQUENCE_MARK = '\x1e'
+
+/** Creates the writer of an export. Libraries are loaded when the first export needs them, which keeps the start short. */
+export const EXPORT_WRITERS: Readonly<Record<ExportFormat, () => ExportWriter | Promise<ExportWriter>>> = {
+  ndjson: () => new TextWriter({ begin: '', write: (document) => `${document}\n`, separator: '', end: '' }),
+  geojsonseq: () =>
+    new TextWriter({
+      begin: '',
+      write: (document) => `${SEQUENCE_MARK}${featureText(document)}\n`,
+      separator: '',
+      end: '',
+    }),
+  geojson: () =>
+    new TextWriter({
+      begin: '{"type":"FeatureCollection","features":[\n',
+      write: (document) => featureText(document),
+      separator: ',\n',
+      end: '\n]}\n',
+    }),
+  csv: () =>
+    new TextWriter({
+      begin: `${COLUMNS.map(({ name }) => name).join(',')}\r\n`,
+      write: csvRow,
+      separator: '',
+      end: '',
+    }),
+  fgb: async () => new (await import('./flatgeobuf.ts')).FlatGeobufWriter(),
+  parquet: async () => new (await import('./geoparquet.ts')).GeoParquetWriter(),
+}
+
+/** How records become text. */
+interface Layout {
+  readonly begin: string
+  readonly write: (document: string) => string
+  readonly separator: string
+  readonly end: string
+}
+
+class TextWriter implements ExportWriter {
+  readonly #layout: Layout
+  /** What the next record follows. */
+  #lead: string
+
+  constructor(layout: Layout) {
+    this.#layout = layout
+    this.#lead = layout.begin
+  }
+
+  *write(documents: readonly string[]): Generator<string, void, undefined> {
+    const { write, separator } = this.#layout
+    let piece = ''
+    for (const document of documents) {
+      piece += this.#lead + write(document)
+      this.#lead = separator
+      if (piece.length < PIECE_UNITS) continue
+      yield piece
+      piece = ''
+    }
+    if (piece !== '') yield piece
+  }
+
+  *end(): Generator<string, void, undefined> {
+    const { separator, end } = this.#layout
+    // Without any record, the beginning has not been written yet.
+    const rest = (this.#lead === separator ? '' : this.#lead) + end
+    if (rest !== '') yield rest
+  }
+}
+
+/** Has no UTF-8. JSON escapes it, CSV cannot. */
+const LONE_SURROGATE = /[\ud800-\udfff]/gu
+
+/** Writes a record as a row of CSV (RFC 4180). Lists are JSON text, and null is an empty field. */
+function csvRow(document: string): string {
+  const record = JSON.parse(document) as Readonly<Record<string, unknown>>
+  const fields = COLUMNS.map(({ name }) => {
+    const value = record[name] ?? ''
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value).replace(LONE_SURROGATE, '\ufffd')
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  })
+  return `${fields.join(',')}\r\n`
+}

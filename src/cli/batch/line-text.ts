@@ -29,8 +29,10 @@ export function createLineComposer({ operation, fixed, radius }: ItemRule): Line
 }
 
 const QUOTE = 0x22
-const OPENING = [0x7b, 0x5b]
-const CLOSING = [0x7d, 0x5d]
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
 const COLON = 0x3a
 const SPACE = 0x20
 
@@ -50,8 +52,8 @@ function readNames(line: string): readonly string[] | undefined {
       if (end < 0) return undefined
       if (depth === 1 && isName(line, end + 1)) names.push(line.slice(index + 1, end))
       index = end
-    } else if (OPENING.includes(code)) depth++
-    else if (CLOSING.includes(code)) depth--
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
   }
   return depth === 0 && names.length > 0 ? names : undefined
 }

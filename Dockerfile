@@ -1,5 +1,4 @@
-# Image of the service; see docs/operations.md. It needs glibc, not musl, because the native transport and secp256k1 are built for glibc.
-# The transport needs glibc 2.38 with Node.js 22 and 24: Debian 13 (trixie) has 2.41, Debian 12 (bookworm) only 2.36.
+# Image of the service; see docs/operations.md. It needs glibc, not musl, because secp256k1 is built for glibc.
 ARG NODE_IMAGE=node:24-trixie-slim
 
 FROM ${NODE_IMAGE} AS build

@@ -56,16 +56,9 @@ function provideNode(version, checksums) {
   const temporary = `${folder}.${process.pid}.tmp`
   mkdirSync(temporary, { recursive: true })
   try {
-    // npm has its own cache of downloads.
-    const args = [
-      'pack',
-      `node-${platform}@${version}`,
-      '--prefer-offline',
-      '--loglevel=error',
-      '--pack-destination',
-      temporary,
-    ]
-    const packed = spawnSync('npm', args, { encoding: 'utf8' })
+    // npm has its own cache of downloads. With more retries, it would take minutes to find out that there is no network.
+    const flags = ['--prefer-offline', '--fetch-retries=1', '--loglevel=error', '--pack-destination', temporary]
+    const packed = spawnSync('npm', ['pack', `node-${platform}@${version}`, ...flags], { encoding: 'utf8' })
     if (packed.status !== 0) {
       const [line] = packed.stderr.trim().split('\n')
       return { reason: `its binary cannot be downloaded (${line})` }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { loadUws, uwsFileName } from '../../src/http/transport/server.ts'
+import { loadInstalledUws, loadUws, uwsFileName } from '../../src/http/transport/server.ts'
 
 const installed = (() => {
   try {
@@ -14,8 +14,19 @@ const installed = (() => {
   }
 })()
 if (installed === undefined) console.warn('skipped: the binary of uWebSockets.js is not installed')
+const hasTestedBinary = process.versions.modules === '115'
 
-describe('the native transport', () => {
+it.skipIf(hasTestedBinary)(
+  'the native transport is not used with a release of Node.js for which it was not tested',
+  () => {
+    const [release] = process.versions.node.split('.')
+    const result = loadInstalledUws([])
+    const reason = expect.stringContaining(`uWebSockets.js has no tested binary for Node.js ${release} on `)
+    expect(result).toEqual({ ok: false, reason })
+  },
+)
+
+describe.skipIf(!hasTestedBinary)('the native transport', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-uws-'))
   const failIfLoaded = () => {
     throw new Error('must not be loaded')

@@ -82,7 +82,7 @@ function checkTransport({ config }: DoctorParts): Finding {
   if (loaded.ok) return ok(`uWebSockets.js, ${uwsFileName()}, sha256 verified`)
   return warn(
     `${loaded.reason}, so the slower HTTP server of Node.js is used`,
-    'npm ci (without --omit=optional) on Linux with glibc 2.38 or newer (Debian 13, Ubuntu 24.04); or set HTTP_ADAPTER=node',
+    'HTTP_ADAPTER=node accepts it; uWebSockets.js needs Node.js 20, npm ci without --omit=optional, and on Linux glibc 2.27',
   )
 }
 

@@ -23,6 +23,8 @@ export interface BannerFacts {
   /** Shown in development only. */
   readonly apiKeys: { readonly developer: string; readonly internal: string } | undefined
   readonly publicPerHour: number
+  /** Limit of requests without a key from this machine, if it has one of its own. */
+  readonly localPerHour: number | undefined
 }
 
 const MAX_SHOWN_ACCOUNTS = 2
@@ -31,11 +33,13 @@ export function bannerText(facts: BannerFacts): string {
   const { url } = facts
   const threads = facts.threads === 0 ? 'inline' : formatCount(facts.threads, 'thread')
   const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
+  const localLimit =
+    facts.localPerHour === undefined ? '' : `${formatCount(facts.localPerHour, 'request')} an hour from this machine, `
   const keys =
     facts.apiKeys === undefined
-      ? `public tier: ${formatCount(facts.publicPerHour, 'request')}/hour`
+      ? `without a key: ${formatCount(facts.publicPerHour, 'request')} an hour`
       : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n` +
-        `             (public tier: ${formatCount(facts.publicPerHour, 'request')}/hour)`
+        `             (without a key: ${localLimit}${formatCount(facts.publicPerHour, 'request')} an hour${facts.localPerHour === undefined ? '' : ' from others'})`
   const portLine =
     facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy, using the next free port\n`
   const localChain = facts.localChain === undefined ? '' : localChainLines(facts.localChain)

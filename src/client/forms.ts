@@ -50,10 +50,14 @@ const UID = /^0x[0-9a-fA-F]{64}$/
 export function toInput(input: InputLike): Input {
   if (typeof input === 'string') {
     if (UID.test(input)) return { uid: input }
-    throw new TypeError(`${JSON.stringify(input.slice(0, 80))} is not a UID: a UID is 0x and 64 hex digits`)
+    throw new TypeError(
+      `${JSON.stringify(input.slice(0, 80))} is not a UID, which is 0x and 64 hex digits; send a geometry as a GeoJSON object, not as text`,
+    )
   }
   if (typeof input !== 'object' || input === null)
-    throw new TypeError('an input must be a geometry, a Feature or a UID')
+    throw new TypeError(
+      `an input must be a geometry, a Feature, a UID or a verified proof, and is ${input === null ? 'null' : typeof input}`,
+    )
   const type = (input as { type?: unknown }).type
   if (type === 'FeatureCollection')
     throw new TypeError('a FeatureCollection is not one input: send one of its features')

@@ -120,8 +120,24 @@ function describe({ name, title, description, inputSchema, outputSchema }: Tool)
   }
 }
 
+/** @throws {TypeError} if an argument is missing or has a name that the tool does not know: a misspelt one would be ignored */
+function checkArguments({ inputSchema }: Tool, given: Readonly<Record<string, unknown>>): void {
+  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: readonly string[] }
+  const missing = required.find((name) => given[name] === undefined)
+  if (missing !== undefined) throw new TypeError(`${missing} is missing`)
+  const known = Object.keys(properties)
+  const unknown = Object.keys(given).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw new TypeError(
+    known.length === 0
+      ? `${unknown} is not an argument; this tool has none`
+      : `${unknown} is not an argument; the arguments are ${known.join(', ')}`,
+  )
+}
+
 async function callTool(tool: Tool, given: Parameters<Tool['call']>[0], signal: AbortSignal): Promise<CallToolResult> {
   try {
+    checkArguments(tool, given)
     const { text, structured } = await tool.call(given, signal)
     return { content: [{ type: 'text', text }], structuredContent: structured as Record<string, unknown> }
   } catch (error) {

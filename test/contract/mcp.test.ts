@@ -148,7 +148,14 @@ describe('the MCP server', () => {
       text: 'Invalid Input (400): from.coordinates[1]: latitude 102 is outside -90..90\n#/from/coordinates/1: GeoJSON order is [longitude, latitude]',
     })
     const nothing = await call(client, 'compute_area')
-    expect(nothing).toMatchObject({ isError: true, text: 'an input must be a geometry, a Feature or a UID' })
+    expect(nothing).toMatchObject({ isError: true, text: 'geometry is missing' })
+    const misspelt = await call(client, 'compute_area', { geometry: park, recipent: `0x${'11'.repeat(20)}` })
+    expect(misspelt).toMatchObject({
+      isError: true,
+      text: 'recipent is not an argument; the arguments are chainId, geometry, schema, recipient',
+    })
+    const text = await call(client, 'compute_area', { geometry: 'POLYGON((0 0, 1 0, 1 1, 0 0))' })
+    expect(text['text']).toContain('send a geometry as a GeoJSON object')
     const chain = await call(client, 'compute_area', { geometry: park, chainId: 5 })
     expect(chain['text']).toMatch(/^Invalid Input \(400\): chainId: chain 5 is not supported/)
   })

@@ -38,6 +38,11 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
     'echo "DATABASE_PASSWORD',
     'needs a container engine: test/program/container.test.ts runs the same command lines with the same environment',
   ],
+  [
+    'docs/operations.md',
+    'useradd',
+    'needs root: test/program/container.test.ts builds and runs the service in the same way',
+  ],
   ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in order'],
   ['docs/sync.md', 'RPC_URL_', 'needs RPCs of a public chain'],
   ['docs/submission.md', 'curl', 'needs a funded account: test/onchain/submission.test.ts does the same'],

@@ -13,6 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import type { Loose } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy } from './solidity.ts'
@@ -35,7 +36,7 @@ function pageSource(): string {
   return [
     '// SPDX-License-Identifier: Apache-2.0\npragma solidity ^0.8.20;',
     ...files.map((name) => `import "./${name}.sol";`),
-    ...['naive', 'club', 'signed', 'fare'].map(block),
+    ...['nearest', 'naive', 'club', 'signed', 'fare'].map(block),
     `contract Terms { function make(address locationAttester) external pure returns (WithinTerms memory) {
       ${block('terms')} return terms; } }`,
   ].join('\n')
@@ -54,7 +55,17 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     local = await startLocalChain('1.2.0')
     isChainUp = true
     ;[, locator, person, stranger] = (await local.client.getAddresses()) as Hex[]
-    const names = ['NaiveEntry', 'Club', 'SignedEntry', 'Fare', 'Terms', 'WithinGate', 'WithinEntry', 'GeoVerifier']
+    const names = [
+      'Nearest',
+      'NaiveEntry',
+      'Club',
+      'SignedEntry',
+      'Fare',
+      'Terms',
+      'WithinGate',
+      'WithinEntry',
+      'GeoVerifier',
+    ]
     contracts = compile([{ ...contractSources(), 'Page.sol': pageSource() }], names)[0]!
     service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     const { address } = await deployed('Terms', [])
@@ -239,5 +250,25 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
       ).toBeLessThan(LARGEST_DIFFERENCE)
     }
     expect(gas.size).toBe(page.slice(page.indexOf('| transaction | gas |')).match(/^\| (?!---|transaction)/gm)?.length)
+  })
+
+  it('shows a contract that reads a signed distance', async () => {
+    const place = (longitude: number) => ({ type: 'Point', coordinates: [longitude, 48.8584] })
+    const issuer = (await (await fetch(`${service.url}/.well-known/attester.json`)).json()) as Loose
+    const { numeric } = issuer['chains'].find(({ chainId }: { chainId: number }) => chainId === local.chain.id).schemas
+    const nearest = await deployed('Nearest', [service.attester, numeric])
+    const body = { chainId: local.chain.id, from: place(2.2945), to: place(2.3522) }
+    const answer = await requestSigned(body, { Prefer: 'result-signature' }, 'distance')
+    const call = (changed: object) =>
+      new Function('answer', 'chain', 'nearest', 'abi', block('nearest-call'))(
+        { ...answer, ...changed },
+        local.client,
+        nearest.address,
+        nearest.abi,
+      )
+    expect(await call({})).toBe(BigInt(Math.round(answer.result * 100)))
+    await expect(call({ inputRefs: answer.inputRefs.toReversed() })).rejects.toThrow()
+    const forged = { ...answer.attestation, data: answer.attestation.data.replace(/1/, '2') }
+    await expect(call({ attestation: forged })).rejects.toThrow('ResultHasOtherSigner')
   })
 })

@@ -48,10 +48,16 @@ export function createInternalCheck(
  * Call it before `HttpHandler.handle` returns.
  */
 export function createLocalCheck(config: ReachSettings): (exchange: Pick<Exchange, 'head' | 'peer'>) => boolean {
+  if (!mayBeLocal(config)) return () => false
+  const publicHost = readPublicHost(config)
+  return (exchange) => isFromThisMachine(exchange, publicHost)
+}
+
+/** Returns true if the settings allow to recognise programs on this machine. */
+export function mayBeLocal(config: ReachSettings): boolean {
   const publicHost = readPublicHost(config)
   const isPublic = publicHost !== undefined && !isLoopbackHost(publicHost)
-  if (config.production || config.trustedProxies.length > 0 || isPublic) return () => false
-  return (exchange) => isFromThisMachine(exchange, publicHost)
+  return !config.production && config.trustedProxies.length === 0 && !isPublic
 }
 
 /**

@@ -41,7 +41,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   [
     'docs/operations.md',
     'useradd',
-    'needs root: test/program/container.test.ts builds and runs the service in the same way',
+    'needs root: test/program/container.test.ts runs keygen and the service with such an environment',
   ],
   ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in order'],
   ['docs/sync.md', 'RPC_URL_', 'needs RPCs of a public chain'],

@@ -17,7 +17,7 @@ export type BodyMemoryLimits = Pick<
 export interface HeldBody {
   /** Changed by `BodyMemory` alone. */
   heldBytes: number
-  /** When it began or last got `PROGRESS_BYTES`: `performance.now()`. */
+  /** When it began, last got `PROGRESS_BYTES`, or was resumed after a pause: `performance.now()`. */
   readonly progressMs: number
   /** True while its client has to send more. A stream that we have paused is not awaited. */
   readonly isAwaited: boolean

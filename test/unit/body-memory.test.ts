@@ -134,6 +134,14 @@ describe('the memory of bodies', () => {
     expect(new Body(memory, 'e').send(4 * KIB)).toBe(true)
   })
 
+  it('accepts the end of a large body while small ones hold memory that it could not take', () => {
+    const memory = new BodyMemory(LIMITS)
+    const [first, second] = [new Body(memory, 'a'), new Body(memory, 'b')]
+    expect([first.send(448 * KIB), second.send(448 * KIB)]).toEqual([true, true])
+    expect(new Body(memory, 'c').send(8 * KIB)).toBe(true)
+    expect(first.send(0)).toBe(true)
+  })
+
   it('counts exactly: after any sequence of bodies nothing is held, and no limit was exceeded', () => {
     const random = numbers(SEED)
     const memory = new BodyMemory(LIMITS)

@@ -89,6 +89,8 @@ export class BodyMemory {
    * @returns a problem if there is no memory
    */
   reserve(share: ClientShare, body: HeldBody, bytes: number): ProblemData | undefined {
+    // The end of a body may arrive without bytes. It needs no memory, even if small bodies hold more than is left to large ones.
+    if (bytes === 0) return undefined
     if (share.bytes + bytes > this.#limits.maxClientBodyBytes && !this.#makeRoomIn(share, body, bytes))
       return overloaded('too many bytes of one client are waiting')
     const limit = this.#limitFor(share, body, bytes)

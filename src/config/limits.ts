@@ -1,23 +1,30 @@
 /** Sizes and timeouts of requests, batches and threads. Every queue has a maximum size, and every wait has a limit. */
-import { constant, derived, integer } from './setting.ts'
+import { constant, derived, integer, type Source } from './setting.ts'
 
 const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
 const COMPUTE_THREADS = integer('COMPUTE_THREADS', ({ cores }) => cores, 0, 256)
 const MAX_IN_FLIGHT_BYTES = integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9)
+const MAX_STREAM_BYTES = integer(
+  'MAX_STREAM_BYTES',
+  (source) => Math.max(8 * 1_048_576, 2 * (MAX_BODY_BYTES.read(source) + 1_048_576)),
+  // Half of it holds whole lines; the other half holds the beginning of the next line and one read of the transport (512 KiB).
+  (source) => 2 * (MAX_BODY_BYTES.read(source) + 1_048_576),
+  8e9,
+)
+/** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
+const MAX_BATCH_BYTES = integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576)
 export const REQUEST_DEADLINE_MS = integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
+
+/** The bytes that one allowed request may hold. With a smaller share, its client would be told to try again for ever. */
+function largestRequestBytes(source: Source): number {
+  return Math.max(...[MAX_BODY_BYTES, MAX_BATCH_BYTES, MAX_STREAM_BYTES].map((setting) => setting.read(source)))
+}
 
 export const REQUEST_LIMITS = {
   maxBodyBytes: MAX_BODY_BYTES,
   /** Bytes of one NDJSON stream that were read but not answered; beyond it the connection is closed. */
-  maxStreamBytes: integer(
-    'MAX_STREAM_BYTES',
-    (source) => Math.max(8 * 1_048_576, 2 * (MAX_BODY_BYTES.read(source) + 1_048_576)),
-    // Half of it holds whole lines; the other half holds the beginning of the next line and one read of the transport (512 KiB).
-    (source) => 2 * (MAX_BODY_BYTES.read(source) + 1_048_576),
-    8e9,
-  ),
-  /** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
-  maxBatchBytes: integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576),
+  maxStreamBytes: MAX_STREAM_BYTES,
+  maxBatchBytes: MAX_BATCH_BYTES,
   /** Number of items in a batch in one JSON document. */
   maxBatchItems: constant(10_000),
   /** Size of a batch without its items. The main thread parses only this envelope. */
@@ -47,8 +54,8 @@ export const REQUEST_LIMITS = {
   /** The part of it that one client may use: an API key, or else an address. */
   maxClientBodyBytes: integer(
     'MAX_CLIENT_BODY_BYTES',
-    (source) => Math.max(16 * 1_048_576, Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 2)),
-    65_536,
+    (source) => Math.max(16 * 1_048_576, Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 2), largestRequestBytes(source)),
+    largestRequestBytes,
     8e9,
   ),
   /** The part of it that only bodies of at most 16 KB may use, so that large ones never take all. */

@@ -48,6 +48,14 @@ describe('a table of results', () => {
     })
   const table = (name: string) => parseTable(readFileSync(path(name), 'utf8'))
 
+  it('numbers the columns of the result whose names the input has', async () => {
+    const input = file('names.csv', 'lon,lat,result,Error,error_2\n2.3522,48.8566,old,,\n')
+    expect(parseTable((await distances(input)).out)).toEqual([
+      ['lon', 'lat', 'result', 'Error', 'error_2', 'result_2', 'units', 'operation', 'error_3'],
+      ['2.3522', '48.8566', 'old', '', '', '0', 'meters', 'distance', ''],
+    ])
+  })
+
   it('has the columns of the input unchanged, then those of the result, and a row for every item', async () => {
     const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
     const rows = CELLS.map((cell, index) => `${quoted(cell)};${index};2.2945;48.8584\r\n`)

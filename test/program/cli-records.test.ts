@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -109,6 +109,26 @@ describe('trigpoint records', () => {
     const unwritable = await cli('export', '--format', 'fgb', '-o', join(folder, 'missing/a.fgb'))
     expect([unwritable.exitCode, unwritable.err]).toEqual([2, expect.stringContaining('ENOENT')])
     expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
+  })
+
+  it.skipIf(process.platform === 'win32')('keeps a link, and writes to the file or the device behind it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-records-'))
+    const [file, link, device] = ['file', 'link', 'device'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    writeFileSync(file, 'old')
+    symlinkSync(file, link)
+    symlinkSync('/dev/null', device)
+    for (const output of [link, device]) {
+      const run = await cli('export', '--format', 'fgb', '-o', output, '--subject', addressOf(100))
+      expect([run.exitCode, run.err]).toEqual([0, ''])
+      expect(lstatSync(output).isSymbolicLink()).toBe(true)
+    }
+    expect(readFileSync(file).subarray(0, 3).toString()).toBe('fgb')
+    expect(readdirSync(folder).sort()).toEqual(['device', 'file', 'link'])
     rmSync(folder, { recursive: true })
   })
 

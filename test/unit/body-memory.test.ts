@@ -100,6 +100,31 @@ describe('the memory of bodies', () => {
     }
   })
 
+  it('keeps counting for a client whose earlier response ends after its share was empty', () => {
+    const memory = new BodyMemory(LIMITS)
+    const empty = new Body(memory, 'a')
+    empty.arrive() // without a byte; its response follows later
+    expect(new Body(memory, 'a').send(400 * KIB)).toBe(true)
+    empty.end()
+    expect(new Body(memory, 'a').send(200 * KIB)).toBe(false)
+  })
+
+  it('finds a stalled body for one client while another one is refused at its own limit', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const memory = new BodyMemory(LIMITS)
+      const stalled = new Body(memory, 'stalled')
+      stalled.send(300 * KIB)
+      vi.advanceTimersByTime(1001)
+      for (let index = 0; index < 2; index++) new Body(memory, 'full').send(250 * KIB)
+      expect(new Body(memory, 'full').send(100 * KIB)).toBe(false)
+      expect(new Body(memory, 'honest').send(200 * KIB)).toBe(true)
+      expect(stalled.problem).toBeDefined()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('keeps room for small bodies when large ones have taken the rest, but not for many small ones of one client', () => {
     const memory = new BodyMemory(LIMITS)
     for (const owner of ['a', 'b']) for (let index = 0; index < 16; index++) new Body(memory, owner).send(28 * KIB)
@@ -107,6 +132,14 @@ describe('the memory of bodies', () => {
     const small = Array.from({ length: 20 }, () => new Body(memory, 'd').send(4 * KIB))
     expect(small.filter((taken) => taken).length).toBe(4)
     expect(new Body(memory, 'e').send(4 * KIB)).toBe(true)
+  })
+
+  it('accepts the end of a large body while small ones hold memory that it could not take', () => {
+    const memory = new BodyMemory(LIMITS)
+    const [first, second] = [new Body(memory, 'a'), new Body(memory, 'b')]
+    expect([first.send(448 * KIB), second.send(448 * KIB)]).toEqual([true, true])
+    expect(new Body(memory, 'c').send(8 * KIB)).toBe(true)
+    expect(first.send(0)).toBe(true)
   })
 
   it('counts exactly: after any sequence of bodies nothing is held, and no limit was exceeded', () => {

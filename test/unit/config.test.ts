@@ -44,6 +44,17 @@ describe('the configuration', () => {
     expect(readConfig({ REQUEST_DEADLINE_MS: deadline }, 1).limits.receiveTimeoutMs).toBe(receiveTimeoutMs)
   })
 
+  // Regression: a batch that MAX_BATCH_BYTES allowed was told to try again for ever.
+  it.each([
+    [{}, 32],
+    [{ MAX_BATCH_BYTES: String(48 * 1_048_576) }, 48],
+    [{ MAX_BODY_BYTES: String(32 * 1_048_576) }, 66],
+  ])('gives one client room for its largest request: %j', (env, mebibytes) => {
+    expect(readConfig(env, 1).limits.maxClientBodyBytes).toBe(mebibytes * 1_048_576)
+    const tooFew = String(Math.min(mebibytes, 8) * 1_048_576 - 1)
+    expect(() => readConfig({ ...env, MAX_CLIENT_BODY_BYTES: tooFew }, 1)).toThrow(/MAX_CLIENT_BODY_BYTES/)
+  })
+
   it('reads chains by their number', () => {
     const { chains } = readConfig(
       { RPC_URL_84532: 'http://a, https://b', EAS_PROFILE_31337: 'v2', EAS_ADDRESS_31337: `0x${'1'.repeat(40)}` },

@@ -31,12 +31,23 @@ const RESULT_COLUMNS = ['result', 'units', 'operation', 'error'] as const
  */
 const TABLE: OutputFormat = {
   name: 'csv',
-  head: ({ row }) => csvLine([...(row?.columns ?? ['id']), ...RESULT_COLUMNS]),
+  head({ row }) {
+    const columns = row?.columns ?? ['id']
+    return csvLine([...columns, ...RESULT_COLUMNS.map((name) => unusedName(name, columns))])
+  },
   result(entry, json) {
     const { result, units, operation } = JSON.parse(json)
     return csvLine([...inputFields(entry), result, units, operation, ''])
   },
   rejection: (entry, { detail }) => csvLine([...inputFields(entry), '', '', '', detail]),
+}
+
+/** Numbers a name that the input has already. A reader of two columns with one name may take the value of the input for the result. */
+function unusedName(name: string, columns: readonly string[]): string {
+  const used = columns.map((column) => column.trim().toLowerCase())
+  let unused = name
+  for (let number = 2; used.includes(unused); number++) unused = `${name}_${number}`
+  return unused
 }
 
 /** Returns as many fields as the input has columns, so that the fields after them are in their columns. */

@@ -1,6 +1,6 @@
 /** Reads the records of a service: one page after the other, a single one, or all of them. */
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readJsonLines } from '../../client/lines.ts'
@@ -131,19 +131,27 @@ export async function exportRecords(options: ExportOptions, terminal: Terminal):
   await (output === '-' ? printAll(pieces as AsyncIterable<string>, terminal) : writeWholeFile(output, pieces))
 }
 
-/** Writes a file that appears complete or not at all. It replaces an existing file. */
+/**
+ * Writes a file that appears complete or not at all. It replaces an existing file, or that to which a link leads. A device or a pipe
+ * cannot be replaced and is written to.
+ */
 async function writeWholeFile(file: string, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
-  const partFile = `${file}.part`
+  const isReplaced = await stat(file).then(
+    (existing) => existing.isFile(),
+    () => true,
+  )
+  const target = isReplaced ? await realpath(file).catch(() => file) : file
+  const written = isReplaced ? `${target}.part` : file
   try {
-    await pipeline(Readable.from(pieces), createWriteStream(partFile, { flush: true }))
-    await rename(partFile, file)
+    await pipeline(Readable.from(pieces), createWriteStream(written, { flush: isReplaced }))
+    if (isReplaced) await rename(written, target)
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
       throw usage(`${file}: cannot write the file (${code})`, error)
     throw error
   } finally {
-    await rm(partFile, { force: true })
+    if (isReplaced) await rm(written, { force: true })
   }
 }
 

@@ -17,7 +17,7 @@ export type BodyMemoryLimits = Pick<
 export interface HeldBody {
   /** Changed by `BodyMemory` alone. */
   heldBytes: number
-  /** When it began or last got `PROGRESS_BYTES`: `performance.now()`. */
+  /** When it began, last got `PROGRESS_BYTES`, or was resumed after a pause: `performance.now()`. */
   readonly progressMs: number
   /** True while its client has to send more. A stream that we have paused is not awaited. */
   readonly isAwaited: boolean
@@ -37,6 +37,8 @@ export interface ClientShare {
   readonly owner: Owner
   bytes: number
   readonly unfinished: Set<HeldBody>
+  /** No search for stalled bodies of this client before this `performance.now()`. */
+  nextSearchMs: number
 }
 
 /** After a search that found no stalled body, the next one waits: in a flood, each chunk would search all bodies. */
@@ -46,7 +48,8 @@ export class BodyMemory {
   readonly #limits: BodyMemoryLimits
   readonly #shares = new Map<Owner, ClientShare>()
   #bytes = 0
-  #nextSearchMs = 0
+  /** When the bodies of all clients may be searched again. */
+  readonly #pause = { nextSearchMs: 0 }
 
   constructor(limits: BodyMemoryLimits) {
     this.#limits = limits
@@ -65,7 +68,7 @@ export class BodyMemory {
   open(owner: Owner, body: HeldBody): ClientShare | undefined {
     let share = this.#shares.get(owner)
     if (share === undefined) {
-      share = { owner, bytes: 0, unfinished: new Set() }
+      share = { owner, bytes: 0, unfinished: new Set(), nextSearchMs: 0 }
       this.#shares.set(owner, share)
     }
     if (share.unfinished.size >= this.#limits.maxOpenBodiesPerAddress) return undefined
@@ -86,6 +89,8 @@ export class BodyMemory {
    * @returns a problem if there is no memory
    */
   reserve(share: ClientShare, body: HeldBody, bytes: number): ProblemData | undefined {
+    // The end of a body may arrive without bytes. It needs no memory, even if small bodies hold more than is left to large ones.
+    if (bytes === 0) return undefined
     if (share.bytes + bytes > this.#limits.maxClientBodyBytes && !this.#makeRoomIn(share, body, bytes))
       return overloaded('too many bytes of one client are waiting')
     const limit = this.#limitFor(share, body, bytes)
@@ -106,7 +111,9 @@ export class BodyMemory {
   }
 
   #forgetIfEmpty(share: ClientShare): void {
-    if (share.bytes === 0 && share.unfinished.size === 0) this.#shares.delete(share.owner)
+    const isEmpty = share.bytes === 0 && share.unfinished.size === 0
+    // A response that is still under way may have a share that was forgotten before. The client may have a newer one.
+    if (isEmpty && this.#shares.get(share.owner) === share) this.#shares.delete(share.owner)
   }
 
   /** Returns how many bytes all bodies together may hold. The last of them are for small requests of clients that hold little. */
@@ -118,7 +125,7 @@ export class BodyMemory {
 
   /** Ends stalled bodies of one client until `bytes` more fit into its share. */
   #makeRoomIn(share: ClientShare, body: HeldBody, bytes: number): boolean {
-    return this.#search((nowMs) => {
+    return search(share, (nowMs) => {
       while (share.bytes + bytes > this.#limits.maxClientBodyBytes) {
         const stalled = stalledBody(share, body, nowMs)
         if (stalled === undefined) return false
@@ -131,7 +138,7 @@ export class BodyMemory {
 
   /** Ends stalled bodies of any client until all bodies hold at most `limit` bytes. */
   #makeRoom(body: HeldBody, limit: number): boolean {
-    return this.#search((nowMs) => {
+    return search(this.#pause, (nowMs) => {
       while (this.#bytes > limit) {
         let largest: ClientShare | undefined
         let victim: HeldBody | undefined
@@ -149,14 +156,15 @@ export class BodyMemory {
       return true
     })
   }
+}
 
-  #search(makeRoom: (nowMs: number) => boolean): boolean {
-    const nowMs = performance.now()
-    if (nowMs < this.#nextSearchMs) return false
-    const hasRoom = makeRoom(nowMs)
-    if (!hasRoom) this.#nextSearchMs = nowMs + SEARCH_PAUSE_MS
-    return hasRoom
-  }
+/** Searches for room, unless an earlier search has paused it. A client at its own limit must not pause the searches of others. */
+function search(pause: { nextSearchMs: number }, makeRoom: (nowMs: number) => boolean): boolean {
+  const nowMs = performance.now()
+  if (nowMs < pause.nextSearchMs) return false
+  const hasRoom = makeRoom(nowMs)
+  if (!hasRoom) pause.nextSearchMs = nowMs + SEARCH_PAUSE_MS
+  return hasRoom
 }
 
 /** Makes the problem of a request for which there is no room now. */

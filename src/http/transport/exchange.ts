@@ -125,6 +125,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
+    this.#budget.restartClock()
     this.resumeBody()
   }
 
@@ -338,6 +339,12 @@ class BodyBudget implements HeldBody {
     return this.#share !== undefined
   }
 
+  /** The client may send again. The time in which it could not send does not count against it. */
+  restartClock(): void {
+    this.#newBytes = 0
+    this.progressMs = performance.now()
+  }
+
   /** The whole body has arrived, or no more of it is read. */
   finish(): void {
     if (this.#share !== undefined) this.#memory.finish(this.#share, this)
@@ -351,10 +358,7 @@ class BodyBudget implements HeldBody {
       return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
     }
     this.#newBytes += bytes
-    if (this.#newBytes >= PROGRESS_BYTES) {
-      this.#newBytes = 0
-      this.progressMs = performance.now()
-    }
+    if (this.#newBytes >= PROGRESS_BYTES) this.restartClock()
     return this.#memory.reserve(this.#share!, this, bytes)
   }
 

@@ -1,0 +1,80 @@
+import { expect, it, vi } from 'vitest'
+import { TransportExchange } from '../../src/http/transport/exchange.ts'
+import { InFlight } from '../../src/http/transport/in-flight.ts'
+import type { Exchange, HttpHandler } from '../../src/http/transport/port.ts'
+import type { RequestHead } from '../../src/http/transport/request-head.ts'
+
+const KIB = 1024
+const LIMITS = {
+  ...{ maxInFlightBytes: 1024 * KIB, maxClientBodyBytes: 600 * KIB, maxOpenBodiesPerAddress: 8 },
+  ...{
+    smallBodyBytes: 16 * KIB,
+    smallBodyReserveBytes: 64 * KIB,
+    maxBodyBytes: 1024 * KIB,
+    maxStreamBytes: 1024 * KIB,
+  },
+  ...{
+    requestDeadlineMs: 10_000,
+    streamIdleMs: 30_000,
+    refusedBodyBytes: 0,
+    refusedBodyMs: 0,
+    receiveTimeoutMs: 10_000,
+  },
+}
+
+const OVERLOADED = { status: 503, headers: { pairs: [], firstName: '', remainder: '' }, fields: [], body: '' }
+
+/** An exchange on a socket that does nothing. */
+class SilentExchange extends TransportExchange {
+  readonly peer = new Uint8Array(4)
+  protected readonly copyChunk = undefined
+
+  receive(bytes: number): void {
+    this.take(new Uint8Array(bytes), false)
+  }
+
+  protected send(): void {}
+  protected sendAndDiscard(): void {}
+  protected startBody(): void {}
+  protected pauseBody(): void {}
+  protected resumeBody(): void {}
+  protected sendHead(): void {}
+  protected sendChunk(): boolean {
+    return true
+  }
+  protected onDrain(): void {}
+  protected sendEnd(): void {}
+  protected hangUp(): void {}
+}
+
+it('a stream that was paused gets its time again when it may send', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  try {
+    const inFlight = new InFlight(LIMITS)
+    const declined: Exchange[] = []
+    const handler = {
+      decline: (exchange: Exchange) => {
+        declined.push(exchange)
+        exchange.answer(OVERLOADED)
+      },
+    } as unknown as HttpHandler
+    const open = (owner: string) => {
+      const head = { bodyBytes: undefined } as RequestHead
+      const exchange = new SilentExchange(inFlight, handler, { method: 'POST', path: '/', query: '', head })
+      exchange.streamBody(owner, { take() {}, end() {} })
+      return exchange
+    }
+    const [paused, other] = [open('a'), open('b')]
+    paused.receive(500 * KIB)
+    paused.pause()
+    vi.advanceTimersByTime(5000)
+    paused.resume()
+    other.receive(500 * KIB)
+    expect(declined).toEqual([other])
+    vi.advanceTimersByTime(1001)
+    open('c').receive(500 * KIB)
+    expect(declined).toEqual([other, paused])
+  } finally {
+    vi.useRealTimers()
+  }
+})

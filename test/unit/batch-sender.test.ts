@@ -94,3 +94,22 @@ describe('chunks that race for the rest of the limit', () => {
     rmSync(folder, { recursive: true })
   })
 })
+
+// Regression: the text of all rejected items of a table was held in memory until an item was valid.
+it('writes between groups of invalid items, of which none is sent', async () => {
+  async function* invalid() {
+    for (let number = 1; number <= 3; number++) yield [{ place: `line ${number}`, fault: 'is invalid' }]
+  }
+  let waiting = 0
+  const written: number[] = []
+  const feeder = new Feeder(invalid(), RULE, () => waiting++)
+  const flush = async () => {
+    written.push(waiting)
+    waiting = 0
+  }
+  const send = () => {
+    throw new Error('nothing is sent')
+  }
+  await sendItems(feeder, { concurrency: 2, chunkItems: 2, send, flush })
+  expect(written.filter((count) => count > 0)).toEqual([1, 1, 1])
+})

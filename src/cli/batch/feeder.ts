@@ -84,7 +84,7 @@ export class Feeder {
 
   /**
    * Yields the items to be sent, in groups: first those that were sent without a result, then new ones. A group has at most
-   * `GROUP_ITEMS` new items.
+   * `GROUP_ITEMS` new items. It is empty if all of them are invalid or done, so that the caller can write what it was told of them.
    */
   async *unanswered(): AsyncGenerator<readonly Entry[], void, undefined> {
     const earlier = this.#pending.filter(isUnanswered)
@@ -93,8 +93,7 @@ export class Feeder {
       const entries = this.#take(GROUP_ITEMS).map((item) => this.#createEntry(item))
       this.#pending.push(...entries)
       this.#reportFaults()
-      const unanswered = entries.filter(isUnanswered)
-      if (unanswered.length > 0) yield unanswered
+      yield entries.filter(isUnanswered)
     }
   }
 

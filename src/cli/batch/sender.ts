@@ -11,7 +11,7 @@ export interface SendOptions {
   readonly chunkItems: number
   /** Sends one chunk. @returns the results in the order of the items */
   readonly send: (items: readonly BatchOperation[]) => AsyncIterable<BatchResult>
-  /** Writes the results at the front of the feeder; called after each chunk. */
+  /** Writes the results at the front of the feeder; called after each chunk, and after items that are not sent. */
   readonly flush: () => Promise<void>
 }
 
@@ -48,7 +48,9 @@ export async function sendItems(feeder: Feeder, options: SendOptions): Promise<P
       while (!isExhausted && inFlight.length < concurrency) {
         const { done, value } = await chunks.next()
         isExhausted = done === true
-        if (done !== true) inFlight.push(sendChunk(value).catch(fail))
+        if (done === true) break
+        if (value.length === 0) await flush()
+        else inFlight.push(sendChunk(value).catch(fail))
       }
       const oldest = inFlight.shift()
       if (oldest === undefined) break
@@ -70,6 +72,7 @@ function isTemporary(status: number): boolean {
   return status === 429 || status >= 500
 }
 
+/** Yields chunks, and an empty one for a group without items to be sent. */
 async function* cutChunks(
   groups: AsyncIterable<readonly Entry[]>,
   chunkItems: number,
@@ -77,6 +80,7 @@ async function* cutChunks(
   let chunk: Entry[] = []
   let characters = 0
   for await (const entries of groups) {
+    if (entries.length === 0) yield []
     for (const entry of entries) {
       chunk.push(entry)
       characters += JSON.stringify(entry.item).length

@@ -8,7 +8,7 @@ import type { Config } from './config/config.ts'
 import { ConfigError } from './config/setting.ts'
 import { createKeccak } from './crypto/keccak.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
-import { mayBeLocal } from './http/access/internal-check.ts'
+import { hasLocalTier } from './http/access/internal-check.ts'
 import { watchKeyFile } from './http/access/key-file.ts'
 import { createApp } from './http/app.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
@@ -133,7 +133,7 @@ function bannerFacts(
     developmentKey: signer.keyKind === 'development',
     secp256k1: signer.backend,
     publicPerHour: config.requestsPerHour.public,
-    localPerHour: mayBeLocal(config) ? config.requestsPerHour.internal : undefined,
+    localPerHour: hasLocalTier(config) ? config.requestsPerHour.internal : undefined,
   }
 }
 

@@ -92,3 +92,16 @@ export class Transcript {
     return { said: this.#text, expected: readFileSync(this.#file, 'utf8') }
   }
 }
+
+/** Returns a signal that aborts itself when `aborted` is read for the given time, so that a run ends in the middle of its work. */
+export function abortAtRead(read: number): AbortSignal {
+  const controller = new AbortController()
+  let reads = 0
+  return new Proxy(controller.signal, {
+    get(target, name) {
+      if (name === 'aborted' && ++reads === read) controller.abort(new Error('ended by SIGINT'))
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -82,9 +82,8 @@ export class FairQueue<Item> {
   removeAll(test: (item: Item) => boolean): Item[] {
     const removed: Item[] = []
     for (const [client, line] of [...this.#lines]) {
-      const kept = line.filter((item) => !test(item))
-      if (kept.length === line.length) continue
-      removed.push(...line.filter(test))
+      const kept: Item[] = []
+      for (const item of line) (test(item) ? removed : kept).push(item)
       if (kept.length === 0) this.#lines.delete(client)
       else this.#lines.set(client, kept)
     }

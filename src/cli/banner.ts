@@ -33,13 +33,11 @@ export function bannerText(facts: BannerFacts): string {
   const { url } = facts
   const threads = facts.threads === 0 ? 'inline' : formatCount(facts.threads, 'thread')
   const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
-  const localLimit =
-    facts.localPerHour === undefined ? '' : `${formatCount(facts.localPerHour, 'request')} an hour from this machine, `
+  const limit = `without a key: ${limitText(facts)}`
   const keys =
     facts.apiKeys === undefined
-      ? `without a key: ${formatCount(facts.publicPerHour, 'request')} an hour`
-      : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n` +
-        `             (without a key: ${localLimit}${formatCount(facts.publicPerHour, 'request')} an hour${facts.localPerHour === undefined ? '' : ' from others'})`
+      ? limit
+      : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n             (${limit})`
   const portLine =
     facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy, using the next free port\n`
   const localChain = facts.localChain === undefined ? '' : localChainLines(facts.localChain)
@@ -55,6 +53,12 @@ ${localChain}  Attester   ${facts.attester}${key}
              -d '{"chainId":${facts.localChain?.chainId ?? 84532},"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":{"type":"Point","coordinates":[2.3522,48.8566]}}'
 
 `
+}
+
+function limitText({ publicPerHour, localPerHour }: BannerFacts): string {
+  const publicLimit = `${formatCount(publicPerHour, 'request')} an hour`
+  if (localPerHour === undefined) return publicLimit
+  return `${formatCount(localPerHour, 'request')} an hour from this machine, ${publicLimit} from others`
 }
 
 function localChainLines({ rpcUrl, chainId, easAddress, schemaRegistryAddress, accounts }: LocalChainFacts): string {

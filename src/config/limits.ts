@@ -58,8 +58,11 @@ export const REQUEST_LIMITS = {
     largestRequestBytes,
     8e9,
   ),
-  /** The part of it that only bodies of at most 16 KB may use, so that large ones never take all. */
-  smallBodyReserveBytes: derived((source) => Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 16)),
+  /** The part of it that only bodies of at most 16 KB may use, so that large ones never take all. The largest request fits beside it. */
+  smallBodyReserveBytes: derived((source) => {
+    const total = MAX_IN_FLIGHT_BYTES.read(source)
+    return Math.max(0, Math.min(Math.floor(total / 16), total - largestRequestBytes(source)))
+  }),
   maxOpenBodiesPerAddress: integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
   /** Bytes that are read and discarded of a body that was rejected before its end, so that its client gets to the response. */
   refusedBodyBytes: integer('REFUSED_BODY_BYTES', 16 * 1_048_576, 0, 8e9),

@@ -7,7 +7,7 @@ import type { ApiKey } from '../config/http.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import { createAccessLog, createItemMetrics, createRequestMetrics } from './access/finished-request.ts'
-import { createLocalCheck } from './access/internal-check.ts'
+import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
 import { createRequestIds, isRequestId, LOCAL_CALLER, RequestState, resolveBaseUrl } from './access/request-state.ts'
@@ -94,9 +94,7 @@ class RequestHandler implements HttpHandler {
     this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
     this.#trusted = parseRanges(config.trustedProxies)
-    // The tier of this machine never lowers a public limit that the operator raised.
-    const { internal, public: publicLimit } = config.requestsPerHour
-    this.#isLocalCaller = internal > publicLimit ? createLocalCheck(config) : () => false
+    this.#isLocalCaller = hasLocalTier(config) ? createLocalCheck(config) : () => false
     this.#writeAccess = createAccessLog(log, config.logSampleRatio, random)
     this.#countRequest = createRequestMetrics(metrics)
     this.#rejected = metrics.counter(

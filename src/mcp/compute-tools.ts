@@ -121,7 +121,6 @@ function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
 
 function readGeometry(given: Arguments, name: string): Geometry {
   const input = given[name]
-  if (input === undefined) throw new TypeError(`${name} is missing`)
   const classified = classifyInput(input)
   if (classified.form !== 'geometry')
     throw new TypeError(`${name} has to be a geometry, because no service is used here`)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cliFolder, type RunOptions, runCli } from '../cli-runner.ts'
+import { abortAtRead, cliFolder, type RunOptions, runCli } from '../cli-runner.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Cells that a careless writer changes: quotes, separators, line ends, spaces, a formula, an escape sequence, no text. */
@@ -145,15 +145,7 @@ describe('a table of results', () => {
       index % 7 === 0 ? `far,"${index}"\n` : `${index / 100},"${index / 50}"\n`,
     )
     const input = file('in.csv', `lon,lat\n${rows.join('')}`)
-    const controller = new AbortController()
-    let reads = 0
-    const signal = new Proxy(controller.signal, {
-      get(target, name) {
-        if (name === 'aborted' && ++reads === 8) controller.abort(new Error('ended by SIGINT'))
-        const value = Reflect.get(target, name)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+    const signal = abortAtRead(8)
     const output = ['-o', path('out.csv')]
     expect((await distances(input, output, { signal })).exitCode).toBe(130)
     const { items } = JSON.parse(readFileSync(path('out.csv.part'), 'utf8')).checkpoint

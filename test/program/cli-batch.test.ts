@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { JSON_LINES } from '../../src/cli/batch/output-format.ts'
 import { FileWriter } from '../../src/cli/batch/writer.ts'
-import { cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
+import { abortAtRead, cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
 
 const ITEMS = 2000
 const UNREAD = { text: undefined, line: undefined, row: undefined }
@@ -31,15 +31,7 @@ describe('a batch in this process', () => {
   }
   /** Runs a batch that is aborted while it works: at the eighth read of `signal.aborted`, of which it has one for each group. */
   const interrupted = (...more: string[]) => {
-    const controller = new AbortController()
-    let reads = 0
-    const signal = new Proxy(controller.signal, {
-      get(target, name) {
-        if (name === 'aborted' && ++reads === 8) controller.abort(new Error('ended by SIGINT'))
-        const value = Reflect.get(target, name)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+    const signal = abortAtRead(8)
     return batch({ signal }, ...more)
   }
 

@@ -251,3 +251,24 @@ describe('compose.yaml', () => {
     for (const command of commands) expect(text).toContain(`#   ${command}\n`)
   })
 })
+
+describe('the systemd unit', () => {
+  const unit = read('deploy/trigpoint.service')
+
+  it('starts the program as the image does', () => {
+    const [node, ...flags] = ENTRYPOINT
+    expect(unit).toContain(`ExecStart=/usr/bin/${[node, ...flags, 'serve'].join(' ')}\n`)
+  })
+
+  it('does not restart after the exit codes that a restart does not help', () => {
+    expect(unit).toContain('RestartPreventExitStatus=2 78')
+    expect(read('docs/operations.md')).toContain('`RestartPreventExitStatus=2 78`')
+  })
+
+  it('has an environment whose settings exist', () => {
+    const [, environment = ''] = /```ini\n([\s\S]*?)```/.exec(read('docs/operations.md')) ?? []
+    const names = environment.split('\n').flatMap((line) => (line === '' ? [] : [line.split('=')[0]!]))
+    expect(names.length).toBeGreaterThan(5)
+    for (const name of names) expect(settings).toContain(`\`${name}\``)
+  })
+})

@@ -53,8 +53,14 @@ export function createLocalCheck(config: ReachSettings): (exchange: Pick<Exchang
   return (exchange) => isFromThisMachine(exchange, publicHost)
 }
 
+/** Returns true if callers on this machine have a limit of their own. It never lowers a public limit that the operator raised. */
+export function hasLocalTier(config: ReachSettings & Pick<Config, 'requestsPerHour'>): boolean {
+  const { internal, public: publicLimit } = config.requestsPerHour
+  return internal > publicLimit && mayBeLocal(config)
+}
+
 /** Returns true if the settings allow to recognise programs on this machine. */
-export function mayBeLocal(config: ReachSettings): boolean {
+function mayBeLocal(config: ReachSettings): boolean {
   const publicHost = readPublicHost(config)
   const isPublic = publicHost !== undefined && !isLoopbackHost(publicHost)
   return !config.production && config.trustedProxies.length === 0 && !isPublic

@@ -18,6 +18,7 @@ import {
 import { ProblemError } from '../../base/problem.ts'
 import type { Config, Limits } from '../../config/config.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../../validation/graphql-request.ts'
+import { Gate } from '../gate.ts'
 import type { RequestContext } from '../request.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
 import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'
@@ -198,11 +199,11 @@ type ListArguments = Readonly<Record<string, string | number | readonly number[]
  * after another, so that a query with many aliases takes no more places at the store than any other request.
  */
 function resolvers(records: RecordService, context: RequestContext): object {
-  const inTurn = createTurns()
+  const gate = new Gate(1)
   return {
-    locationRecords: (args: ListArguments) => inTurn(() => readPage(args)),
-    locationRecord: ({ uid }: { readonly uid: string }) => inTurn(() => readRecord(uid)),
-    locationRecordStats: () => inTurn(readStats),
+    locationRecords: (args: ListArguments) => gate.run(() => readPage(args)),
+    locationRecord: ({ uid }: { readonly uid: string }) => gate.run(() => readRecord(uid)),
+    locationRecordStats: () => gate.run(readStats),
   }
 
   async function readPage(args: ListArguments): Promise<object> {
@@ -230,16 +231,6 @@ function resolvers(records: RecordService, context: RequestContext): object {
   async function readStats(): Promise<object> {
     const stats = JSON.parse((await records.stats(context)).json)
     return { ...stats, by_chain: Object.entries(stats.by_chain).map(([chain, count]) => ({ chain, count })) }
-  }
-}
-
-/** Returns a function that runs tasks one after another. A task that fails does not stop the next. */
-function createTurns(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (task) => {
-    const turn = last.then(task)
-    last = turn.catch(() => {})
-    return turn
   }
 }
 

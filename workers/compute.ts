@@ -12,15 +12,41 @@ import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { createVerifyEngine } from '../src/verify/engine.ts'
 import { runVerifyTask } from '../src/verify/task.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/wire/batch-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/wire/compute-messages.ts'
+import type { ComputeBatch, ComputeResult, ComputeWorkerData, Worked } from '../src/wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/wire/evidence-messages.ts'
 
 /** The work of a compute thread: whole requests, items of a batch, the Merkle tree over a batch, and evidence. */
 export interface ComputeRunner {
-  runBatch(batch: ComputeBatch): ComputeResult[]
-  runChunk(chunk: ComputeChunk): ChunkResult
-  runTree(task: MerkleTask): MerkleResult
-  runVerify(batch: VerifyBatch): Promise<VerifyResult[]>
+  runBatch(batch: ComputeBatch): Worked<ComputeResult[]>
+  runChunk(chunk: ComputeChunk): Worked<ChunkResult>
+  runTree(task: MerkleTask): Worked<MerkleResult>
+  runVerify(batch: VerifyBatch): Promise<Worked<VerifyResult[]>>
+}
+
+/**
+ * Notes what one piece of work after another costs. The time includes pauses that the operating system makes, because Node.js 20
+ * has no clock for a thread's processor time.
+ */
+class CostLog {
+  readonly costs: number[] = []
+  readonly #work: { readonly vertices: number }
+  #sinceMs = performance.now()
+  #vertices: number
+
+  constructor(work: { readonly vertices: number }) {
+    this.#work = work
+    this.#vertices = work.vertices
+  }
+
+  /** Ends a piece of work. @returns its result */
+  note<T>(result: T): T {
+    const nowMs = performance.now()
+    const { vertices } = this.#work
+    this.costs.push(nowMs - this.#sinceMs, vertices - this.#vertices)
+    this.#sinceMs = nowMs
+    this.#vertices = vertices
+    return result
+  }
 }
 
 /** Loads and tests the kernel. With one core, the main thread uses this too. */
@@ -50,28 +76,44 @@ export async function createComputeRunner({
   }
   const verifyEngine = await createVerifyEngine(engine, config, secp256k1)
   return {
-    runBatch: ({ bytes, heads }) =>
-      heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),
-    runChunk: (chunk) => runComputeChunk(chunk, engine, limits),
-    runTree: (task) => runMerkleTask(task, engine.keccak),
-    runVerify: ({ bytes, heads }) =>
-      Promise.all(
-        heads.map((head, index) => runVerifyTask({ ...head, body: unpack(bytes, index) }, verifyEngine, limits)),
-      ),
+    runBatch({ bytes, heads }) {
+      const log = new CostLog(engine.work)
+      const result = heads.map((head, index) =>
+        log.note(runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),
+      )
+      return { result, costs: log.costs }
+    },
+    runChunk: (chunk) => runWhole(() => runComputeChunk(chunk, engine, limits)),
+    runTree: (task) => runWhole(() => runMerkleTask(task, engine.keccak)),
+    async runVerify({ bytes, heads }) {
+      const log = new CostLog(engine.work)
+      const result: VerifyResult[] = []
+      // One after another, so that each is charged its own time.
+      for (const [index, head] of heads.entries())
+        result.push(log.note(await runVerifyTask({ ...head, body: unpack(bytes, index) }, verifyEngine, limits)))
+      return { result, costs: log.costs }
+    },
+  }
+
+  function runWhole<T>(run: () => T): Worked<T> {
+    const log = new CostLog(engine.work)
+    return { result: log.note(run()), costs: log.costs }
   }
 }
+
+type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 
 let runner: Promise<ComputeRunner> | undefined
 
 /** Runs one Piscina task. */
 export default async function run(
   work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch,
-): Promise<ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]> {
+): Promise<Worked<WorkResult>> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
-    const result = await runWork(await runner, work)
+    const worked = await runWork(await runner, work)
     if (work.type === 'compute' && isLarge(new Uint8Array(work.bytes.buffer))) freeBuffer(work.bytes.buffer)
-    return withTransfer(result)
+    return withTransfer(worked)
   } catch (error) {
     runner = undefined // the kernel may be broken: the next task loads a new one
     throw error
@@ -79,14 +121,14 @@ export default async function run(
 }
 
 /** Marks the buffers of a result for transfer, so that its texts reach the main thread without a copy. */
-function withTransfer<T extends ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]>(result: T): T {
-  const buffers = transferables(result)
+function withTransfer(worked: Worked<WorkResult>): Worked<WorkResult> {
+  const buffers = transferables(worked.result)
   return buffers.length === 0
-    ? result
-    : (move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as T)
+    ? worked
+    : (move({ [transferableSymbol]: buffers, [valueSymbol]: worked }) as unknown as Worked<WorkResult>)
 }
 
-function transferables(result: ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]) {
+function transferables(result: WorkResult) {
   if (Array.isArray(result)) return []
   switch (result.type) {
     case 'merkle':
@@ -97,7 +139,10 @@ function transferables(result: ComputeResult[] | ChunkResult | MerkleResult | Ve
 }
 
 /** Runs a piece of work according to its kind. */
-export function runWork(runner: ComputeRunner, work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch) {
+export function runWork(
+  runner: ComputeRunner,
+  work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch,
+): Worked<WorkResult> | Promise<Worked<WorkResult>> {
   switch (work.type) {
     case 'verify':
       return runner.runVerify(work)

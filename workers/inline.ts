@@ -1,3 +1,4 @@
+import type { CostMeter } from '../src/base/cost.ts'
 import { createEngine } from '../src/compute/engine.ts'
 import { RequestMemos } from '../src/compute/skeleton-memo.ts'
 import { runComputeTask } from '../src/compute/task.ts'
@@ -14,16 +15,22 @@ import type { ComputeResult, ComputeTask, ComputeWorkerData } from '../src/wire/
  */
 export function createInlineCompute(
   limits: ComputeWorkerData['limits'],
-): (task: ComputeTask) => ComputeResult | undefined {
+): (task: ComputeTask, costs?: CostMeter) => ComputeResult | undefined {
   let engine = createEngine(limits)
   const memos = new RequestMemos()
-  return (task) => {
+  return (task, costs) => {
+    const { work } = engine
+    const { vertices } = work
+    const startedMs = performance.now()
     try {
       const result = runComputeTask(task, engine, limits, { memos })
       return result.type === 'problem' ? undefined : result
     } catch {
       engine = createEngine(limits) // the kernel may be broken: the next request gets a new one
       return undefined
+    } finally {
+      costs?.charge('cpu-ms', performance.now() - startedMs)
+      costs?.charge('vertices', work.vertices - vertices)
     }
   }
 }

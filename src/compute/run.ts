@@ -92,9 +92,14 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
  *
  * @throws {ProblemError} `invalid-input` when all operands together exceed a limit
  */
-function checkTotals(geometries: readonly FlatGeometry[], operands: readonly Operand[], limits: GeometryLimits): void {
+function checkTotals(
+  geometries: readonly FlatGeometry[],
+  operands: readonly Operand[],
+  { limits, work }: ComputeContext,
+): void {
   const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
   const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
+  if (work !== undefined) work.vertices += vertices
   if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
   const most =
     vertices > limits.maxVertices ? `${limits.maxVertices} vertices` : `${limits.maxParts} rings, lines and points`
@@ -131,6 +136,8 @@ export interface ComputeContext {
   readonly kernel: Kernel
   readonly keccak: Keccak
   readonly limits: GeometryLimits & { readonly maxDistanceSolves: number }
+  /** Counts the vertices that were computed on. */
+  readonly work?: { vertices: number }
   /** Cache of prepared geometries. Results are the same without it. */
   readonly prepared?: PreparedGeometries
 }
@@ -170,7 +177,7 @@ export function runOperation(
   const mayTakePoints = row.name === 'distance' && context.limits.maxParts > 1
   if (mayTakePoints && isReadPoint(a) && isReadPoint(b)) return pointDistance(row, a, b, context)
   const geometries = operands.map((operand) => readOperand(row, operand, context.limits))
-  checkTotals(geometries, operands, context.limits)
+  checkTotals(geometries, operands, context)
   const inputRefs = operands.map((operand) => operandRef(operand, context.keccak))
   const subjects = geometries.map((geometry, index): Subject => {
     const prepared = hasOwnHash(operands[index]!) ? context.prepared?.find(inputRefs[index]!, geometry) : undefined
@@ -191,7 +198,13 @@ export function runOperation(
 const FULL_PARALLEL: readonly Note[] = [{ code: 'full-parallel' }]
 
 /** Computes the most frequent request, a distance between two points. Skips the checks that two points cannot fail. */
-function pointDistance(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, limits }: ComputeContext): Outcome {
+function pointDistance(
+  row: OperationRow,
+  a: ReadOperand,
+  b: ReadOperand,
+  { kernel, limits, work }: ComputeContext,
+): Outcome {
+  if (work !== undefined) work.vertices += 2
   return numeric(row, [a.ref, b.ref], distanceMeters(kernel, a.flat, b.flat, limits.maxDistanceSolves))
 }
 

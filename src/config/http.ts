@@ -1,16 +1,21 @@
 /** Settings of the HTTP server: its address, API keys, quotas and log. */
+import { type Amounts, RESOURCES, type Resource } from '../base/cost.ts'
+import { MAX_BODY_BYTES, MAX_VERTICES } from './limits.ts'
 import { DATA_DIR } from './records.ts'
 import {
   ConfigError,
   choice,
   constant,
   derived,
+  failure,
   flag,
   integer,
   list,
   number,
   optionalText,
   parsed,
+  type Setting,
+  splitList,
   text,
   url,
 } from './setting.ts'
@@ -21,6 +26,12 @@ export interface ApiKey {
   readonly key: string
   readonly tier: Tier
   readonly label: string
+}
+
+const RATE_LIMITS = {
+  public: integer('RATE_LIMIT_PUBLIC', 100, 1, 1e9),
+  developer: integer('RATE_LIMIT_DEVELOPER', 1000, 1, 1e9),
+  internal: integer('RATE_LIMIT_INTERNAL', 10_000, 1, 1e9),
 }
 
 export const HTTP_SETTINGS = {
@@ -42,10 +53,12 @@ export const HTTP_SETTINGS = {
   /** The file that `trigpoint keys` writes; it may not exist. */
   apiKeysFile: text('API_KEYS_FILE', (source) => `${DATA_DIR.read(source)}/api-keys.json`),
   requireApiKey: flag('REQUIRE_API_KEY', false),
-  requestsPerHour: {
-    public: integer('RATE_LIMIT_PUBLIC', 100, 1, 1e9),
-    developer: integer('RATE_LIMIT_DEVELOPER', 1000, 1, 1e9),
-    internal: integer('RATE_LIMIT_INTERNAL', 10_000, 1, 1e9),
+  requestsPerHour: RATE_LIMITS,
+  /** What a client may use in an hour besides its requests; 0: no limit. */
+  costPerHour: {
+    public: costLimit('COST_LIMIT_PUBLIC', RATE_LIMITS.public, 1 / 4),
+    developer: costLimit('COST_LIMIT_DEVELOPER', RATE_LIMITS.developer, 1 / 2),
+    internal: costLimit('COST_LIMIT_INTERNAL', RATE_LIMITS.internal, 0),
   },
   trustedProxies: list('TRUSTED_PROXIES'),
 }
@@ -55,6 +68,46 @@ export const HTTP_LIMITS = {
   maxRateLimitSubjects: constant(1_000_000),
   /** Polling interval of the key file. */
   keyFilePollMs: constant(1000),
+}
+
+const HOUR_MS = 3_600_000
+/** Largest integer of a structured header field (RFC 9651, section 3.3.1), where clients read their limits. */
+const MAX_AMOUNT = 999_999_999_999_999
+/** For each request of the hour: bodies of ten times the largest size, and a fifth of the vertices that it may have. */
+const BODIES_PER_REQUEST = 10
+const VERTEX_SHARE = 1 / 5
+
+/**
+ * A budget for each resource, as `bytes=…,vertices=…,cpu-ms=…`. A resource that is not named has its default.
+ *
+ * @param requests setting of the requests per hour, with which the default of bytes and vertices grows
+ * @param cpuShare share of this machine's processors by default; 0: no limit
+ */
+function costLimit(name: string, requests: Setting<number>, cpuShare: number): Setting<Amounts> {
+  return {
+    names: [name],
+    read(source) {
+      const perHour = requests.read(source)
+      const amounts: Record<Resource, number> = {
+        bytes: Math.min(MAX_AMOUNT, perHour * BODIES_PER_REQUEST * MAX_BODY_BYTES.read(source)),
+        vertices: Math.min(MAX_AMOUNT, Math.ceil(perHour * VERTEX_SHARE * MAX_VERTICES.read(source))),
+        'cpu-ms': Math.ceil(cpuShare * source.cores * HOUR_MS),
+      }
+      const value = source.env[name] ?? ''
+      for (const entry of splitList(value)) {
+        const [resource, digits = '', more] = entry.split('=').map((part) => part.trim())
+        const known = RESOURCES.find((candidate) => candidate === resource)
+        const amount = /^\d{1,15}$/.test(digits) ? Number(digits) : undefined
+        if (known === undefined || amount === undefined || more !== undefined)
+          return failure(
+            name,
+            value,
+          )(`a list such as bytes=1000000,vertices=10000,cpu-ms=60000, of up to 15 digits each`)
+        amounts[known] = amount
+      }
+      return amounts
+    },
+  }
 }
 
 function readApiKeys(value: string): ApiKey[] {

@@ -1,7 +1,8 @@
 /** Sizes and timeouts of requests, batches and threads. Every queue has a maximum size, and every wait has a limit. */
 import { constant, derived, integer, type Source } from './setting.ts'
 
-const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
+export const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
+export const MAX_VERTICES = integer('MAX_VERTICES', 50_000, 4, 5_000_000)
 const COMPUTE_THREADS = integer('COMPUTE_THREADS', ({ cores }) => cores, 0, 256)
 const MAX_IN_FLIGHT_BYTES = integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9)
 const MAX_STREAM_BYTES = integer(
@@ -29,7 +30,7 @@ export const REQUEST_LIMITS = {
   maxBatchItems: constant(10_000),
   /** Size of a batch without its items. The main thread parses only this envelope. */
   maxBatchEnvelopeBytes: constant(16_384),
-  maxVertices: integer('MAX_VERTICES', 50_000, 4, 5_000_000),
+  maxVertices: MAX_VERTICES,
   /** Rings, lines and points of one geometry together. */
   maxParts: integer('MAX_PARTS', 10_000, 1, 1_000_000),
   maxCollectionDepth: constant(8),

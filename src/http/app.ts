@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { ApiKey } from '../config/http.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
+import { CostLimiter, costProblem, createBudgets, remainingField, StreamMeter } from './access/cost-limit.ts'
 import { createAccessLog, createItemMetrics, createRequestMetrics } from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
@@ -77,6 +78,8 @@ class RequestHandler implements HttpHandler {
   readonly #findPath: ReturnType<typeof createRouter>
   readonly #keys: ApiKeys
   readonly #limiter: RateLimiter
+  readonly #costs: CostLimiter
+  readonly #budgets: ReturnType<typeof createBudgets>
   readonly #trusted: readonly AddressRange[]
   readonly #isLocalCaller: ReturnType<typeof createLocalCheck>
   readonly #writeAccess: ReturnType<typeof createAccessLog>
@@ -93,6 +96,8 @@ class RequestHandler implements HttpHandler {
     this.#findPath = createRouter(routes)
     this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
+    this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects)
+    this.#budgets = createBudgets(config, metrics)
     this.#trusted = parseRanges(config.trustedProxies)
     this.#isLocalCaller = hasLocalTier(config) ? createLocalCheck(config) : () => false
     this.#writeAccess = createAccessLog(log, config.logSampleRatio, random)
@@ -103,6 +108,7 @@ class RequestHandler implements HttpHandler {
     )
     this.#streamParts = {
       limiter: this.#limiter,
+      costs: this.#costs,
       items: createItemMetrics(metrics),
       now,
       fail: (state, error) => this.#failStream(state, error),
@@ -186,7 +192,10 @@ class RequestHandler implements HttpHandler {
     const nowMs = this.#now()
     const rate = rateStatus(this.#limiter.peek(addressKey(peer), nowMs), config.requestsPerHour.public, nowMs)
     const errorTypeBase = config.errorTypeBase ?? `${resolveBaseUrl(config, undefined)}/errors`
-    return unparsableResponse(status, { requestId: this.#nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
+    const budget = this.#budgets.public
+    const remaining = remainingField(rate, budget, this.#costs.peek(addressKey(peer), nowMs), nowMs)
+    const limits = { rate, policies: budget.policies, remaining }
+    return unparsableResponse(status, { requestId: this.#nextRequestId(), ...limits, nowMs, path: '/', errorTypeBase })
   }
 
   /** Creates a request's state. Reads the address only if there is no valid key, because that takes as long as everything else here. */
@@ -198,7 +207,7 @@ class RequestHandler implements HttpHandler {
     const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(exchange, holder)
     exchange.client = subject
     const requestId = isRequestId(head.requestId) ? head.requestId : this.#nextRequestId()
-    const state = new RequestState(exchange, this.#config, { requestId, nowMs, holder, subject })
+    const state = new RequestState(exchange, this.#config, this.#budgets, { requestId, nowMs, holder, subject })
     exchange.state = state
     return state
   }
@@ -216,7 +225,10 @@ class RequestHandler implements HttpHandler {
 
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
-    const problem = route.authorize?.(state.exchange) ?? (route.counts ? this.#admit(state) : undefined)
+    const problem =
+      route.authorize?.(state.exchange) ??
+      (route.counts ? this.#admit(state) : undefined) ??
+      (route.counts || route.isMetered === true ? this.#meter(state, route) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = state.exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {
@@ -242,15 +254,32 @@ class RequestHandler implements HttpHandler {
     return holder === undefined && this.#config.requireApiKey ? KEY_REQUIRED : undefined
   }
 
+  /** Checks the hourly budgets, and has what the request costs charged to its client. */
+  #meter(state: RequestState, route: Route): ProblemData | undefined {
+    const { subject, budget, nowMs, exchange } = state
+    const open = (atMs: number) => this.#costs.open(subject, budget, atMs)
+    const window = open(nowMs)
+    state.costWindow = window
+    exchange.costs = route.stream === undefined ? window : new StreamMeter(() => open(this.#now()))
+    const { usedUp } = window
+    if (usedUp === undefined) return undefined
+    usedUp.rejected.count++
+    return costProblem(window, usedUp, nowMs)
+  }
+
   /** Reads the state of the hourly limit, which every response carries, even where requests are not counted (decision 46). */
   #withRate(state: RequestState): RequestState {
     const { limit, nowMs } = state
     state.knownRate ??= rateStatus(this.#limiter.peek(state.subject, nowMs), limit, nowMs)
+    state.costWindow ??= this.#costs.peek(state.subject, nowMs)
     return state
   }
 
   #run(state: RequestState, route: Route, body: Uint8Array): void {
+    const startedMs = performance.now()
     const response = route.run(state, body)
+    // A route that counts charges its work itself.
+    if (route.isMetered === true) state.exchange.costs?.charge('cpu-ms', performance.now() - startedMs)
     if (response instanceof Promise) {
       response.then(
         (value) => this.#succeed(state, value),
@@ -261,11 +290,14 @@ class RequestHandler implements HttpHandler {
 
   #succeed(state: RequestState, response: RouteResult): void {
     const { status = 200, kind = 'json', json, headers } = response
+    const { exchange, route } = state
+    if (route?.isMetered === true && exchange.method !== 'HEAD')
+      exchange.costs?.charge('bytes', Buffer.byteLength(json))
     const extra: string[] = []
     for (const name in headers) {
       const value = headers[name]!
       if (!isFieldValue(value)) {
-        this.fail(state.exchange, new Error(`header ${name} cannot be sent`))
+        this.fail(exchange, new Error(`header ${name} cannot be sent`))
         return
       }
       extra.push(name, value)
@@ -280,7 +312,8 @@ class RequestHandler implements HttpHandler {
       this.fail(exchange, error)
       return
     }
-    this.#log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
+    const isLimited = error instanceof ProblemError && error.data.type === 'rate-limited'
+    if (!isLimited) this.#log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
     exchange.breakStream()
   }
 

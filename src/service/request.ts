@@ -1,5 +1,6 @@
 /** A request and its response as the service sees them, without HTTP terms. */
 
+import type { CostMeter } from '../base/cost.ts'
 import type { QueueClient } from '../base/fair-queue.ts'
 import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
 import type { Tier } from '../config/http.ts'
@@ -8,6 +9,8 @@ import type { Tier } from '../config/http.ts'
 export interface RequestContext {
   /** Who asks. Queues serve clients in turn. */
   readonly client: QueueClient
+  /** Takes what the request costs; undefined if nobody is charged for it. */
+  readonly costs?: CostMeter | undefined
   /** True once the client has disconnected. */
   readonly aborted: boolean
   /** Milliseconds since the epoch, after which the response is too late. */
@@ -39,6 +42,11 @@ export interface BatchContext extends RequestContext {
    * @returns the number of items that are allowed
    */
   takeQuota(items: number): number
+  /**
+   * Returns the problem of items that must not be computed, because a budget of the caller is used up; undefined while there is
+   * some of each. Counts these items in the metrics.
+   */
+  costProblem(items: number): ProblemData | undefined
   /** Counts items in the metrics by outcome: `ok`, or the type of their problem. */
   countItems(outcome: 'ok' | ProblemType, items: number): void
   /** The problem of items beyond the quota. */

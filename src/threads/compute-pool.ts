@@ -1,11 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { Piscina } from 'piscina'
 import { pack } from '../base/bytes.ts'
+import type { CostMeter } from '../base/cost.ts'
 import type { QueueClient } from '../base/fair-queue.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../wire/compute-messages.ts'
+import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData, Worked } from '../wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
@@ -14,6 +15,8 @@ import { heapLimits, workerUrl } from './spawn.ts'
 interface Job {
   /** Who waits. Clients are served in turn. */
   readonly client: QueueClient
+  /** Takes what the task costs; undefined if nobody is charged for it. */
+  readonly costs?: CostMeter | undefined
   /** When the caller stops waiting for the response, in milliseconds since the epoch. */
   readonly deadlineMs: number
   /** Returns true once the client has disconnected. */
@@ -41,9 +44,10 @@ export interface ComputePool {
    * Computes a body of at most `inlineBodyBytes` synchronously, on the calling thread. That takes less time than the messages
    * to a compute thread would.
    *
+   * @param costs takes what the task costs
    * @returns undefined when the body is larger, invalid, or too much work; it then goes to one of the lanes
    */
-  runOnMainThread(task: ComputeTask): ComputeResult | undefined
+  runOnMainThread(task: ComputeTask, costs?: CostMeter): ComputeResult | undefined
   /** Computes a small body: micro-batched, on the threads of normal priority. */
   runSmall(job: ComputeJob): Promise<ComputeResult>
   /** Computes a body beyond `smallBodyBytes`: one at a time on each thread, on the threads of low priority. */
@@ -90,7 +94,8 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
   const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, settings)
   const batchers = [...requests, ...evidence, chunks]
   return {
-    runOnMainThread: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
+    runOnMainThread: (task, costs) =>
+      task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task, costs) : undefined,
     runSmall: (job) => submit(requests[0], job),
     runLarge: (job) => submit(requests[1], job),
     runChunk: (job) => submit(chunks, job) as Promise<ChunkResult>,
@@ -115,8 +120,7 @@ function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   return new Batcher<ComputeJob, ComputeResult>({
     ...commonOptions(config, lane),
     maxBatchSize,
-    run: async (jobs) =>
-      (await lane.run(toComputeBatch(jobs.map(({ task }) => task)), remainingMs(jobs))) as ComputeResult[],
+    run: (jobs) => runCharged<ComputeResult[]>(lane, toComputeBatch(jobs.map(({ task }) => task)), jobs),
     isRetryable: (error) => !isTimeout(error),
   })
 }
@@ -125,14 +129,14 @@ function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   return new Batcher<VerifyJob, VerifyResult>({
     ...commonOptions(config, lane),
     maxBatchSize,
-    run: async (jobs) => {
+    run: (jobs) => {
       const tasks = jobs.map(({ task }) => task)
       const work = {
         type: 'verify' as const,
         bytes: pack(tasks.map(({ body }) => body)),
         heads: tasks.map(({ body: _, ...head }) => head),
       }
-      return (await lane.run(work, remainingMs(jobs))) as VerifyResult[]
+      return runCharged<VerifyResult[]>(lane, work, jobs)
     },
     isRetryable: (error) => !isTimeout(error),
   })
@@ -146,7 +150,7 @@ function chunkBatcher(config: Config, lane: Lane) {
   return new Batcher<ChunkJob<ComputeChunk | MerkleTask>, WorkResult>({
     ...commonOptions(config, lane),
     maxBatchSize: 1,
-    run: async (jobs) => [await lane.run(jobs[0]!.chunk, remainingMs(jobs))],
+    run: async (jobs) => [await runCharged(lane, jobs[0]!.chunk, jobs)],
     isRetryable: () => false,
   })
 }
@@ -161,6 +165,27 @@ function commonOptions(config: Config, lane: Lane) {
     isStale: ({ deadlineMs, isAborted }: Job) => isAborted() || Date.now() >= deadlineMs,
     staleError: () => overloaded('the request waited longer than its deadline'),
   }
+}
+
+/** Runs work for some jobs, and charges each of them what it cost. */
+async function runCharged<Result extends WorkResult>(lane: Lane, work: Work, jobs: readonly Job[]): Promise<Result> {
+  const startedMs = performance.now()
+  try {
+    const { result, costs } = await lane.run(work, remainingMs(jobs))
+    for (let index = 0; index < jobs.length; index++) charge(jobs[index]!, costs[2 * index]!, costs[2 * index + 1]!)
+    return result as Result
+  } catch (error) {
+    // A thread that has ended reports nothing, but it may have worked until then.
+    const sharedMs = (performance.now() - startedMs) / jobs.length
+    for (const job of jobs) charge(job, sharedMs, 0)
+    throw error
+  }
+}
+
+function charge({ costs }: Job, cpuMs: number, vertices: number): void {
+  if (costs === undefined) return
+  costs.charge('cpu-ms', cpuMs)
+  costs.charge('vertices', vertices)
 }
 
 function remainingMs(jobs: readonly Job[]): number {
@@ -254,7 +279,7 @@ type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }
 
 /** @param remainingMs time until the first deadline among the callers of `work` */
-type Run = (work: Work, remainingMs: number) => Promise<WorkResult>
+type Run = (work: Work, remainingMs: number) => Promise<Worked<WorkResult>>
 
 /** The operator's settings for evidence. */
 export type EvidenceSettings = Pick<
@@ -269,10 +294,12 @@ export type EvidenceSettings = Pick<
 interface ComputeModules {
   compute(): Promise<{
     createComputeRunner(data: ComputeWorkerData): Promise<unknown>
-    runWork(runner: unknown, work: Work): WorkResult | Promise<WorkResult>
+    runWork(runner: unknown, work: Work): Worked<WorkResult> | Promise<Worked<WorkResult>>
   }>
   inline(): Promise<{
-    createInlineCompute(limits: ComputeWorkerData['limits']): (task: ComputeTask) => ComputeResult | undefined
+    createInlineCompute(
+      limits: ComputeWorkerData['limits'],
+    ): (task: ComputeTask, costs?: CostMeter) => ComputeResult | undefined
   }>
 }
 
@@ -302,7 +329,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
     ...settings.evidence,
     lowPriority: isLarge,
   }
-  const pool = new Piscina<Work, WorkResult>({
+  const pool = new Piscina<Work, Worked<WorkResult>>({
     filename: workerUrl('compute').href,
     minThreads: threads,
     maxThreads: threads,
@@ -323,7 +350,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
   // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace
   // is needed.
   const graceMs = settings.evidence.pluginUrls.length > 0 ? 0 : evidenceGraceMs
-  const verifications = new Set<Promise<WorkResult>>()
+  const verifications = new Set<Promise<unknown>>()
   return {
     threads,
     maxWaitMs: maxWaitMs(config, isLarge),
@@ -345,7 +372,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
 }
 
 /** Waits until the work has settled, at most `maxMs`. */
-async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): Promise<void> {
+async function settled(work: ReadonlySet<Promise<unknown>>, maxMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((resolve) => {
     timer = setTimeout(resolve, maxMs)

@@ -113,6 +113,13 @@ export interface ComputeWorkerData {
   readonly lowPriority: boolean
 }
 
+/** What a compute thread returns: the result, and what it cost. */
+export interface Worked<Result> {
+  readonly result: Result
+  /** For each request of a message in order, or for a chunk as a whole: milliseconds of work, then vertices. */
+  readonly costs: readonly number[]
+}
+
 /** A reference in a body that a compute thread cannot resolve itself. */
 export interface UnresolvedInput {
   readonly field: string

@@ -321,8 +321,7 @@ describe('a gate', () => {
 describe('the tally of a batch', () => {
   const NAME = 'X-Attester-Nonce-Source'
   const header = (...sources: readonly ('chain' | 'cache' | 'default')[]) => {
-    const quotaProblem = { type: 'rate-limited', detail: '' } as const
-    const tally = new BatchTally({ countItems: () => {}, problemJson: () => '{}', quotaProblem })
+    const tally = new BatchTally({ countItems: () => {}, problemJson: () => '{}' })
     for (const source of sources) tally.countSigned(1, source === 'chain' ? {} : { [NAME]: source })
     return tally.headers[NAME]
   }
@@ -370,6 +369,7 @@ describe('an item with an attestation as its input', () => {
     deadlineMs: Number.POSITIVE_INFINITY,
     takeQuota: (count) => count,
     countItems: () => {},
+    costProblem: () => undefined,
     quotaProblem: { type: 'rate-limited', detail: '' },
     problemJson: (problem) => JSON.stringify(problem),
   }

@@ -13,6 +13,8 @@ import { framingProblem, RequestHead } from '../../src/http/transport/request-he
 const context: ResponseContext = {
   requestId: 'id',
   rate: { limit: 100, remaining: 99, resetSeconds: 4600 },
+  policies: '"requests";q=100;w=3600',
+  remaining: '"requests";r=99;t=3600',
   nowMs: 1_000_000,
   path: '/compute/v0/area',
   errorTypeBase: 'http://a/errors',

@@ -103,9 +103,10 @@ describe('a service without compute threads', () => {
     const runWork = async (runner: unknown, work: unknown) => {
       // The first runner of either lane fails.
       if ((runner as number) <= 2) throw new Error('the kernel aborted')
-      return (work as ComputeBatch).heads.map(
+      const result = (work as ComputeBatch).heads.map(
         () => ({ type: 'unresolved', chainId: runner as number, inputs: [] }) as const,
       )
+      return { result, costs: [0, 0] }
     }
     const pool = await startComputePool(readConfig({ COMPUTE_THREADS: '0' }, 1), {
       chainIds: [84532],

@@ -12,17 +12,17 @@ export interface RateWindow {
   readonly endSeconds: number
 }
 
-const WINDOW_SECONDS = 3600
+export const WINDOW_SECONDS = 3600
 
 /**
- * Counts requests in windows of one hour, each beginning with its subject's first request (decision 91).
+ * Windows of one hour by subject.
  *
  * All windows have the same length, so the insertion order of the map is the order of their ends, and expired windows come
  * first. When the map is full, the oldest window is evicted. This bounds the memory; the price is that the evicted subject
  * begins a new hour early.
  */
-export class RateLimiter {
-  readonly #windows = new Map<Subject, RateWindow>()
+export class HourTable<Window extends { readonly endSeconds: number }> {
+  readonly #windows = new Map<Subject, Window>()
   readonly #maxSubjects: number
 
   constructor(maxSubjects: number) {
@@ -34,23 +34,17 @@ export class RateLimiter {
   }
 
   /** Returns the current window of a subject; undefined if there is none. Begins no window. */
-  peek(subject: Subject, nowMs: number): RateWindow | undefined {
+  peek(subject: Subject, nowMs: number): Window | undefined {
     const window = this.#windows.get(subject)
     return window !== undefined && window.endSeconds * 1000 > nowMs ? window : undefined
   }
 
-  /** Returns the current window of a subject; begins one if there is none. */
-  open(subject: Subject, nowMs: number): RateWindow {
-    const window = this.#windows.get(subject)
-    if (window !== undefined) {
-      if (window.endSeconds * 1000 > nowMs) return window
-      this.#windows.delete(subject)
-    }
+  /** Begins the next window of a subject that has none, or whose window has expired. */
+  begin(subject: Subject, nowMs: number, window: Window): Window {
+    this.#windows.delete(subject)
     this.#evictSome(nowMs)
-    // From the start of the second, so that the reported reset time is exactly the one that counts.
-    const created = { used: 0, endSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
-    this.#windows.set(subject, created)
-    return created
+    this.#windows.set(subject, window)
+    return window
   }
 
   /** Removes up to two windows for each new one: the map shrinks faster than it grows, and no request pays for a long scan. */
@@ -62,6 +56,19 @@ export class RateLimiter {
       this.#windows.delete(subject)
       isFull = false
     }
+  }
+}
+
+/** Returns the end of a window that begins now: from the start of the second, so that the reported reset time is the one that counts. */
+export function windowEnd(nowMs: number): number {
+  return Math.floor(nowMs / 1000) + WINDOW_SECONDS
+}
+
+/** Counts requests in windows of one hour, each beginning with its subject's first request (decision 91). */
+export class RateLimiter extends HourTable<RateWindow> {
+  /** Returns the current window of a subject; begins one if there is none. */
+  open(subject: Subject, nowMs: number): RateWindow {
+    return this.peek(subject, nowMs) ?? this.begin(subject, nowMs, { used: 0, endSeconds: windowEnd(nowMs) })
   }
 }
 
@@ -113,7 +120,7 @@ export interface RateStatus {
 /** @param window undefined if nothing was counted yet: an hour would begin now */
 export function rateStatus(window: RateWindow | undefined, limit: number, nowMs: number): RateStatus {
   return window === undefined
-    ? { limit, remaining: limit, resetSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
+    ? { limit, remaining: limit, resetSeconds: windowEnd(nowMs) }
     : { limit, remaining: Math.max(0, limit - window.used), resetSeconds: window.endSeconds }
 }
 

@@ -7,6 +7,7 @@ import type { Route, RouteRequest } from '../routes/route.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './caller.ts'
+import { type CostBudget, type CostWindow, remainingField } from './cost-limit.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
 
 /** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
@@ -22,8 +23,11 @@ export class RequestState implements ResponseContext, RouteRequest {
   readonly holder: KeyHolder | 'invalid' | undefined
   /** Subject of the rate limit: the key, else this machine (`LOCAL_CALLER`), else the address. */
   readonly subject: Subject
+  readonly #budgets: Readonly<Record<Tier, CostBudget>>
   /** undefined until the window was read. */
   knownRate: RateStatus | undefined = undefined
+  /** What the client has used; undefined until the window was read, or if there is none. */
+  costWindow: CostWindow | undefined = undefined
   route: Route | undefined = undefined
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
@@ -34,6 +38,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   constructor(
     exchange: Exchange,
     config: Config,
+    budgets: Readonly<Record<Tier, CostBudget>>,
     facts: {
       readonly requestId: string
       readonly nowMs: number
@@ -43,6 +48,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   ) {
     this.exchange = exchange
     this.#config = config
+    this.#budgets = budgets
     this.requestId = facts.requestId
     this.nowMs = facts.nowMs
     this.holder = facts.holder
@@ -61,6 +67,18 @@ export class RequestState implements ResponseContext, RouteRequest {
   /** State of the limit; the full quota if the window was not read, as for a subject without a window. */
   get rate(): RateStatus {
     return this.knownRate ?? rateStatus(undefined, this.limit, this.nowMs)
+  }
+
+  get budget(): CostBudget {
+    return this.#budgets[this.tier]
+  }
+
+  get policies(): string {
+    return this.budget.policies
+  }
+
+  get remaining(): string {
+    return remainingField(this.rate, this.budget, this.costWindow, this.nowMs)
   }
 
   get caller(): SubmissionCaller {

@@ -7,6 +7,10 @@ import type { HeaderBlock, ResponseData } from '../transport/port.ts'
 export interface ResponseContext {
   readonly requestId: string
   readonly rate: RateStatus
+  /** Value of `RateLimit-Policy`: all limits of the client. */
+  readonly policies: string
+  /** Value of `RateLimit`: what remains of them. */
+  readonly remaining: string
   readonly nowMs: number
   /** As sent, not decoded. */
   readonly path: string
@@ -51,7 +55,7 @@ const CORS = [
   [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
-      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, ETag, ' +
+      'RateLimit-Reset, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, ETag, ' +
       'Deprecation, Content-Crs',
   ],
 ] as const
@@ -156,7 +160,8 @@ export function unparsableResponse(status: 400 | 408 | 431, context: ResponseCon
   )
 }
 
-function requestFields({ requestId, rate, nowMs }: ResponseContext, extra: readonly string[]): string[] {
+function requestFields(context: ResponseContext, extra: readonly string[]): string[] {
+  const { requestId, rate, nowMs } = context
   const limit = String(rate.limit)
   const remaining = String(rate.remaining)
   const fields = [
@@ -174,6 +179,10 @@ function requestFields({ requestId, rate, nowMs }: ResponseContext, extra: reado
     remaining,
     'RateLimit-Reset',
     String(secondsUntil(rate.resetSeconds, nowMs)),
+    'RateLimit-Policy',
+    context.policies,
+    'RateLimit',
+    context.remaining,
   ]
   if (extra.length > 0) fields.push(...extra)
   return fields

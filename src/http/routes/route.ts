@@ -36,6 +36,8 @@ export interface Route {
   readonly summary: string
   /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
   readonly counts: boolean
+  /** True if what a request costs is charged to its client although it does not count; the bytes that it sends too. */
+  readonly isMetered?: boolean
   /** Called before the body is read. Returns a problem if the client may not use this route. */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
@@ -46,6 +48,12 @@ export interface Route {
 
 /** A request whose route reads the body and writes the response itself. */
 export interface StreamRequest extends RouteRequest, BatchContext {
+  /**
+   * Charges bytes that are sent to a client of records.
+   *
+   * @throws {ProblemError} `rate-limited` if a budget of the client is used up
+   */
+  chargeSent(bytes: number): void
   /** Key under which open bodies are counted. */
   readonly owner: number | string
   /**

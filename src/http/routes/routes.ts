@@ -18,10 +18,10 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     ...verifyRoutes(services),
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
-    ...recordRoutes(services),
+    ...metered(recordRoutes(services)),
     ...syncRoutes(services.sync, config),
-    ...ogcRoutes(services.ogc),
-    ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
+    ...metered(ogcRoutes(services.ogc)),
+    ...(services.graphql === undefined ? [] : metered(graphqlRoutes(services.graphql))),
     getRoute('/', 'this list; the explorer for browsers', (request) => {
       const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
       if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }
@@ -42,6 +42,11 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
   function folder(path: string, summary: string): Route {
     return getRoute(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
   }
+}
+
+/** Limits routes by what their requests cost, and not by the number of these. */
+function metered(routes: readonly Route[]): Route[] {
+  return routes.map((route) => ({ ...route, isMetered: true }))
 }
 
 function computeRoutes(services: Services): Route[] {

@@ -1,7 +1,9 @@
 /** Routes that read and write piece by piece: what they see of a request, how they write, and the batch route. */
+import { ProblemError } from '../../base/problem.ts'
 import type { EventSink } from '../../service/records/record-services.ts'
 import type { BatchSink } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
+import { type CostLimiter, costProblem } from '../access/cost-limit.ts'
 import type { ItemMetrics } from '../access/finished-request.ts'
 import { type RateLimiter, rateLimitProblem, rateStatus, takeQuota } from '../access/rate-limit.ts'
 import type { RequestState } from '../access/request-state.ts'
@@ -40,6 +42,11 @@ export class StreamSink implements EventSink, BatchSink {
   write(piece: string | Uint8Array): void | Promise<void> {
     // An empty chunk would end a chunked body.
     if (piece.length === 0) return
+    this.#request.chargeSent(Buffer.byteLength(piece))
+    return this.#send(piece)
+  }
+
+  #send(piece: string | Uint8Array): void | Promise<void> {
     this.#stream ??= this.#request.begin(this.#kind, this.#extra)
     const stream = this.#stream
     if (stream === undefined || stream.write(piece)) return
@@ -53,7 +60,7 @@ export class StreamSink implements EventSink, BatchSink {
   }
 
   tryWrite(text: string): void {
-    if (this.#resume === undefined) void this.write(text)
+    if (this.#resume === undefined && text !== '') void this.#send(text)
   }
 
   onGone(listener: () => void): void {
@@ -74,6 +81,7 @@ export class StreamSink implements EventSink, BatchSink {
 
 export interface StreamRequestParts {
   readonly limiter: RateLimiter
+  readonly costs: CostLimiter
   readonly items: ItemMetrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -83,8 +91,8 @@ export interface StreamRequestParts {
 
 /** Creates the request object of a streaming route. The first item was counted together with the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limiter, items: metrics, now, fail, finish } = parts
-  const { exchange, subject, limit, tier } = state
+  const { limiter, costs, items: metrics, now, fail, finish } = parts
+  const { exchange, subject, limit, tier, budget } = state
   let prepaidItems = 1
   return {
     exchange,
@@ -98,6 +106,21 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     },
     deadlineMs: exchange.deadlineMs,
     client: subject,
+    costs: exchange.costs,
+    chargeSent(bytes) {
+      if (state.route?.isMetered !== true) return
+      const window = costs.open(subject, budget, now())
+      const { usedUp } = window
+      if (usedUp !== undefined) throw new ProblemError(costProblem(window, usedUp, now()))
+      window.charge('bytes', bytes)
+    },
+    costProblem(items) {
+      const window = costs.open(subject, budget, now())
+      const { usedUp } = window
+      if (usedUp === undefined) return undefined
+      usedUp.rejectedItems.count += items
+      return costProblem(window, usedUp, now())
+    },
     takeQuota(items) {
       const prepaid = Math.min(items, prepaidItems)
       prepaidItems -= prepaid
@@ -114,6 +137,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     begin(kind, extra) {
       const nowMs = now()
       state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
+      state.costWindow = costs.peek(subject, nowMs)
       return exchange.beginResponse(contentResponse(state, 200, kind, '', extra))
     },
     finish(stream) {

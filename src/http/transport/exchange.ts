@@ -1,3 +1,4 @@
+import type { CostMeter } from '../../base/cost.ts'
 import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import { type BodyMemory, type ClientShare, type HeldBody, overloaded, PROGRESS_BYTES } from './body-memory.ts'
@@ -30,6 +31,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   aborted = false
   deadlineMs = 0
   client: QueueClient = undefined
+  costs: CostMeter | undefined = undefined
   state: unknown = undefined
   /** Neighbours in the in-flight list. */
   previous: OpenExchange | undefined = undefined
@@ -147,6 +149,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   protected take(chunk: Uint8Array, isLast: boolean): void {
     const receiver = this.#receiver
     if (receiver === undefined) return
+    this.costs?.charge('bytes', chunk.byteLength)
     const problem = this.#budget.reserve(chunk.byteLength)
     if (problem !== undefined) {
       this.#reject(problem)

@@ -2,6 +2,7 @@
  * The interface between the HTTP transport and the request handler. Two adapters implement the transport, one on
  * uWebSockets.js and one on node:http; everything above sees requests only through these interfaces.
  */
+import type { CostMeter } from '../../base/cost.ts'
 import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { RequestContext } from '../../service/request.ts'
@@ -46,6 +47,8 @@ export interface Exchange extends RequestContext {
   deadlineMs: number
   /** Set by the handler. */
   client: QueueClient
+  /** Set by the handler. The transport charges the bytes of the body as they arrive. */
+  costs: CostMeter | undefined
   /** For the handler's own use. */
   state: unknown
 

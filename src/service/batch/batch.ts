@@ -58,7 +58,10 @@ export class BatchRun {
   readonly timestampSeconds: number
   readonly tally: BatchTally
   /** Members that all chunks of this batch share. */
-  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'itemsInQuota' | 'returnsObjects' | 'resolved'>
+  readonly #common: Omit<
+    ComputeChunk,
+    'items' | 'firstIndex' | 'itemsInQuota' | 'quotaProblem' | 'returnsObjects' | 'resolved'
+  >
   /**
    * True once a chunk has been computed. From then on, a failed chunk gives each of its items a problem; before, it fails the
    * batch.
@@ -81,7 +84,6 @@ export class BatchRun {
       recipient,
       attest,
       attester: attest === 'each' ? signer.address : undefined,
-      quotaProblem: context.quotaProblem,
       maxItemBytes: config.limits.maxBodyBytes,
       schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
       timestampSeconds: this.timestampSeconds,
@@ -102,11 +104,13 @@ export class BatchRun {
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<ComputedChunk> {
     const { attest, sequence } = this.options
     const count = items.offsets.length - 1
+    const costProblem = this.#context.costProblem(count)
     const chunk: ComputeChunk = {
       ...this.#common,
       items,
       firstIndex,
-      itemsInQuota: this.#grant(count),
+      itemsInQuota: costProblem === undefined ? this.#grant(count) : 0,
+      quotaProblem: costProblem ?? this.#context.quotaProblem,
       returnsObjects: sequence === 'consecutive',
       resolved: [],
     }
@@ -169,6 +173,7 @@ export class BatchRun {
       items: pack([unpack(chunk.items, index)]),
       firstIndex: chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index,
       itemsInQuota: index < chunk.itemsInQuota ? 1 : 0,
+      quotaProblem: chunk.quotaProblem,
       returnsObjects: true,
       resolved: [resolved],
     })
@@ -204,7 +209,8 @@ export class BatchRun {
     const { now, config } = this.#parts
     // A stream may last for hours, so each chunk gets the deadline of a single request.
     const deadlineMs = now() + config.limits.requestDeadlineMs
-    return { chunk, client: this.#context.client, deadlineMs, isAborted: () => this.#context.aborted }
+    const { client, costs } = this.#context
+    return { chunk, client, costs, deadlineMs, isAborted: () => this.#context.aborted }
   }
 
   #handle(
@@ -240,6 +246,7 @@ export class BatchRun {
       const unresolvedInputs = inputs.map(({ input }) => input)
       const { resolved, proofInputs } = await resolver.resolve(chainId, unresolvedInputs, {
         client: this.#context.client,
+        costs: this.#context.costs,
         aborted: this.#context.aborted,
         deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
       })
@@ -289,13 +296,14 @@ function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
 
 /** Counts the outcomes of the items of one batch, and collects the response headers. */
 export class BatchTally {
-  readonly #context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>
+  readonly #context: Pick<BatchContext, 'countItems' | 'problemJson'>
   failed = 0
   /** Response headers: the source of nonces that were not just read from the chain (decision 100). */
   headers: Readonly<Record<string, string>> = {}
-  #quotaProblemJson: string | undefined
+  /** The last problem of items beyond a limit, and its JSON. */
+  #limit: { readonly detail: string; readonly json: string } | undefined
 
-  constructor(context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>) {
+  constructor(context: Pick<BatchContext, 'countItems' | 'problemJson'>) {
     this.#context = context
   }
 
@@ -322,17 +330,11 @@ export class BatchTally {
   fail(id: string, problem: ProblemData): string {
     this.failed++
     this.#context.countItems(problem.type, 1)
-    // Cached because thousands of items in a row may exceed the quota, and rejecting an item must not cost more than computing
-    // it.
-    if (isSameProblem(problem, this.#context.quotaProblem)) {
-      this.#quotaProblemJson ??= this.#context.problemJson(problem)
-      return `{${id}"error":${this.#quotaProblemJson}}`
-    }
-    return `{${id}"error":${this.#context.problemJson(problem)}}`
+    if (problem.type !== 'rate-limited') return `{${id}"error":${this.#context.problemJson(problem)}}`
+    // Cached because thousands of items in a row may be beyond a limit, and rejecting an item must not cost more than computing
+    // it. Compared by value, because problems come back from a thread as copies.
+    const { detail } = problem
+    if (this.#limit?.detail !== detail) this.#limit = { detail, json: this.#context.problemJson(problem) }
+    return `{${id}"error":${this.#limit.json}}`
   }
-}
-
-/** Compares problems by value, because they come back from a thread as copies. */
-function isSameProblem(problem: ProblemData, other: ProblemData): boolean {
-  return problem.type === other.type && problem.detail === other.detail
 }

@@ -68,9 +68,10 @@ export function createComputeService(parts: ComputeServiceParts) {
    * small lane gives up and the large lane takes it.
    */
   async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
-    const inlineResult = isSmall ? pool.runOnMainThread(task) : undefined
+    const inlineResult = isSmall ? pool.runOnMainThread(task, context.costs) : undefined
     if (inlineResult !== undefined) return inlineResult
-    const job = { task, client: context.client, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
+    const { client, costs, deadlineMs } = context
+    const job = { task, client, costs, deadlineMs, isAborted: () => context.aborted }
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first
   }

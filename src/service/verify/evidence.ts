@@ -28,7 +28,8 @@ export function createEvidenceRunner(
   now: () => number,
 ): EvidenceRunner {
   return async (task, context) => {
-    const job = { task, client: context.client, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
+    const { client, costs, deadlineMs } = context
+    const job = { task, client, costs, deadlineMs, isAborted: () => context.aborted }
     const isSmall = task.body.byteLength <= limits.smallBodyBytes
     const first = await pool.runVerify(job, isSmall)
     const result = isSmall && needsMoreWork(first) ? await pool.runVerify(job, false) : first

@@ -1,0 +1,177 @@
+/** The budgets of each client for one hour: bytes, vertices and processor time, besides the number of its requests. */
+import { type CostMeter, RESOURCES, type Resource } from '../../base/cost.ts'
+import type { Metrics, Series } from '../../base/metrics.ts'
+import type { ProblemData } from '../../base/problem.ts'
+import type { Config } from '../../config/config.ts'
+import type { Tier } from '../../config/http.ts'
+import { HourTable, type RateStatus, type Subject, secondsUntil, WINDOW_SECONDS, windowEnd } from './rate-limit.ts'
+
+/** The budget of one resource, and its counters. */
+interface ResourceBudget {
+  readonly resource: Resource
+  /** Per hour; 0: no limit. */
+  readonly limit: number
+  readonly charged: Series
+  readonly rejected: Series
+  readonly rejectedItems: Series
+}
+
+/** The budgets of the clients of one tier. */
+export interface CostBudget {
+  readonly tier: Tier
+  readonly byResource: Readonly<Record<Resource, ResourceBudget>>
+  /** Those that have a limit. */
+  readonly limited: readonly ResourceBudget[]
+  /** Value of the header `RateLimit-Policy`. */
+  readonly policies: string
+}
+
+/** Units of the IETF draft. Without one, a policy would count requests. */
+const UNITS: Readonly<Record<Resource, string>> = { bytes: 'content-bytes', vertices: 'vertices', 'cpu-ms': 'cpu-ms' }
+
+/** Creates the budgets of all tiers from their settings, and the counters of what is charged and rejected. */
+export function createBudgets(
+  { costPerHour, requestsPerHour }: Pick<Config, 'costPerHour' | 'requestsPerHour'>,
+  metrics: Metrics,
+): Readonly<Record<Tier, CostBudget>> {
+  const charged = metrics.counter('cost_charged_total', 'Bytes, vertices and milliseconds charged to clients')
+  const rejected = metrics.counter('cost_rejected_total', 'Requests rejected because an hourly budget was used up')
+  const rejectedItems = metrics.counter(
+    'cost_rejected_items_total',
+    'Batch items rejected because an hourly budget was used up',
+  )
+  const budget = (tier: Tier): CostBudget => {
+    const budgets = RESOURCES.map((resource): ResourceBudget => {
+      const labels = { tier, resource }
+      const counters = { charged, rejected, rejectedItems }
+      const series = Object.fromEntries(
+        Object.entries(counters).map(([name, counter]) => [name, counter.series(labels)]),
+      )
+      return { resource, limit: costPerHour[tier][resource], ...(series as Record<keyof typeof counters, Series>) }
+    })
+    const limited = budgets.filter(({ limit }) => limit > 0)
+    const policy = (name: string, quota: number, unit: string) =>
+      `"${name}";q=${quota}${unit === '' ? '' : `;qu="${unit}"`};w=${WINDOW_SECONDS}`
+    const policies = [
+      policy('requests', requestsPerHour[tier], ''),
+      ...limited.map(({ resource, limit }) => policy(resource, limit, UNITS[resource])),
+    ].join(', ')
+    const byResource = Object.fromEntries(budgets.map((entry) => [entry.resource, entry]))
+    return { tier, byResource: byResource as Record<Resource, ResourceBudget>, limited, policies }
+  }
+  return { public: budget('public'), developer: budget('developer'), internal: budget('internal') }
+}
+
+/** What one client has used in its current hour. */
+export class CostWindow implements CostMeter {
+  /** Changes with the tier of a key. */
+  budget: CostBudget
+  /** Unix seconds; the window has expired from then on. */
+  readonly endSeconds: number
+  readonly #used: Record<Resource, number> = { bytes: 0, vertices: 0, 'cpu-ms': 0 }
+
+  constructor(budget: CostBudget, endSeconds: number) {
+    this.budget = budget
+    this.endSeconds = endSeconds
+  }
+
+  charge(resource: Resource, amount: number): void {
+    this.#used[resource] += amount
+    this.budget.byResource[resource].charged.count += amount
+  }
+
+  used(resource: Resource): number {
+    return this.#used[resource]
+  }
+
+  /** Returns the budget that is used up; undefined while there is some of each. */
+  get usedUp(): ResourceBudget | undefined {
+    for (const entry of this.budget.limited) if (this.#used[entry.resource] >= entry.limit) return entry
+    return undefined
+  }
+}
+
+/** Holds the windows of all clients; as `RateLimiter`, with a bounded number of them. */
+export class CostLimiter extends HourTable<CostWindow> {
+  /** Returns the current window of a subject; begins one if there is none. */
+  open(subject: Subject, budget: CostBudget, nowMs: number): CostWindow {
+    const window = this.peek(subject, nowMs)
+    if (window === undefined) return this.begin(subject, nowMs, new CostWindow(budget, windowEnd(nowMs)))
+    window.budget = budget
+    return window
+  }
+}
+
+/** Charges each amount to the hour in which it is used: a stream may last longer than the hour in which it began. */
+export class StreamMeter implements CostMeter {
+  readonly #open: () => CostWindow
+
+  /** @param open returns the current window */
+  constructor(open: () => CostWindow) {
+    this.#open = open
+  }
+
+  charge(resource: Resource, amount: number): void {
+    this.#open().charge(resource, amount)
+  }
+}
+
+/** What a client may send less of. */
+const USES: Readonly<Record<Resource, string>> = {
+  bytes: 'bytes of bodies and of records',
+  vertices: 'vertices',
+  'cpu-ms': 'milliseconds of processor time (cpu-ms)',
+}
+
+/**
+ * Returns the problem of requests, or of items of a batch, whose client has used up a budget.
+ *
+ * @param nowMs time of the response, for `Retry-After`
+ */
+export function costProblem(
+  { budget, endSeconds }: CostWindow,
+  { resource, limit }: ResourceBudget,
+  nowMs: number,
+): ProblemData {
+  const reached = `the limit of ${limit} ${USES[resource]} per hour is reached`
+  const { tier } = budget
+  const end = new Date(endSeconds * 1000).toISOString().replace('.000', '')
+  const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
+  const hint = `COST_LIMIT_${tier.toUpperCase()} of the service sets this limit`
+  return {
+    type: 'rate-limited',
+    detail: `${reached}; the hour ends at ${end}${more}`,
+    invalidParts: [{ pointer: '#', detail: reached, code: 'cost-limit', hint }],
+    retryAfterSeconds: secondsUntil(endSeconds, nowMs),
+  }
+}
+
+/**
+ * Returns the value of the header `RateLimit`: the requests that remain, and what remains of the budget of which the smallest share
+ * is left.
+ *
+ * @param window undefined if nothing was charged yet: an hour would begin now
+ */
+export function remainingField(
+  rate: RateStatus,
+  { limited }: CostBudget,
+  window: CostWindow | undefined,
+  nowMs: number,
+): string {
+  const requests = `"requests";r=${rate.remaining};t=${secondsUntil(rate.resetSeconds, nowMs)}`
+  let tightest: ResourceBudget | undefined
+  let smallestShare = Number.POSITIVE_INFINITY
+  for (const entry of limited) {
+    const share = window === undefined ? 1 : 1 - window.used(entry.resource) / entry.limit
+    // If shares are equal, the last one is reported: processor time, which clients cannot count themselves.
+    if (share > smallestShare) continue
+    smallestShare = share
+    tightest = entry
+  }
+  if (tightest === undefined) return requests
+  const { resource, limit } = tightest
+  // Rounded up, so that 0 means that the next request is rejected.
+  const remaining = window === undefined ? limit : Math.max(0, Math.ceil(limit - window.used(resource)))
+  const seconds = window === undefined ? WINDOW_SECONDS : secondsUntil(window.endSeconds, nowMs)
+  return `${requests}, "${resource}";r=${remaining};t=${seconds}`
+}

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Services } from '../../src/service/services.ts'
+import { ADAPTERS, type RunningServer, type ServerParts, startServer } from '../running-http-server.ts'
+
+const API_KEYS = JSON.stringify({ 'dev-key': { tier: 'developer', label: 'd' } })
+const NOON = Date.UTC(2026, 0, 1, 12)
+
+/** A computation that costs what its body says. */
+const costly: Services['compute'] = async (_operation, body, { costs }) => {
+  const { cpuMs = 0, vertices = 0 } = JSON.parse(Buffer.from(body).toString())
+  costs?.charge('cpu-ms', cpuMs)
+  costs?.charge('vertices', vertices)
+  return { json: '{}' }
+}
+
+describe.each(ADAPTERS)('limits by cost on %s', (adapter) => {
+  let server: RunningServer
+  let nowMs = NOON
+  afterEach(() => server.stop())
+
+  const start = async (limit: string, parts: ServerParts = {}) => {
+    nowMs = NOON
+    const env = { NODE_ENV: 'production', RATE_LIMIT_PUBLIC: '100', COST_LIMIT_PUBLIC: limit, API_KEYS, ...parts.env }
+    server = await startServer(adapter, { now: () => nowMs, compute: costly, ...parts, env })
+  }
+  const compute = (body: object | string, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}/compute/v0/area`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers,
+    })
+  const remaining = ({ headers }: Response) => headers.get('ratelimit')
+
+  it('admit requests until the budget is used up, and again when the hour of the client ends', async () => {
+    await start('cpu-ms=100')
+    const first = await compute({ cpuMs: 99.5 })
+    expect(first.status).toBe(200)
+    expect(remaining(first)).toBe('"requests";r=99;t=3600, "cpu-ms";r=1;t=3600')
+    nowMs += 600_000
+    const second = await compute({ cpuMs: 0.5 })
+    expect([second.status, remaining(second)]).toEqual([200, '"requests";r=98;t=3000, "cpu-ms";r=0;t=3000'])
+    const rejected = await compute({})
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '3000'])
+    expect(remaining(rejected)).toBe('"requests";r=97;t=3000, "cpu-ms";r=0;t=3000')
+    expect(await rejected.json()).toMatchObject({
+      title: 'Rate Limited',
+      detail:
+        'the limit of 100 milliseconds of processor time (cpu-ms) per hour is reached; the hour ends at 2026-01-01T13:00:00Z, ' +
+        'and an API key (X-API-Key or Authorization: Bearer) raises the limit',
+      errors: [{ code: 'cost-limit', hint: 'COST_LIMIT_PUBLIC of the service sets this limit' }],
+    })
+    nowMs = NOON + 3_599_999
+    expect((await compute({})).status).toBe(429)
+    nowMs = NOON + 3_600_000
+    expect((await compute({})).status).toBe(200)
+  })
+
+  it.each([
+    ['vertices', 'vertices=1000', { vertices: 999 }, { vertices: 1 }],
+    ['bytes', `bytes=${JSON.stringify({ pad: '' }).length + 500}`, { pad: 'x'.repeat(499) }, { pad: '' }],
+  ])('are exact to the unit for %s', async (resource, limit, almostAll, last) => {
+    await start(limit)
+    const first = await compute(almostAll)
+    expect([first.status, remaining(first)]).toEqual([200, `"requests";r=99;t=3600, "${resource}";r=1;t=3600`])
+    expect((await compute(last)).status).toBe(200)
+    const rejected = await compute(last)
+    expect([rejected.status, remaining(rejected)]).toEqual([429, `"requests";r=97;t=3600, "${resource}";r=0;t=3600`])
+  })
+
+  it('name every policy, and leave the headers of the interface as they are', async () => {
+    await start('bytes=1000,vertices=0,cpu-ms=5')
+    const { headers } = await compute({})
+    expect(headers.get('ratelimit-policy')).toBe(
+      '"requests";q=100;w=3600, "bytes";q=1000;qu="content-bytes";w=3600, "cpu-ms";q=5;qu="cpu-ms";w=3600',
+    )
+    expect(headers.get('x-ratelimit-limit')).toBe('100')
+    expect(headers.get('x-ratelimit-remaining')).toBe('99')
+    expect(headers.get('ratelimit-limit')).toBe('100')
+    const elsewhere = await fetch(`${server.url}/health`, { headers: { Origin: 'https://page.example' } })
+    expect(remaining(elsewhere)).toBe('"requests";r=99;t=3600, "bytes";r=998;t=3600')
+    expect(elsewhere.headers.get('access-control-expose-headers')).toContain('RateLimit-Policy, RateLimit,')
+  })
+
+  it('reject requests before their bodies are read', async () => {
+    await start('bytes=100')
+    await compute({ pad: 'x'.repeat(100) })
+    const before = (await fetch(`${server.url}/health`)).headers.get('ratelimit')
+    for (let count = 0; count < 3; count++) expect((await compute({ pad: 'x'.repeat(500_000) })).status).toBe(429)
+    expect((await fetch(`${server.url}/health`)).headers.get('ratelimit')).toBe(before?.replace('r=99', 'r=96'))
+  })
+
+  it('hold for each key and each address', async () => {
+    await start('cpu-ms=10', { env: { COST_LIMIT_DEVELOPER: 'cpu-ms=20', TRUSTED_PROXIES: '127.0.0.1' } })
+    const from = (address: string) => ({ 'X-Forwarded-For': address })
+    expect((await compute({ cpuMs: 10 }, from('1.1.1.1, 198.51.100.1'))).status).toBe(200)
+    // A forged left part changes nothing; another client is not affected.
+    expect((await compute({}, from('2.2.2.2, 198.51.100.1'))).status).toBe(429)
+    expect((await compute({ cpuMs: 10 }, from('198.51.100.2'))).status).toBe(200)
+    expect((await compute({ cpuMs: 10 }, from('2001:db8:0:1::1'))).status).toBe(200)
+    expect((await compute({}, from('2001:db8:0:1:ffff::2'))).status).toBe(429)
+    expect((await compute({}, from('2001:db8:0:2::1'))).status).toBe(200)
+    const keyed = { ...from('198.51.100.1'), 'X-API-Key': 'dev-key' }
+    const withKey = await compute({ cpuMs: 19 }, keyed)
+    expect([withKey.status, remaining(withKey)]).toEqual([200, '"requests";r=999;t=3600, "cpu-ms";r=1;t=3600'])
+    expect((await compute({ cpuMs: 1 }, keyed)).status).toBe(200)
+    const rejected = await compute({}, { ...from('198.51.100.9'), Authorization: 'Bearer dev-key' })
+    expect(await rejected.json()).toMatchObject({
+      status: 429,
+      errors: [{ hint: 'COST_LIMIT_DEVELOPER of the service sets this limit' }],
+    })
+    // A wrong key counts against its address.
+    expect((await compute({}, { ...from('198.51.100.3'), 'X-API-Key': 'wrong' })).status).toBe(401)
+    expect((await compute({}, { ...from('198.51.100.1'), 'X-API-Key': 'wrong' })).status).toBe(401)
+  })
+})

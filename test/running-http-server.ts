@@ -39,6 +39,7 @@ export interface ServerParts {
   readonly openBatch?: Services['openBatch']
   readonly records?: RecordService
   readonly feeds?: RecordFeeds
+  readonly graphql?: Services['graphql']
   readonly readiness?: () => Readiness
   readonly now?: () => number
   readonly random?: () => number
@@ -111,7 +112,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
       close: () => {},
     },
     feeds: parts.feeds ?? { export: async () => {}, stream: async () => {}, close: () => {} },
-    graphql: undefined,
+    graphql: parts.graphql,
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

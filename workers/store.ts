@@ -46,6 +46,22 @@ function pageBuffers(value: unknown): ArrayBuffer[] {
   return page?.documents instanceof Uint8Array ? [page.documents.buffer as ArrayBuffer] : []
 }
 
+/**
+ * Returns a clock for calls. The embedded engine runs one call at a time, so the time in which a call waits for another one is not
+ * its own. A server runs them at the same time.
+ */
+function callClock({ engine }: Database): () => () => number {
+  let lastEndMs = 0
+  return () => {
+    const beginMs = performance.now()
+    return () => {
+      const ownBeginMs = engine === 'embedded' ? Math.max(beginMs, lastEndMs) : beginMs
+      lastEndMs = performance.now()
+      return lastEndMs - ownBeginMs
+    }
+  }
+}
+
 function serveStore(database: Database, maxRecordsInMemory: number): void {
   const memory = new RecordMemory(database, maxRecordsInMemory)
   const store = createRecordStore(database, () => new Date().toISOString(), memory)
@@ -55,7 +71,7 @@ function serveStore(database: Database, maxRecordsInMemory: number): void {
     if (database.engine === 'embedded' && isBroken) process.exit(1)
   }
   const failureKind = (error: unknown) => (error instanceof StoreFault ? error.kind : 'failed')
-  const options = { failureKind, transfer: pageBuffers }
+  const options = { failureKind, transfer: pageBuffers, clock: callClock(database) }
   /** Calls under way from threads other than the main thread. */
   let otherCalls = 0
   serve<StoreOperations>(main, store, { ...options, onAnswer: endIfBroken })

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { CostMeter } from '../base/cost.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 import type { Log } from '../base/log.ts'
 import type { Config, StoreThreadConfig } from '../config/config.ts'
@@ -39,6 +40,8 @@ function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false
 export interface StoreCaller {
   /** Clients are served in turn. */
   readonly client?: QueueClient
+  /** Takes the time of the store thread. */
+  readonly costs?: CostMeter | undefined
   /** True once its client has disconnected. Then others may take its place in a queue. */
   readonly aborted?: boolean
 }
@@ -279,7 +282,8 @@ export class StoreClient {
   async #run(call: QueuedCall): Promise<void> {
     this.#running.add(call)
     try {
-      const value = await this.#requests.ask(call.operation, call.argument as never)
+      const onTime = (ms: number) => call.caller.costs?.charge('cpu-ms', ms)
+      const value = await this.#requests.ask(call.operation, call.argument as never, { onTime })
       this.#leave(call)
       this.#markReachable()
       call.resolve(value as never)

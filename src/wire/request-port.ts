@@ -14,7 +14,8 @@ export interface Call {
   readonly argument: unknown
 }
 
-export type Answer =
+/** `ms` is the time that it took, where the answering side measures it. */
+export type Answer = (
   | { readonly type: 'result'; readonly id: number; readonly value: unknown }
   | {
       readonly type: 'failure'
@@ -23,6 +24,7 @@ export type Answer =
       readonly kind: string
       readonly reason: string
     }
+) & { readonly ms?: number }
 
 /**
  * Why a request has no result. `late`: its time limit passed. `full`: too many requests were pending. `lost`: the other side
@@ -48,12 +50,15 @@ interface RequestLimits {
   readonly timeoutMs?: number
   /** The request is rejected when this many are pending. */
   readonly maxPending?: number
+  /** Called with the time that an answer took, if the other side measures it, also when nobody waits for the result any more. */
+  readonly onTime?: (ms: number) => void
 }
 
 interface Pending {
   readonly resolve: (value: never) => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout | undefined
+  readonly onTime: ((ms: number) => void) | undefined
 }
 
 /** The asking side. It outlives its connections: requests are rejected while there is none. */
@@ -104,7 +109,7 @@ export class Requester<T extends Operations<T>> {
   ask<Name extends keyof T & string>(
     operation: Name,
     argument: T[Name]['argument'],
-    { timeoutMs, maxPending = Number.POSITIVE_INFINITY }: RequestLimits = {},
+    { timeoutMs, maxPending = Number.POSITIVE_INFINITY, onTime }: RequestLimits = {},
   ): Promise<T[Name]['result']> {
     return new Promise((resolve, reject) => {
       const { toError } = this.#options
@@ -114,13 +119,14 @@ export class Requester<T extends Operations<T>> {
       this.#post({ type: 'call', id, operation, argument })
       const timer =
         timeoutMs === undefined ? undefined : setTimeout(() => this.#reject(id, { type: 'late' }), timeoutMs)
-      this.#pending.set(id, { resolve, reject, timer })
+      this.#pending.set(id, { resolve, reject, timer, onTime })
     })
   }
 
   /** Takes an answer. Ignores other messages, and answers whose request has ended. */
   receive(message: Answer | { readonly type: string }): void {
     if (!isAnswer(message)) return
+    if (message.ms !== undefined) this.#pending.get(message.id)?.onTime?.(message.ms)
     if (message.type === 'failure') this.#reject(message.id, message)
     else this.#take(message.id)?.resolve(message.value as never)
   }
@@ -147,6 +153,8 @@ interface ServeOptions {
   readonly failureKind?: (error: unknown) => string
   /** Returns the buffers of a result that are transferred instead of copied. */
   readonly transfer?: (value: unknown) => ArrayBuffer[]
+  /** Begins to measure a call; its result is called when the call ends and returns its milliseconds. */
+  readonly clock?: () => () => number
   /** Called before each call is handled. */
   readonly onCall?: () => void
   /** Called after each answer was posted. */
@@ -161,7 +169,7 @@ interface Port {
 
 /** The answering side: calls the handler of each request that comes over the port, and posts its result. */
 export function serve<T extends Operations<T>>(port: Port, handlers: Handlers<T>, options: ServeOptions = {}): void {
-  const { failureKind = () => 'failed', transfer = () => [], onCall, onAnswer } = options
+  const { failureKind = () => 'failed', transfer = () => [], clock, onCall, onAnswer } = options
 
   async function handle({ id, operation, argument }: Call): Promise<Answer> {
     try {
@@ -175,7 +183,9 @@ export function serve<T extends Operations<T>>(port: Port, handlers: Handlers<T>
   port.on('message', async (call) => {
     if (call.type !== 'call') return
     onCall?.()
-    const answer = await handle(call)
+    const measured = clock?.()
+    const handled = await handle(call)
+    const answer = measured === undefined ? handled : { ...handled, ms: measured() }
     port.postMessage(answer, answer.type === 'result' ? transfer(answer.value) : [])
     onAnswer?.(answer)
   })

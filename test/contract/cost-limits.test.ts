@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { RecordFeeds, RecordService } from '../../src/service/records/record-services.ts'
 import type { Services } from '../../src/service/services.ts'
 import { ADAPTERS, type RunningServer, type ServerParts, startServer } from '../running-http-server.ts'
 
@@ -111,5 +112,118 @@ describe.each(ADAPTERS)('limits by cost on %s', (adapter) => {
     // A wrong key counts against its address.
     expect((await compute({}, { ...from('198.51.100.3'), 'X-API-Key': 'wrong' })).status).toBe(401)
     expect((await compute({}, { ...from('198.51.100.1'), 'X-API-Key': 'wrong' })).status).toBe(401)
+  })
+
+  const PAGE = '{"data":[]}'
+  /** Each list takes the store 40 ms. */
+  const records: RecordService = {
+    config: () => ({ json: '{}' }),
+    async list(_route, _search, _address, { costs }) {
+      costs?.charge('cpu-ms', 40)
+      return { json: Buffer.from(PAGE) }
+    },
+    record: async () => ({ json: '{}' }),
+    stats: async () => ({ json: '{}' }),
+  }
+  const graphql: Services['graphql'] = {
+    schemaText: '',
+    query: async () => ({ json: '{}', status: 200 }),
+    post: async () => ({ json: '{}', status: 200 }),
+  }
+
+  it('limit the routes of records by cost only, and answer in the form of each API', async () => {
+    await start('cpu-ms=100', { env: { RATE_LIMIT_PUBLIC: '2' }, records, graphql })
+    const get = (path: string) => fetch(server.url + path)
+    for (let count = 0; count < 3; count++) {
+      const response = await get('/api/v0/location-records')
+      expect([response.status, response.headers.get('x-ratelimit-remaining')]).toEqual([200, '2'])
+    }
+    const message = expect.stringMatching(/^the limit of 100 milliseconds .* the hour ends at 2026-01-01T13:00:00Z/)
+    for (const path of ['/api/v0/location-records', '/proofs', '/api/v0/config', '/api/v0/location-records/export']) {
+      const rejected = await get(path)
+      expect([path, rejected.status, rejected.headers.get('retry-after')]).toEqual([path, 429, '3600'])
+      expect(rejected.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(await rejected.json()).toEqual({ status: 'error', message: 'Rate Limited', detail: message })
+    }
+    const feature = await get('/ogc/collections/location-records/items')
+    expect([feature.status, await feature.json()]).toEqual([
+      429,
+      expect.objectContaining({ code: 'rate-limited', description: expect.stringMatching(/^Rate Limited: the limit/) }),
+    ])
+    for (const method of ['GET', 'POST']) {
+      const query = await fetch(`${server.url}/graphql?query={a}`, { method })
+      expect([query.status, await query.json()]).toEqual([
+        429,
+        expect.objectContaining({
+          errors: [{ message: expect.stringMatching(/^Rate Limited/), extensions: { code: 'rate-limited' } }],
+        }),
+      ])
+    }
+    // The time of computations and of records is one budget, but the requests are counted apart.
+    expect((await compute({})).status).toBe(429)
+    expect((await get('/health')).status).toBe(200)
+  })
+
+  it('charge the bytes that the routes of records send', async () => {
+    await start(`bytes=${2 * PAGE.length},cpu-ms=0`, { records })
+    const list = (method: string) => fetch(`${server.url}/api/v0/location-records`, { method })
+    expect(remaining(await list('HEAD'))).toBe(`"requests";r=100;t=3600, "bytes";r=${2 * PAGE.length};t=3600`)
+    expect(remaining(await list('GET'))).toBe(`"requests";r=100;t=3600, "bytes";r=${PAGE.length};t=3600`)
+    expect((await list('GET')).status).toBe(200)
+    expect((await list('GET')).status).toBe(429)
+    // Other routes do not charge what they send.
+    expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
+  })
+
+  it('end an export that uses up the budget, without its last chunk', async () => {
+    const feeds: RecordFeeds = {
+      async export(_format, _search, _context, sink) {
+        for (let piece = 0; piece < 10; piece++) await sink.write('0123456789')
+      },
+      stream: async () => {},
+      close: () => {},
+    }
+    await start('bytes=35,cpu-ms=0', { feeds })
+    const read = async () => (await fetch(`${server.url}/api/v0/location-records/export`)).text()
+    await expect(read()).rejects.toThrow()
+    expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
+    expect((await fetch(`${server.url}/api/v0/location-records/export`)).status).toBe(429)
+    nowMs = NOON + 3_600_000
+    const next = await fetch(`${server.url}/health`)
+    expect(remaining(next)).toBe('"requests";r=100;t=3600, "bytes";r=35;t=3600')
+  })
+
+  it('charge a stream to the hour in which it is used', async () => {
+    await start('bytes=20', {
+      openBatch: (_query, context, sink) => ({
+        isFull: false,
+        take() {},
+        async end() {
+          nowMs = NOON + 3_600_000
+          context.costs?.charge('vertices', 1)
+          await sink.write(JSON.stringify(context.costProblem(1) ?? 'none'))
+        },
+      }),
+    })
+    const send = () =>
+      fetch(`${server.url}/compute/v0/batch`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-ndjson' },
+        body: 'x'.repeat(30),
+      })
+    expect(await (await send()).text()).toBe('"none"')
+    // The bytes of this one arrive in the new hour, so its items have no budget.
+    expect(await (await send()).json()).toMatchObject({ type: 'rate-limited', invalidParts: [{ code: 'cost-limit' }] })
+    expect((await send()).status).toBe(429)
+  })
+
+  it('are those of the internal tier for programs on the same machine', async () => {
+    const env = { NODE_ENV: '', COST_LIMIT_INTERNAL: 'bytes=0,cpu-ms=7' }
+    await start('bytes=0,cpu-ms=1', { env })
+    const local = await compute({ cpuMs: 6 })
+    expect(remaining(local)).toBe('"requests";r=9999;t=3600, "cpu-ms";r=1;t=3600')
+    expect(remaining(await compute({}, { 'X-Forwarded-For': '127.0.0.1' }))).toBe(
+      '"requests";r=99;t=3600, "cpu-ms";r=1;t=3600',
+    )
   })
 })

@@ -84,6 +84,19 @@ describe('a requester and a table of operations', () => {
     expect(await failureOf(requester.ask('missing' as 'add', [1, 1]))).toMatchObject({ kind: 'TypeError' })
   })
 
+  it('report the time of a call, if the answering side measures it', async () => {
+    const { near, far } = channel()
+    const requester = makeRequester()
+    requester.connect(near)
+    const clock = () => () => 12.5
+    serve<Sums>(far, HANDLERS, { clock })
+    const times: number[] = []
+    const onTime = (ms: number) => times.push(ms)
+    expect(await requester.ask('add', [20, 22], { onTime })).toBe(42)
+    expect(await failureOf(requester.ask('add', [Number.NaN, 1], { onTime }))).toMatchObject({ type: 'failure' })
+    expect(times).toEqual([12.5, 12.5])
+  })
+
   it('transfer the buffers of a result, and call before a call and after its answer', async () => {
     const { near, far } = channel()
     const requester = makeRequester()

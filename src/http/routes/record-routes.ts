@@ -81,7 +81,8 @@ function feedRoutes(feeds: RecordFeeds): Route[] {
       run: () => ({ json: '', kind: 'events' }),
       stream(request) {
         const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
-        sink.endAfter(feeds.stream(request.exchange.query, lastEventId(request), request.owner, sink))
+        const { exchange, owner, costs } = request
+        sink.endAfter(feeds.stream(exchange.query, lastEventId(request), owner, sink, costs))
       },
     },
   ]

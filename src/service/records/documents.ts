@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { CostMeter } from '../../base/cost.ts'
 import type { RecordKey } from '../../wire/store-messages.ts'
 
 /** Nesting depth of the positions in `coordinates`. */
@@ -64,18 +65,31 @@ export function featureText(document: string, more = '', convert?: PositionConve
 /** UTF-16 code units converted at a time. This takes a few milliseconds, during which no other request is served. */
 const MAX_UNITS_AT_ONCE = 131_072
 
-/** Returns the features of a page, joined with commas. Yields to other requests in between. */
-export async function featureTexts(documents: string, convert?: PositionConverter): Promise<string> {
+/**
+ * Returns the features of a page, joined with commas. Yields to other requests in between.
+ *
+ * @param costs takes the time without these pauses
+ */
+export async function featureTexts(
+  documents: string,
+  convert: PositionConverter,
+  costs: CostMeter | undefined,
+): Promise<string> {
   const features: string[] = []
   let units = 0
+  let beginMs = performance.now()
   for (const document of splitDocuments(documents)) {
     features.push(featureText(document, '', convert))
     units += document.length
     if (units < MAX_UNITS_AT_ONCE) continue
     units = 0
+    costs?.charge('cpu-ms', performance.now() - beginMs)
     await setImmediate()
+    beginMs = performance.now()
   }
-  return features.join(',')
+  const text = features.join(',')
+  costs?.charge('cpu-ms', performance.now() - beginMs)
+  return text
 }
 
 /** Returns the location as JSON if it is a GeoJSON geometry, otherwise `null`: any text can be attested as a location. */

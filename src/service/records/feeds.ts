@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { CostMeter } from '../../base/cost.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import {
@@ -84,6 +85,7 @@ export class Feeds implements RecordFeeds {
         const slice: RecordSlice = await ask('slice', argument, {
           deadlineMs,
           client: context.client,
+          costs: context.costs,
           get aborted() {
             return context.aborted
           },
@@ -102,11 +104,12 @@ export class Feeds implements RecordFeeds {
     lastEventId: string | undefined,
     client: number | string,
     sink: EventSink,
+    costs?: CostMeter,
   ): Promise<void> {
     const filter = readStreamQuery(search, this.#parts.chains)
     const resumeKey = lastEventId === undefined ? undefined : readEventId(lastEventId)
     this.#requireRoom(client)
-    const listener = new Listener(filter, sink)
+    const listener = new Listener(filter, sink, costs)
     this.#add(listener, client)
     sink.onGone(() => listener.leave())
     const lifeTimer = setTimeout(() => listener.leave(), this.#limits.streamLifeMs)
@@ -150,7 +153,7 @@ export class Feeds implements RecordFeeds {
 
   async #serve(listener: Listener, resumeKey: JournalPosition | undefined): Promise<void> {
     // Read before the stream begins: until then an error can still be sent as an error response.
-    const first = await this.#read(resumeKey)
+    const first = await this.#read(resumeKey, listener.costs)
     if (listener.hasLeft) return
     await listener.begin(resumeKey === undefined || first.isLost ? first.next : resumeKey)
     await listener.send(first)
@@ -167,7 +170,7 @@ export class Feeds implements RecordFeeds {
   async #catchUp(listener: Listener): Promise<void> {
     let piece: RecordChanges
     try {
-      piece = await this.#reads.run(() => this.#read(listener.position))
+      piece = await this.#reads.run(() => this.#read(listener.position, listener.costs))
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       // The database is unavailable or busy. The stream continues when it is back.
@@ -202,10 +205,11 @@ export class Feeds implements RecordFeeds {
     this.#isPolling = false
   }
 
-  #read(after: JournalPosition | undefined): Promise<RecordChanges> {
+  /** @param costs of the listener for which it reads; undefined if it reads for all */
+  #read(after: JournalPosition | undefined, costs?: CostMeter): Promise<RecordChanges> {
     const { ask, now } = this.#parts
     const { streamPiece, storeReadMs } = this.#limits
-    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client: undefined })
+    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client: undefined, costs })
   }
 }
 
@@ -215,10 +219,13 @@ async function writePieces(
   context: RequestContext,
   sink: TextSink,
 ): Promise<void> {
+  let beginMs = performance.now()
   for (const piece of pieces) {
+    context.costs?.charge('cpu-ms', performance.now() - beginMs)
     if (context.aborted) return
     await sink.write(piece)
     await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
+    beginMs = performance.now()
   }
 }
 
@@ -226,13 +233,15 @@ async function writePieces(
 class Listener {
   readonly #filter: ChangeFilter
   readonly #sink: EventSink
+  readonly costs: CostMeter | undefined
   #position = NOT_STARTED
   #hasLeft = false
   #resolveWait: () => void = () => {}
 
-  constructor(filter: ChangeFilter, sink: EventSink) {
+  constructor(filter: ChangeFilter, sink: EventSink, costs: CostMeter | undefined) {
     this.#filter = filter
     this.#sink = sink
+    this.costs = costs
   }
 
   /** Key of the last change that was sent or filtered out. */

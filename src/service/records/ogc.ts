@@ -83,7 +83,7 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       request,
       versionTag,
       page: { length: page.length, count: page.count },
-      features: await featureTexts(documents, positionConverter(crs)),
+      features: await featureTexts(documents, positionConverter(crs), context.costs),
       cursor: await findNextCursor(ask, { ...page, documents }, query, idsByName, context),
     }
     itemsBySearch.set(search, items)

@@ -1,4 +1,5 @@
 /** The interface between the HTTP layer and the records and their sync. */
+import type { CostMeter } from '../../base/cost.ts'
 import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 
 /** The routes of the two generations of the record API. */
@@ -45,9 +46,16 @@ export interface RecordFeeds {
    * @param search filters as sent
    * @param lastEventId ID of the last event that the client has seen
    * @param client key by which streams are counted and limited
+   * @param costs takes what is read for this client alone
    * @throws {ProblemError} before the first event, if the stream cannot start
    */
-  stream(search: string, lastEventId: string | undefined, client: number | string, sink: EventSink): Promise<void>
+  stream(
+    search: string,
+    lastEventId: string | undefined,
+    client: number | string,
+    sink: EventSink,
+    costs?: CostMeter,
+  ): Promise<void>
   /** Ends every stream. No new one can start afterwards. */
   close(): void
 }

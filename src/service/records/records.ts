@@ -137,17 +137,22 @@ export class RecordApi implements RecordService {
             ']}',
           ]
         : ['{"data":[', `],"count":${page.count},"limit":${limit},"offset":${offset}}`]
-    const formatted = await this.#formatDocuments(documents, route, format)
+    const formatted = await this.#formatDocuments(documents, route, format, context)
     const json = Buffer.concat([Buffer.from(head), formatted, Buffer.from(tail)])
     freeBuffer(page.documents.buffer)
     return { json, headers }
   }
 
-  async #formatDocuments(documents: Buffer, route: RecordRoute, format: RecordFormat): Promise<Buffer> {
+  async #formatDocuments(
+    documents: Buffer,
+    route: RecordRoute,
+    format: RecordFormat,
+    { costs }: RequestContext,
+  ): Promise<Buffer> {
     const isLegacy = this.#isLegacy(route)
     if (format === 'json' && !isLegacy) return documents
     const text = isLegacy ? renameFormats(documents.toString()) : documents.toString()
-    return Buffer.from(format === 'geojson' ? await featureTexts(text) : text)
+    return Buffer.from(format === 'geojson' ? await featureTexts(text, undefined, costs) : text)
   }
 
   /** Returns true if this route names formats as the previous API generation did, which is the operator's choice (decision 51). */

@@ -165,7 +165,7 @@ describe.each(ADAPTERS)('limits by cost on %s', (adapter) => {
   })
 
   it('charge the bytes that the routes of records send', async () => {
-    await start(`bytes=${2 * PAGE.length},cpu-ms=0`, { records })
+    await start(`bytes=${2 * PAGE.length},vertices=0,cpu-ms=0`, { records })
     const list = (method: string) => fetch(`${server.url}/api/v0/location-records`, { method })
     expect(remaining(await list('HEAD'))).toBe(`"requests";r=100;t=3600, "bytes";r=${2 * PAGE.length};t=3600`)
     expect(remaining(await list('GET'))).toBe(`"requests";r=100;t=3600, "bytes";r=${PAGE.length};t=3600`)
@@ -183,7 +183,7 @@ describe.each(ADAPTERS)('limits by cost on %s', (adapter) => {
       stream: async () => {},
       close: () => {},
     }
-    await start('bytes=35,cpu-ms=0', { feeds })
+    await start('bytes=35,vertices=0,cpu-ms=0', { feeds })
     const read = async () => (await fetch(`${server.url}/api/v0/location-records/export`)).text()
     await expect(read()).rejects.toThrow()
     expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])

@@ -111,15 +111,29 @@ export function scanText(
   const end = start + word(1)
   const isAscii = word(2) === 1
   if (!isAscii && !isUtf8(text)) return undefined
-  const skeleton = parse(
-    isAscii ? views.bytes.toString('latin1', start, end) : views.bytes.toString('utf8', start, end),
-  )
+  const skeletonText = isAscii ? views.bytes.toString('latin1', start, end) : views.bytes.toString('utf8', start, end)
+  if (mayHaveTooManyMembers(skeletonText)) return undefined
+  const skeleton = parse(skeletonText)
   if (skeleton === undefined || !applyPatches(views, word(8), word(9), word(5))) return undefined
   const spans: Span[] = []
   for (let index = 0, count = word(4); index < count; index++) {
     spans.push(readSpan(views, word(3) / 4 + index * SPAN_WORDS, word(5), word(6), word(7)))
   }
   return { skeleton, spans }
+}
+
+/** Objects and members beyond which a text is not scanned. The ordinary parser has the same limit, and reports it. */
+const MAX_MEMBERS = 50_000
+
+/** Counts colons and braces, including those in strings: never fewer than there are objects and members. */
+function mayHaveTooManyMembers(text: string): boolean {
+  if (text.length <= MAX_MEMBERS) return false
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if ((code === 0x3a || code === 0x7b) && ++count > MAX_MEMBERS) return true
+  }
+  return false
 }
 
 export function parseJson(text: string): unknown {

@@ -62,7 +62,7 @@ function reject(detail: string, code: string, cause?: unknown): never {
  *
  * With duplicate keys, `__proto__` or `constructor`, two parsers may see two different objects, and a hash of the object would be
  * ambiguous.
- * Deep nesting would overflow the stack of recursive code, and an object with very many members would take seconds. Malformed JSON passes, because the parser reports it better.
+ * Deep nesting would overflow the stack of recursive code, and very many members would take long to parse. Malformed JSON passes, because the parser reports it better.
  *
  * @param bytes UTF-8 text
  * @param maxDepth largest nesting of arrays and objects
@@ -74,12 +74,14 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
   const keys: Keys[] = []
   let depth = 0
   let expectsKey = false
+  let members = 0
   for (let at = 0; at < text.length; at++) {
     switch (text[at]) {
       case QUOTE: {
         const end = endOfString(text, at + 1)
         if (expectsKey) {
           expectsKey = false
+          if (++members > MAX_BODY_MEMBERS) rejectMembers(at)
           addKey(keys[depth]!, text, at, end)
         }
         at = end
@@ -89,6 +91,8 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
       case OPEN_BRACKET: {
         if (++depth > maxDepth) reject(`nesting is deeper than ${maxDepth} levels (byte ${at})`, 'json-depth')
         expectsKey = text[at] === OPEN_BRACE
+        // An empty object costs as much as a member.
+        if (expectsKey && ++members > MAX_BODY_MEMBERS) rejectMembers(at)
         keys[depth] ??= new Keys()
         keys[depth]!.begin(expectsKey)
         break
@@ -127,6 +131,15 @@ function endOfString(text: Buffer, from: number): number {
 const MAX_OFFSET_KEYS = 16
 /** The most members of one object. The parser takes seconds for an object with hundreds of thousands. */
 const MAX_MEMBERS = 1000
+/**
+ * The most objects and members of a body, at all depths. The largest request that is accepted has 30,000: 10,000 geometries of two
+ * members. Half a million members that nobody reads would take a quarter of a second.
+ */
+const MAX_BODY_MEMBERS = 50_000
+
+function rejectMembers(at: number): never {
+  reject(`the body has more than ${MAX_BODY_MEMBERS} objects and members (byte ${at})`, 'too-many-members')
+}
 
 /**
  * The keys of one object. Up to `MAX_OFFSET_KEYS` keys without escapes are stored as offsets in the text, which avoids allocating

@@ -62,6 +62,18 @@ describe('a JSON body', () => {
   })
 
   it.each([
+    ['empty objects', '{}', 1],
+    ['objects with one member', '{"b":":"}', 2],
+    ['objects with members in arrays', '[[{"b":1,"c":{}}]]', 4],
+  ])('is rejected beyond 50,000 objects and members in all: %s', (_, value, each) => {
+    // The body itself is an object with one member.
+    const count = Math.floor((50_000 - 2) / each)
+    const body = (values: number) => `{"a":[${Array(values).fill(value).join(',')}]}`
+    expect(readCode(body(count))).toBeUndefined()
+    expect(readCode(body(count + 1))).toBe('too-many-members')
+  })
+
+  it.each([
     // Equal names in different objects, in values and in strings are not duplicates.
     '{"a":{"x":1},"b":{"x":1}}',
     '{"a":[{"x":1},{"x":1}]}',

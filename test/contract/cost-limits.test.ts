@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RecordFeeds, RecordService } from '../../src/service/records/record-services.ts'
 import type { Services } from '../../src/service/services.ts'
+import { untilReadable } from '../record-service.ts'
 import { ADAPTERS, type RunningServer, type ServerParts, startServer } from '../running-http-server.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const API_KEYS = JSON.stringify({ 'dev-key': { tier: 'developer', label: 'd' } })
 const NOON = Date.UTC(2026, 0, 1, 12)
@@ -225,5 +227,111 @@ describe.each(ADAPTERS)('limits by cost on %s', (adapter) => {
     expect(remaining(await compute({}, { 'X-Forwarded-For': '127.0.0.1' }))).toBe(
       '"requests";r=99;t=3600, "cpu-ms";r=1;t=3600',
     )
+  })
+})
+
+describe('what the built service charges', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({
+      ...NO_LOCAL_CALLERS,
+      RECORDS: '1',
+      RATE_LIMIT_DEVELOPER: '100000',
+      COST_LIMIT_PUBLIC: 'bytes=0,vertices=0',
+      COST_LIMIT_DEVELOPER: 'bytes=0,vertices=2000,cpu-ms=0',
+      API_KEYS: JSON.stringify({
+        one: { tier: 'developer' },
+        two: { tier: 'developer' },
+        three: { tier: 'developer' },
+      }),
+    })
+    await untilReadable(service.url)
+  })
+  afterAll(() => service.stop())
+
+  const point = (longitude: number) => ({ type: 'Point', coordinates: [longitude, 48] })
+  /** Reads what was charged to callers without a key. */
+  const charged = async (resource: string) => {
+    const text = await (await fetch(`${service.url}/metrics`)).text()
+    return Number(new RegExp(`^cost_charged_total.tier="public",resource="${resource}". (.*)$`, 'm').exec(text)![1])
+  }
+
+  it('is each vertex, wherever it is computed', async () => {
+    const call = async (path: string, body: object) => {
+      const { status, headers } = await service.post(`/compute/v0/${path}`, body, { 'X-API-Key': 'one' })
+      const remaining = Number(/"vertices";r=(\d+)/.exec(headers.get('ratelimit')!)![1])
+      return { status, remaining }
+    }
+    const line = (count: number) => ({
+      type: 'LineString',
+      coordinates: Array.from({ length: count }, (_, index) => [index / 100, 1]),
+    })
+    // On the main thread, in the small lane, in the large lane.
+    expect(await call('distance', { chainId: 84532, from: point(1), to: point(2) })).toEqual({
+      status: 200,
+      remaining: 1998,
+    })
+    expect(await call('length', { chainId: 84532, geometry: line(98) })).toEqual({ status: 200, remaining: 1900 })
+    expect(await call('length', { chainId: 84532, geometry: line(1899) })).toEqual({ status: 200, remaining: 1 })
+    expect(await call('length', { chainId: 84532, geometry: line(2) })).toEqual({ status: 200, remaining: 0 })
+    expect((await call('length', { chainId: 84532, geometry: line(2) })).status).toBe(429)
+  })
+
+  it.each([
+    ['a JSON batch', 'two', 'application/json'],
+    ['a stream of lines', 'three', 'application/x-ndjson'],
+  ])('is what %s computes, and its items are rejected when a budget is used up', async (_, key, type) => {
+    const items = Array.from({ length: 6000 }, (_, id) => ({ op: 'distance', id, from: point(1), to: point(id / 100) }))
+    const body =
+      type === 'application/json'
+        ? JSON.stringify({ chainId: 84532, attest: 'none', items })
+        : items.map((item) => JSON.stringify(item)).join('\n')
+    const send = () =>
+      fetch(`${service.url}/compute/v0/batch?chainId=84532&attest=none`, {
+        method: 'POST',
+        body,
+        headers: { 'X-API-Key': key, 'Content-Type': type },
+      })
+    const text = await (await send()).text()
+    const results =
+      type === 'application/json'
+        ? JSON.parse(text).results
+        : text
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line))
+    expect(results).toHaveLength(items.length)
+    const rejected = results.filter(({ error }: { error?: { type: string } }) => error !== undefined)
+    // Chunks that were under way when the budget was used up are computed.
+    expect(results.length - rejected.length).toBeGreaterThanOrEqual(1000)
+    expect(rejected.length).toBeGreaterThan(0)
+    for (const { error } of rejected) {
+      expect(error).toMatchObject({ status: 429, errors: [{ code: 'cost-limit' }] })
+      expect(error.detail).toMatch(/^the limit of 2000 vertices per hour is reached; the hour ends at /)
+    }
+    expect(results.at(-1)).toMatchObject({ id: 5999, error: { title: 'Rate Limited' } })
+    expect((await send()).status).toBe(429)
+  })
+
+  it('is the time of the threads that compute and verify, of the store, and the bytes of bodies', async () => {
+    const grows = async (resource: string, send: () => Promise<unknown>) => {
+      const before = await charged(resource)
+      await send()
+      return (await charged(resource)) - before
+    }
+    const body = { chainId: 84532, from: point(1), to: point(2) }
+    const distance = () => service.post('/compute/v0/distance', body)
+    expect(await grows('cpu-ms', distance)).toBeGreaterThan(0)
+    expect(await grows('bytes', distance)).toBe(JSON.stringify(body).length)
+    expect(await grows('cpu-ms', () => service.post('/verify/v0/stamp', { stamp: {} }))).toBeGreaterThan(0)
+    for (const path of ['location-records', 'location-records/stats', 'location-records/export']) {
+      const get = async () => (await fetch(`${service.url}/api/v0/${path}`)).text()
+      expect(await grows('cpu-ms', get), path).toBeGreaterThan(0)
+    }
+    expect(await grows('cpu-ms', async () => (await fetch(`${service.url}/openapi.json`)).text())).toBe(0)
+    expect(await grows('bytes', async () => (await fetch(`${service.url}/health`)).text())).toBe(0)
+    const list = '/api/v0/location-records'
+    const sent = (await (await fetch(service.url + list)).text()).length
+    expect(await grows('bytes', async () => (await fetch(service.url + list)).text())).toBe(sent)
   })
 })

@@ -19,6 +19,22 @@ describe('the configuration', () => {
     expect(config.limits).toMatchObject({ maxBodyBytes: 1_048_576, maxVertices: 50_000, computeThreads: 2 })
   })
 
+  it('reads what an hour may cost: the named resources, and the defaults of the others', () => {
+    const { costPerHour } = readConfig({ COST_LIMIT_PUBLIC: 'cpu-ms=60000, vertices=0' }, 2)
+    expect(costPerHour).toEqual({
+      public: { bytes: 1000 * 1_048_576, vertices: 0, 'cpu-ms': 60_000 },
+      developer: { bytes: 10_000 * 1_048_576, vertices: 10_000_000, 'cpu-ms': 3_600_000 },
+      internal: { bytes: 100_000 * 1_048_576, vertices: 100_000_000, 'cpu-ms': 0 },
+    })
+    expect(readConfig({}, 4).costPerHour.public['cpu-ms']).toBe(3_600_000)
+    // More requests may cost more in total.
+    expect(readConfig({ RATE_LIMIT_PUBLIC: '200' }, 2).costPerHour.public.vertices).toBe(2_000_000)
+    for (const value of ['60000', 'time=1', 'cpu-ms', 'cpu-ms=', 'cpu-ms=-1', 'cpu-ms=1e3', 'bytes=1=2'])
+      expect(() => readConfig({ COST_LIMIT_DEVELOPER: value }, 2), value).toThrow(
+        /COST_LIMIT_DEVELOPER=.*must be a list/,
+      )
+  })
+
   it('reads no setting that docs/configuration.md does not list', () => {
     const names = new Set<string>()
     const record = {

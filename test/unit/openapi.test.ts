@@ -78,8 +78,17 @@ describe('the OpenAPI document', () => {
     for (const { method, path, counts } of createRoutes(services, readConfig({}, 1), new Metrics())) {
       const operation = OPERATIONS[`${method} ${path}`]!
       expect({ path, counts: operation.counts === true }).toEqual({ path, counts })
-      if (counts) expect(operation.errorStatuses).toEqual(expect.arrayContaining([401, 429]))
+      if (counts) expect(operation.errorStatuses).toEqual(expect.arrayContaining([401]))
     }
+  })
+
+  it('has the status 429 exactly where the service limits requests or their cost', () => {
+    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {} } as unknown as Services
+    for (const { method, path, counts, isMetered = false } of createRoutes(services, readConfig({}, 1), new Metrics()))
+      expect({ path, is: OPERATIONS[`${method} ${path}`]!.errorStatuses?.includes(429) === true }).toEqual({
+        path,
+        is: counts || isMetered,
+      })
   })
 
   it('gives each operation a unique id', () => {

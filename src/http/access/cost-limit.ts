@@ -1,4 +1,4 @@
-/** The budgets of each client for one hour: bytes, vertices and processor time, besides the number of its requests. */
+/** The budgets of each client for one hour: bytes, vertices and processor time, besides its requests (decision 143). */
 import { type CostMeter, RESOURCES, type Resource } from '../../base/cost.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'

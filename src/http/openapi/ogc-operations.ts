@@ -4,6 +4,7 @@ import {
   type Content,
   hexParameter,
   json,
+  metered,
   type Operation,
   type OperationTable,
   ok,
@@ -32,7 +33,7 @@ function document(operationId: string, summary: string, content: Content): Opera
 }
 
 /** OGC API Features for the records; `GET /ogc/api` describes the same in OpenAPI 3.0, which its clients expect. */
-export const OGC_OPERATIONS: OperationTable = {
+export const OGC_OPERATIONS: OperationTable = metered({
   'GET /ogc': document('ogcLanding', 'Landing page', json(schemaRef('OgcLandingPage'))),
   'GET /ogc/conformance': document('ogcConformance', 'Conformance classes', json(schemaRef('OgcConformance'))),
   'GET /ogc/api': document('ogcApi', 'These routes in OpenAPI 3.0', {
@@ -111,4 +112,4 @@ export const OGC_OPERATIONS: OperationTable = {
     responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature'), ...PAGE }, ['Content-Crs']),
     errorStatuses: [400, 404, 500, 503],
   },
-}
+})

@@ -92,6 +92,14 @@ export const HEADERS = {
   'RateLimit-Limit': ['The same as X-RateLimit-Limit, under the name of the IETF draft.', 'integer'],
   'RateLimit-Remaining': ['The same as X-RateLimit-Remaining.', 'integer'],
   'RateLimit-Reset': ['Seconds until the hour ends.', 'integer'],
+  'RateLimit-Policy': [
+    'The limits of this address or key: q units of qu (by default requests) in w seconds, as a structured field.',
+    'string',
+  ],
+  RateLimit: [
+    'The requests that remain, and the budget of which the smallest share remains: r for t seconds.',
+    'string',
+  ],
   'Retry-After': ['Seconds after which the same request may succeed.', 'integer'],
   'WWW-Authenticate': ['Bearer: send the key as a bearer token.', 'string'],
   'X-Attester-Nonce-Source': [
@@ -113,7 +121,19 @@ export const COMMON_HEADERS: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
 ]
+
+/** Adds the response for clients that have used up a budget, in operations that are limited by what they cost. */
+export function metered(table: OperationTable): OperationTable {
+  return Object.fromEntries(
+    Object.entries(table).map(([key, operation]) => [
+      key,
+      { ...operation, errorStatuses: [...(operation.errorStatuses ?? []), 429] },
+    ]),
+  )
+}
 
 export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
 export const json = (schema: JsonObject): Content => ({ 'application/json': schema })

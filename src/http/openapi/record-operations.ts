@@ -6,6 +6,7 @@ import {
   header,
   hexParameter,
   json,
+  metered,
   type Operation,
   type OperationTable,
   ok,
@@ -110,7 +111,7 @@ function single(operationId: string): Operation {
 }
 
 /** Records in both generations: pages, export, stream of changes, and GraphQL. */
-export const RECORD_OPERATIONS: OperationTable = {
+const METERED_OPERATIONS: OperationTable = {
   'GET /api/v0/location-records': list('records', 'List records'),
   'GET /api/v0/location-records/stats': stats('recordStats'),
   'GET /api/v0/location-records/:uid': single('record'),
@@ -164,7 +165,6 @@ export const RECORD_OPERATIONS: OperationTable = {
     summary: 'Chains and schema',
     responses: ok('The chains and the attestation schema that are read.', json(schemaRef('RecordConfig'))),
   },
-  'GET /api/v0': folderIndex('Records', 'recordIndex', 'Routes of the record API'),
   'GET /graphql': {
     tag: 'GraphQL',
     operationId: 'graphqlGet',
@@ -193,6 +193,12 @@ export const RECORD_OPERATIONS: OperationTable = {
     responses: ok('The schema in schema definition language.', { 'text/plain': { type: 'string' } }),
     errorStatuses: [404],
   },
+}
+
+/** The routes of records and their index. */
+export const RECORD_OPERATIONS: OperationTable = {
+  ...metered(METERED_OPERATIONS),
+  'GET /api/v0': folderIndex('Records', 'recordIndex', 'Routes of the record API'),
 }
 
 /** A file of the page that browsers get at /graphql. */

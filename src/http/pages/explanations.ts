@@ -141,7 +141,8 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>>
     detail: 'Content-Encoding is not accepted; send the body uncompressed',
   },
   'rate-limited': {
-    cause: 'This address or key has used up its requests for this hour.',
+    cause:
+      'This address or key has used up its requests for this hour, or its bytes, vertices or processor time; detail says which.',
     remedy: 'Wait for the seconds in Retry-After; an API key (X-API-Key or Authorization: Bearer) raises the limit.',
     path: '/compute/v0/area',
     situation: 'The {nextRequest}st request of an hour without an API key.',

@@ -130,7 +130,7 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
         type: 'application/geo+json',
         schema: FEATURE_COLLECTION,
         parameters: itemParameters(chains),
-        errorStatuses: ['400', '503'],
+        errorStatuses: ['400', '429', '503'],
       }),
       [`${collection}/items/{featureId}`]: get('feature', 'One feature', 'The feature', {
         type: 'application/geo+json',
@@ -140,7 +140,7 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
           CRS_PARAMETER,
           FORMAT_PARAMETER,
         ],
-        errorStatuses: ['400', '404', '503'],
+        errorStatuses: ['400', '404', '429', '503'],
       }),
     },
     components: { schemas: { exception: EXCEPTION } },
@@ -201,6 +201,7 @@ const EXCEPTION = {
 const ERRORS: Readonly<Record<string, string>> = {
   '400': 'A parameter is unknown or malformed; the description names it',
   '404': 'There is no such feature',
+  '429': 'The client has used up its hourly budget; Retry-After has the seconds to wait',
   '503': 'The records cannot be read now; Retry-After says when to try again',
 }
 

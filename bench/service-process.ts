@@ -37,6 +37,8 @@ export function startService(
         LOG_FORMAT: 'json',
         LOG_SAMPLE_RATIO: '0',
         RATE_LIMIT_PUBLIC: '1000000000',
+        // Never used up, but charged as in any service.
+        COST_LIMIT_PUBLIC: 'cpu-ms=999999999999',
         RECORDS: '0',
         ...environment,
       },

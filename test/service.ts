@@ -52,7 +52,7 @@ export interface Answer {
 /**
  * Starts `dist/src/main.js` on a free port with a fresh data folder.
  *
- * @param environment variables added to a clean environment; `RATE_LIMIT_PUBLIC` is high unless a test sets it
+ * @param environment variables added to a clean environment; `RATE_LIMIT_PUBLIC` and `COST_LIMIT_PUBLIC` are high unless a test sets them
  */
 export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-test-'))
@@ -67,6 +67,7 @@ export async function startTestService(environment: Record<string, string> = {})
         DATA_DIR: dataDir,
         LOG_FORMAT: 'json',
         RATE_LIMIT_PUBLIC: '1000000000',
+        COST_LIMIT_PUBLIC: 'cpu-ms=999999999999',
         RECORDS: '0', // creating a database takes seconds; tests of records turn them on
         ...(process.env['TEST_LIMITS'] === 'patient' ? PATIENT : {}),
         ...environment,

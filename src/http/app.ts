@@ -276,10 +276,8 @@ class RequestHandler implements HttpHandler {
   }
 
   #run(state: RequestState, route: Route, body: Uint8Array): void {
-    const startedMs = performance.now()
-    const response = route.run(state, body)
     // A route that counts charges its work itself.
-    if (route.isMetered === true) state.exchange.costs?.charge('cpu-ms', performance.now() - startedMs)
+    const response = route.isMetered === true ? runMetered(state, route, body) : route.run(state, body)
     if (response instanceof Promise) {
       response.then(
         (value) => this.#succeed(state, value),
@@ -331,5 +329,15 @@ class RequestHandler implements HttpHandler {
     const request = { requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject }
     this.#countRequest(request)
     this.#writeAccess(request)
+  }
+}
+
+/** Runs a route and charges the time until it waits for something. */
+function runMetered(state: RequestState, route: Route, body: Uint8Array): ReturnType<Route['run']> {
+  const beginMs = performance.now()
+  try {
+    return route.run(state, body)
+  } finally {
+    state.exchange.costs?.charge('cpu-ms', performance.now() - beginMs)
   }
 }

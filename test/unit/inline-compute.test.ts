@@ -117,12 +117,16 @@ describe('a service without compute threads', () => {
       },
     })
     const task = { operation: 'distance', body: toBody({}), resolved: [], timestampSeconds } as const
-    const job = { task, client: undefined, deadlineMs: Number.POSITIVE_INFINITY, isAborted: () => false }
+    const charged: string[] = []
+    const costs = { charge: (resource: string, amount: number) => void charged.push(amount > 0 ? resource : '') }
+    const job = { task, client: undefined, costs, deadlineMs: Number.POSITIVE_INFINITY, isAborted: () => false }
     expect(runners).toBe(2)
     // The failed task is sent again.
     expect(await pool.runSmall(job)).toMatchObject({ chainId: 3 })
     expect(await pool.runSmall(job)).toMatchObject({ chainId: 3 })
     expect(await pool.runLarge(job)).toMatchObject({ chainId: 4 })
+    // The time of the failed tasks is charged. The others report what they cost: here nothing.
+    expect(charged).toEqual(['cpu-ms', '', '', '', '', '', 'cpu-ms', '', '', ''])
     await pool.close()
   })
 })

@@ -4,6 +4,7 @@ import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type { ApiKey } from '../config/http.ts'
+import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import { CostLimiter, costProblem, createBudgets, remainingField, StreamMeter } from './access/cost-limit.ts'
@@ -277,7 +278,8 @@ class RequestHandler implements HttpHandler {
 
   #run(state: RequestState, route: Route, body: Uint8Array): void {
     // A route that counts charges its work itself.
-    const response = route.isMetered === true ? runMetered(state, route, body) : route.run(state, body)
+    const response =
+      route.isMetered === true ? chargeTime(state.exchange, () => route.run(state, body)) : route.run(state, body)
     if (response instanceof Promise) {
       response.then(
         (value) => this.#succeed(state, value),
@@ -329,15 +331,5 @@ class RequestHandler implements HttpHandler {
     const request = { requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject }
     this.#countRequest(request)
     this.#writeAccess(request)
-  }
-}
-
-/** Runs a route and charges the time until it waits for something. */
-function runMetered(state: RequestState, route: Route, body: Uint8Array): ReturnType<Route['run']> {
-  const beginMs = performance.now()
-  try {
-    return route.run(state, body)
-  } finally {
-    state.exchange.costs?.charge('cpu-ms', performance.now() - beginMs)
   }
 }

@@ -19,6 +19,16 @@ export interface RequestContext {
   extraMs?: number
 }
 
+/** Runs a function on this thread and charges its time until it returns: if it is asynchronous, until it first waits. */
+export function chargeTime<T>({ costs }: Pick<RequestContext, 'costs'>, run: () => T): T {
+  const beginMs = performance.now()
+  try {
+    return run()
+  } finally {
+    costs?.charge('cpu-ms', performance.now() - beginMs)
+  }
+}
+
 /** @throws {ProblemError} if the client has disconnected or its deadline has passed */
 export function rejectExpired({ aborted, deadlineMs }: RequestContext, nowMs: number): void {
   if (!aborted && nowMs < deadlineMs) return

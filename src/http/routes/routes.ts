@@ -1,6 +1,7 @@
 /** The table of all routes, and the look-up of a path in it. */
 import type { Metrics } from '../../base/metrics.ts'
 import type { Config } from '../../config/config.ts'
+import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { prefers } from '../transport/request-head.ts'
 import { metricsRoute, syncRoutes } from './operator-routes.ts'
@@ -60,7 +61,7 @@ function computeRoutes(services: Services): Route[] {
     countedPost(
       '/compute/v0/resign',
       'signs a result of this service again, with a fresh nonce and deadline',
-      (_request, body) => services.resign(body),
+      ({ exchange }, body) => chargeTime(exchange, () => services.resign(body)),
     ),
   ]
 

@@ -19,7 +19,7 @@ import { ProblemError } from '../../base/problem.ts'
 import type { Config, Limits } from '../../config/config.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../../validation/graphql-request.ts'
 import { Gate } from '../gate.ts'
-import type { RequestContext } from '../request.ts'
+import { chargeTime, type RequestContext } from '../request.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
 import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'
 import { pageTooLarge } from './store-access.ts'
@@ -172,10 +172,7 @@ export function createGraphqlService({ config, records }: GraphqlServiceParts): 
     }
     // If there is no data, a variable or an argument was wrong and execution did not start: status 400.
     await setImmediate()
-    const beginMs = performance.now()
-    const json = JSON.stringify(result)
-    chargeSince(beginMs, context)
-    return { json, status: result.data === undefined ? 400 : 200 }
+    return { json: chargeTime(context, () => JSON.stringify(result)), status: result.data === undefined ? 400 : 200 }
   }
 
   return {
@@ -213,17 +210,15 @@ function resolvers(records: RecordService, context: RequestContext): object {
     const presentArguments = Object.entries(args).filter(([, value]) => value !== null && value !== undefined)
     const search = new URLSearchParams(presentArguments.map(([name, value]): [string, string] => [name, String(value)]))
     const { json: bytes, headers } = await withMessage(records.list('location-records', search.toString(), '', context))
-    const beginMs = performance.now()
     const json = bytes.toString()
     if (json.length > MAX_PAGE_UNITS)
       throw joinMessage(pageTooLarge(`the page has ${json.length} characters, more than ${MAX_PAGE_UNITS}`))
     const link = /<\?([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]
-    const page = JSON.parse(json)
-    chargeSince(beginMs, context)
+    const page = chargeTime(context, () => JSON.parse(json))
     await setImmediate()
     const resumedMs = performance.now()
     // Runs after the promises that now become ready: with them, the fields of the page are completed.
-    process.nextTick(() => chargeSince(resumedMs, context))
+    process.nextTick(() => context.costs?.charge('cpu-ms', performance.now() - resumedMs))
     return { ...page, next: link === undefined ? null : new URLSearchParams(link).get('cursor') }
   }
 
@@ -240,10 +235,6 @@ function resolvers(records: RecordService, context: RequestContext): object {
     const stats = JSON.parse((await records.stats(context)).json)
     return { ...stats, by_chain: Object.entries(stats.by_chain).map(([chain, count]) => ({ chain, count })) }
   }
-}
-
-function chargeSince(beginMs: number, { costs }: RequestContext): void {
-  costs?.charge('cpu-ms', performance.now() - beginMs)
 }
 
 async function withMessage<T>(response: Promise<T>): Promise<T> {

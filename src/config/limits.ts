@@ -39,7 +39,9 @@ export const REQUEST_LIMITS = {
   /** Largest body that may be computed on the main thread, if that takes no longer than a message to another thread. 0: never. */
   inlineBodyBytes: integer('INLINE_BODY_BYTES', 512, 0, 16_384),
   computeThreads: COMPUTE_THREADS,
-  largeThreads: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
+  /** Threads of the large lane: one more than a client may use, so that the work of others need not wait for its slow work. */
+  largeThreads: derived((source) => COMPUTE_THREADS.read(source) + 1),
+  largeThreadsPerClient: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
   /** Requests of different clients that go to a thread in one message. It has nothing to do with the items of a batch. */
   maxBatchSize: constant(32),
   /**

@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { ClientCounts } from '../../base/client-counts.ts'
+import type { QueueClient } from '../../base/fair-queue.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import {
@@ -53,8 +55,8 @@ export class Feeds implements RecordFeeds {
   readonly #limits: Config['limits']
   #exports = 0
   readonly #listeners = new Set<Listener>()
-  /** Number of open streams by client. */
-  readonly #perClient = new Map<number | string, number>()
+  /** Open streams by client. */
+  readonly #streamsPerClient = new ClientCounts()
   /** Limits the reads of listeners that are behind, because lists use the store too. */
   readonly #reads: Gate
   /** The last piece of the journal that was read for all listeners, and the position after which it begins. */
@@ -106,8 +108,8 @@ export class Feeds implements RecordFeeds {
     const filter = readStreamQuery(search, this.#parts.chains)
     const resumeKey = lastEventId === undefined ? undefined : readEventId(lastEventId)
     this.#requireRoom(client)
-    const listener = new Listener(filter, sink)
-    this.#add(listener, client)
+    const listener = new Listener(filter, sink, client)
+    this.#add(listener)
     sink.onGone(() => listener.leave())
     const lifeTimer = setTimeout(() => listener.leave(), this.#limits.streamLifeMs)
     const heartbeat = setInterval(() => listener.tryHeartbeat(), this.#limits.streamHeartbeatMs)
@@ -116,7 +118,7 @@ export class Feeds implements RecordFeeds {
     } finally {
       clearTimeout(lifeTimer)
       clearInterval(heartbeat)
-      this.#remove(listener, client)
+      this.#remove(listener)
     }
   }
 
@@ -128,7 +130,7 @@ export class Feeds implements RecordFeeds {
   #requireRoom(client: number | string): void {
     const { maxStreams, maxStreamsPerClient } = this.#limits
     const open = this.#listeners.size
-    const ofClient = this.#perClient.get(client) ?? 0
+    const ofClient = this.#streamsPerClient.of(client)
     if (this.#isClosed) throw recordsUnavailable('the service is stopping')
     if (open >= maxStreams) throw recordsUnavailable(`${open} streams are open; try again`)
     if (ofClient >= maxStreamsPerClient) {
@@ -136,21 +138,19 @@ export class Feeds implements RecordFeeds {
     }
   }
 
-  #add(listener: Listener, client: number | string): void {
+  #add(listener: Listener): void {
     this.#listeners.add(listener)
-    this.#perClient.set(client, (this.#perClient.get(client) ?? 0) + 1)
+    this.#streamsPerClient.add(listener.client)
   }
 
-  #remove(listener: Listener, client: number | string): void {
+  #remove(listener: Listener): void {
     this.#listeners.delete(listener)
-    const remaining = (this.#perClient.get(client) ?? 1) - 1
-    if (remaining > 0) this.#perClient.set(client, remaining)
-    else this.#perClient.delete(client)
+    this.#streamsPerClient.remove(listener.client)
   }
 
   async #serve(listener: Listener, resumeKey: JournalPosition | undefined): Promise<void> {
     // Read before the stream begins: until then an error can still be sent as an error response.
-    const first = await this.#read(resumeKey)
+    const first = await this.#read(resumeKey, listener.client)
     if (listener.hasLeft) return
     await listener.begin(resumeKey === undefined || first.isLost ? first.next : resumeKey)
     await listener.send(first)
@@ -167,7 +167,7 @@ export class Feeds implements RecordFeeds {
   async #catchUp(listener: Listener): Promise<void> {
     let piece: RecordChanges
     try {
-      piece = await this.#reads.run(() => this.#read(listener.position))
+      piece = await this.#reads.run(listener.client, () => this.#read(listener.position, listener.client))
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       // The database is unavailable or busy. The stream continues when it is back.
@@ -193,7 +193,7 @@ export class Feeds implements RecordFeeds {
     while (this.#listeners.size > 0 && !this.#isClosed) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref())
       const from = this.#latest?.piece.next
-      const piece = from === undefined ? undefined : await this.#read(from).catch(() => undefined)
+      const piece = from === undefined ? undefined : await this.#read(from, undefined).catch(() => undefined)
       if (from !== undefined && piece !== undefined) this.#latest = { from, piece }
       pauseMs = piece === undefined || piece.isEnd ? this.#limits.streamPollMs : PIECE_MS
       for (const listener of this.#listeners) listener.wake()
@@ -202,10 +202,10 @@ export class Feeds implements RecordFeeds {
     this.#isPolling = false
   }
 
-  #read(after: JournalPosition | undefined): Promise<RecordChanges> {
+  #read(after: JournalPosition | undefined, client: QueueClient): Promise<RecordChanges> {
     const { ask, now } = this.#parts
     const { streamPiece, storeReadMs } = this.#limits
-    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client: undefined })
+    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client })
   }
 }
 
@@ -224,13 +224,15 @@ async function writePieces(
 
 /** One client. Only its position in the journal is stored; changes that it has not taken yet are read again. */
 class Listener {
+  readonly client: number | string
   readonly #filter: ChangeFilter
   readonly #sink: EventSink
   #position = NOT_STARTED
   #hasLeft = false
   #resolveWait: () => void = () => {}
 
-  constructor(filter: ChangeFilter, sink: EventSink) {
+  constructor(filter: ChangeFilter, sink: EventSink, client: number | string) {
+    this.client = client
     this.#filter = filter
     this.#sink = sink
   }

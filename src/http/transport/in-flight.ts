@@ -33,6 +33,8 @@ export interface OpenExchange {
   readonly extraMs: number
   readonly isReceiving: boolean
   readonly isStreamed: boolean
+  /** True while the client can neither send nor read, because the service has paused it. */
+  readonly isWaitingForUs: boolean
   expire(): void
   cut(): void
 }
@@ -141,7 +143,9 @@ export class InFlight {
     while (exchange !== undefined && nowMs - exchange.lastActivityMs >= shortestMs) {
       const { next } = exchange
       const limitMs = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : receiveTimeoutMs) : requestDeadlineMs
-      if (nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs) exchange.expire()
+      const isOver = nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs
+      // The silence of a client that has to wait for the service is not its own.
+      if (isOver && !exchange.isWaitingForUs) exchange.expire()
       exchange = next
     }
   }

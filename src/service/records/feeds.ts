@@ -54,6 +54,7 @@ export class Feeds implements RecordFeeds {
   readonly #parts: FeedParts
   readonly #limits: Config['limits']
   #exports = 0
+  readonly #exportsPerClient = new ClientCounts()
   readonly #listeners = new Set<Listener>()
   /** Open streams by client. */
   readonly #streamsPerClient = new ClientCounts()
@@ -72,10 +73,11 @@ export class Feeds implements RecordFeeds {
 
   async export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void> {
     const { ask, now, chains } = this.#parts
-    const { maxExports, exportPiece, requestDeadlineMs } = this.#limits
+    const { exportPiece, requestDeadlineMs } = this.#limits
     const query = readExportQuery(search, chains)
-    if (this.#exports >= maxExports) throw recordsUnavailable(`${this.#exports} exports are running; try again`)
+    this.#requireExportRoom(context.client)
     this.#exports++
+    this.#exportsPerClient.add(context.client)
     try {
       const writer = await EXPORT_WRITERS[format]()
       let after: RecordQuery['after']
@@ -96,6 +98,7 @@ export class Feeds implements RecordFeeds {
       await writePieces(writer.end(), context, sink)
     } finally {
       this.#exports--
+      this.#exportsPerClient.remove(context.client)
     }
   }
 
@@ -125,6 +128,19 @@ export class Feeds implements RecordFeeds {
   close(): void {
     this.#isClosed = true
     for (const listener of this.#listeners) listener.leave()
+  }
+
+  #requireExportRoom(client: QueueClient): void {
+    const { maxExports, maxExportsPerClient, requestDeadlineMs } = this.#limits
+    const ofClient = this.#exportsPerClient.of(client)
+    // An export that its client does not read ends by then.
+    const retrySeconds = Math.ceil(requestDeadlineMs / 1000)
+    if (ofClient >= maxExportsPerClient) {
+      const detail = `${ofClient} exports of this client are running; read one to its end, or cancel it`
+      throw recordsUnavailable(detail, undefined, retrySeconds)
+    }
+    if (this.#exports >= maxExports)
+      throw recordsUnavailable(`${this.#exports} exports are running; try again`, undefined, retrySeconds)
   }
 
   #requireRoom(client: number | string): void {

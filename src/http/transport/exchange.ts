@@ -166,14 +166,17 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     this.startBody()
   }
 
-  /** @param chunk valid only during this call; ignored once receiving has stopped */
-  protected take(chunk: Uint8Array, isLast: boolean): void {
+  /**
+   * @param chunk valid only during this call, unless the transport hands it over
+   * @returns false if the chunk is not needed, because receiving has stopped or stops now
+   */
+  protected take(chunk: Uint8Array, isLast: boolean): boolean {
     const receiver = this.#receiver
-    if (receiver === undefined) return
+    if (receiver === undefined) return false
     const problem = this.#budget.reserve(chunk.byteLength)
     if (problem !== undefined) {
       this.#reject(problem)
-      return
+      return false
     }
     // Only streams restart the clock: a body with a size limit must arrive as a whole in time.
     if (this.isStreamed) this.#inFlight.touch(this)
@@ -184,6 +187,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
       this.#stopReceiving()
     }
     this.#deliver(receiver, chunk, isLast)
+    return true
   }
 
   /** Runs the receiver. An error ends only this exchange; no caller above would catch it. */

@@ -48,9 +48,15 @@ export class FairQueue<Item> {
     return dropped
   }
 
-  /** Takes the next item, and gives the next turn to the next client. */
-  shift(): Item | undefined {
+  /**
+   * Takes the next item, and gives the next turn to the next client.
+   *
+   * @param canServe returns false for a client that has to wait although its turn has come; it keeps its turn
+   * @returns undefined if there is no item, or if every client with one has to wait
+   */
+  shift(canServe?: (client: QueueClient) => boolean): Item | undefined {
     for (const [client, line] of this.#lines) {
+      if (canServe !== undefined && !canServe(client)) continue
       const item = line.shift()
       if (line.length === 0 || this.#lines.size > 1) this.#lines.delete(client)
       if (line.length > 0) this.#lines.set(client, line)

@@ -12,6 +12,8 @@ const MAX_STREAM_BYTES = integer(
   (source) => 2 * (MAX_BODY_BYTES.read(source) + 1_048_576),
   8e9,
 )
+/** The most that the transport reads at once. */
+const READ_BYTES = 524_288
 /** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
 const MAX_BATCH_BYTES = integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576)
 export const REQUEST_DEADLINE_MS = integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
@@ -20,6 +22,14 @@ export const REQUEST_DEADLINE_MS = integer('REQUEST_DEADLINE_MS', 10_000, 100, 6
 function largestRequestBytes(source: Source): number {
   return Math.max(...[MAX_BODY_BYTES, MAX_BATCH_BYTES, MAX_STREAM_BYTES].map((setting) => setting.read(source)))
 }
+
+/** Default: half of the memory of all bodies. */
+const MAX_CLIENT_BODY_BYTES = integer(
+  'MAX_CLIENT_BODY_BYTES',
+  (source) => Math.max(16 * 1_048_576, Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 2), largestRequestBytes(source)),
+  largestRequestBytes,
+  8e9,
+)
 
 export const REQUEST_LIMITS = {
   maxBodyBytes: MAX_BODY_BYTES,
@@ -40,7 +50,9 @@ export const REQUEST_LIMITS = {
   /** Largest body that may be computed on the main thread, if that takes no longer than a message to another thread. 0: never. */
   inlineBodyBytes: integer('INLINE_BODY_BYTES', 512, 0, 16_384),
   computeThreads: COMPUTE_THREADS,
-  largeThreads: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
+  /** Threads of the large lane: one more than a client may use, so that the work of others need not wait for its slow work. */
+  largeThreads: derived((source) => COMPUTE_THREADS.read(source) + 1),
+  largeThreadsPerClient: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
   /** Requests of different clients that go to a thread in one message. It has nothing to do with the items of a batch. */
   maxBatchSize: constant(32),
   /**
@@ -53,11 +65,10 @@ export const REQUEST_LIMITS = {
   /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
   maxInFlightBytes: MAX_IN_FLIGHT_BYTES,
   /** The part of it that one client may use: an API key, or else an address. */
-  maxClientBodyBytes: integer(
-    'MAX_CLIENT_BODY_BYTES',
-    (source) => Math.max(16 * 1_048_576, Math.floor(MAX_IN_FLIGHT_BYTES.read(source) / 2), largestRequestBytes(source)),
-    largestRequestBytes,
-    8e9,
+  maxClientBodyBytes: MAX_CLIENT_BODY_BYTES,
+  /** Streams of lines of one client: as many as can hold one line and one read each in three quarters of its memory. */
+  maxLineStreamsPerClient: derived((source) =>
+    Math.max(1, Math.floor((0.75 * MAX_CLIENT_BODY_BYTES.read(source)) / (MAX_BODY_BYTES.read(source) + READ_BYTES))),
   ),
   /** The part of it that only bodies of at most 16 KB may use, so that large ones never take all. The largest request fits beside it. */
   smallBodyReserveBytes: derived((source) => {

@@ -70,6 +70,8 @@ export const RECORD_LIMITS = {
   maxGraphqlBytes: constant(65_536),
   /** Concurrent exports; beyond it the service answers 503. */
   maxExports: integer('MAX_EXPORTS', 8, 1, 10_000),
+  /** Concurrent exports of one client; beyond it the service answers 503. */
+  maxExportsPerClient: integer('MAX_EXPORTS_PER_CLIENT', 2, 1, 10_000),
   /** Open streams of changes; beyond it the service answers 503. */
   maxStreams: integer('MAX_STREAMS', 1000, 1, 100_000),
   /** Open streams of changes of one client; beyond it the service answers 503. */

@@ -1,23 +1,49 @@
-/** Runs a bounded number of tasks at a time; the others wait in order of arrival. */
+import { ClientCounts } from '../base/client-counts.ts'
+import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
+
+interface WaitingTask {
+  readonly client: QueueClient
+  readonly start: () => void
+}
+
+/**
+ * Runs a bounded number of tasks at a time. The others wait: clients are served in turn, and the tasks of one client in order of
+ * arrival. The caller bounds how many tasks wait.
+ */
 export class Gate {
   readonly #width: number
+  readonly #share: number
   #running = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #perClient = new ClientCounts()
+  readonly #waiting = new FairQueue<WaitingTask>(Number.POSITIVE_INFINITY)
 
-  constructor(width: number) {
+  /** @param share the most tasks of one client that run at a time, so that a slot is left to the others */
+  constructor(width: number, share = width) {
     this.#width = width
+    this.#share = share
   }
 
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    else this.#running++
+  async run<T>(client: QueueClient, task: () => Promise<T>): Promise<T> {
+    await new Promise<void>((start) => {
+      this.#waiting.push(client, { client, start })
+      this.#startNext()
+    })
     try {
       return await task()
     } finally {
-      const next = this.#waiting.shift()
-      // The slot goes directly to the next waiting task, so a task that arrives now cannot overtake it.
-      if (next === undefined) this.#running--
-      else next()
+      this.#running--
+      this.#perClient.remove(client)
+      this.#startNext()
+    }
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#width) {
+      const next = this.#waiting.shift((client) => this.#perClient.of(client) < this.#share)
+      if (next === undefined) return
+      this.#running++
+      this.#perClient.add(next.client)
+      next.start()
     }
   }
 }

@@ -1,3 +1,4 @@
+import { ClientCounts } from '../base/client-counts.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 
 /**
@@ -5,7 +6,8 @@ import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
  *
  * A message to a thread costs more than a small request itself; a batch pays for it once. With one connection a batch
  * is one request, and it does not wait for others. At most `concurrency` batches are in flight at a time, so the
- * receiver's own queue stays empty. Clients are served in turn, the items of each in order of arrival.
+ * receiver's own queue stays empty. Clients are served in turn, the items of each in order of arrival. With
+ * `maxRunningPerClient`, a client with slow items leaves the remaining threads to the others.
  */
 export interface BatcherOptions<Item, Result> {
   /** How many batches may be in flight at a time: the number of threads behind `run`. */
@@ -18,12 +20,14 @@ export interface BatcherOptions<Item, Result> {
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
   /** Returns the client that an item is for. */
   readonly clientOf: (item: Item) => QueueClient
+  /** The most items of one client that may be in flight at a time; unlimited without it. */
+  readonly maxRunningPerClient?: number
   /** Returns true for an item whose caller no longer waits; it is dropped instead of being sent. */
   readonly isStale: (item: Item) => boolean
   /** Creates the error for the caller of a stale item. */
   readonly staleError: (item: Item) => Error
   /** Returns true when the thread died, so that a retry may succeed; false when the time limit ended the batch. */
-  readonly isRetryable: (error: unknown) => boolean
+  readonly isRetryable: (error: unknown, items: readonly Item[]) => boolean
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number
 }
@@ -59,6 +63,7 @@ const MIN_THREAD_MS = 0.5
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   readonly #queue: FairQueue<Pending<Item, Result>>
+  readonly #running = new ClientCounts()
   #batchesInFlight = 0
   readonly #inFlight = new Set<Pending<Item, Result>[]>()
   #isFlushPlanned = false
@@ -120,39 +125,53 @@ export class Batcher<Item, Result> {
       // few quick items, so a batch has at least `worthWaking` items.
       const evenShare = Math.ceil(this.#queue.size / (concurrency - this.#batchesInFlight))
       const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_THREAD_MS / this.#itemMs)
+      const waiting = this.#queue.size
       const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
+      else if (this.#queue.size === waiting) return // every client that waits has its share of the threads
     }
   }
 
   #takeFresh(count: number): Pending<Item, Result>[] {
-    const { isStale, staleError } = this.#options
+    const { isStale, staleError, clientOf, maxRunningPerClient } = this.#options
+    const canServe =
+      maxRunningPerClient === undefined
+        ? undefined
+        : (client: QueueClient) => this.#running.of(client) < maxRunningPerClient
     const fresh: Pending<Item, Result>[] = []
-    for (let taken = 0; taken < count && this.#queue.size > 0; taken++) {
-      const pending = this.#queue.shift()!
-      if (isStale(pending.item)) pending.reject(staleError(pending.item))
-      else fresh.push(pending)
+    for (let taken = 0; taken < count; taken++) {
+      const pending = this.#queue.shift(canServe)
+      if (pending === undefined) break
+      if (isStale(pending.item)) {
+        pending.reject(staleError(pending.item))
+        continue
+      }
+      fresh.push(pending)
+      if (canServe !== undefined) this.#running.add(clientOf(pending.item))
     }
     return fresh
   }
 
   async #send(batch: Pending<Item, Result>[]): Promise<void> {
+    const { clientOf, maxRunningPerClient } = this.#options
     const startMs = this.#options.nowMs()
+    const items = batch.map(({ item }) => item)
     this.#batchesInFlight++
     this.#inFlight.add(batch)
     try {
-      const results = await this.#options.run(batch.map(({ item }) => item))
+      const results = await this.#options.run(items)
       batch.forEach(({ resolve }, index) => {
         resolve(results[index]!)
       })
     } catch (error) {
-      if (this.#options.isRetryable(error)) await this.#sendOneByOne(batch)
+      if (this.#options.isRetryable(error, items)) await this.#sendOneByOne(batch)
       else for (const { reject } of batch) reject(error as Error)
     } finally {
       const itemMs = (this.#options.nowMs() - startMs) / batch.length
       this.#itemMs += NEWEST_SHARE * (itemMs - this.#itemMs)
       this.#batchesInFlight--
       this.#inFlight.delete(batch)
+      if (maxRunningPerClient !== undefined) for (const item of items) this.#running.remove(clientOf(item))
       this.#flush()
     }
   }

@@ -38,6 +38,14 @@ export interface ChunkJob<Work = ComputeChunk> extends Job {
   readonly chunk: Work
 }
 
+/** Any work for the large lane. */
+interface LargeJob extends Job {
+  /** Makes the message to the thread. Called again for a retry, because the bytes of a message are transferred. */
+  readonly work: () => Work
+  /** True if the work may be sent again when its thread died. */
+  readonly isRetryable: boolean
+}
+
 /** The compute threads, as services see them. */
 export interface ComputePool {
   /**
@@ -82,25 +90,30 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
   const isInline = limits.computeThreads === 0
   const create = isInline ? createInlineLane : createLane
   const [small, large] = await Promise.all([create(config, settings, false), create(config, settings, true)])
-  const requests = [
-    requestBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
-    requestBatcher(config, large, 1),
-  ] as const
-  const evidence = [
-    verifyBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
-    verifyBatcher(config, large, 1),
-  ] as const
-  const chunks = chunkBatcher(config, large)
+  const maxBatchSize = isInline ? 1 : limits.maxBatchSize
+  const smallRequests = requestBatcher(config, small, maxBatchSize)
+  const smallEvidence = verifyBatcher(config, small, maxBatchSize)
+  const largeWork = largeBatcher(config, large)
+  const runLarge = <Result extends WorkResult>(job: Job, work: () => Work, isRetryable: boolean) =>
+    submit(largeWork, { ...job, work, isRetryable }) as Promise<Result>
   const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, settings)
-  const batchers = [...requests, ...evidence, chunks]
+  const batchers = [smallRequests, smallEvidence, largeWork]
   return {
     runOnMainThread: (task, costs) =>
       task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task, costs) : undefined,
-    runSmall: (job) => submit(requests[0], job),
-    runLarge: (job) => submit(requests[1], job),
-    runChunk: (job) => submit(chunks, job) as Promise<ChunkResult>,
-    runTree: (job) => submit(chunks, job) as Promise<MerkleResult>,
-    runVerify: (job, isSmall) => submit(evidence[isSmall ? 0 : 1], job),
+    runSmall: (job) => submit(smallRequests, job),
+    async runLarge(job) {
+      const [result] = await runLarge<ComputeResult[]>(job, () => toComputeBatch([job.task]), true)
+      return result!
+    },
+    // A chunk is a batch already; its sender decides about retries.
+    runChunk: (job) => runLarge<ChunkResult>(job, () => job.chunk, false),
+    runTree: (job) => runLarge<MerkleResult>(job, () => job.chunk, false),
+    async runVerify(job, isSmall) {
+      if (isSmall) return submit(smallEvidence, job)
+      const [result] = await runLarge<VerifyResult[]>(job, () => toVerifyBatch([job.task]), true)
+      return result!
+    },
     get queueSize() {
       return batchers.reduce((sum, { queueSize }) => sum + queueSize, 0)
     },
@@ -129,29 +142,19 @@ function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   return new Batcher<VerifyJob, VerifyResult>({
     ...commonOptions(config, lane),
     maxBatchSize,
-    run: (jobs) => {
-      const tasks = jobs.map(({ task }) => task)
-      const work = {
-        type: 'verify' as const,
-        bytes: pack(tasks.map(({ body }) => body)),
-        heads: tasks.map(({ body: _, ...head }) => head),
-      }
-      return runCharged<VerifyResult[]>(lane, work, jobs)
-    },
+    run: (jobs) => runCharged<VerifyResult[]>(lane, toVerifyBatch(jobs.map(({ task }) => task)), jobs),
     isRetryable: (error) => !isTimeout(error),
   })
 }
 
-/**
- * Creates the batcher for chunks. A chunk is a batch already, so they are not grouped; their sender decides about
- * retries.
- */
-function chunkBatcher(config: Config, lane: Lane) {
-  return new Batcher<ChunkJob<ComputeChunk | MerkleTask>, WorkResult>({
+/** Creates the batcher of the large lane. All kinds of work wait in one queue, so that clients are served in turn whatever they send. */
+function largeBatcher(config: Config, lane: Lane) {
+  return new Batcher<LargeJob, WorkResult>({
     ...commonOptions(config, lane),
     maxBatchSize: 1,
-    run: async (jobs) => [await runCharged(lane, jobs[0]!.chunk, jobs)],
-    isRetryable: () => false,
+    maxRunningPerClient: config.limits.largeThreadsPerClient,
+    run: async (jobs) => [await runCharged(lane, jobs[0]!.work(), jobs)],
+    isRetryable: (error, [job]) => job!.isRetryable && !isTimeout(error),
   })
 }
 
@@ -431,6 +434,15 @@ function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge:
 function toComputeBatch(tasks: readonly ComputeTask[]): ComputeBatch {
   return {
     type: 'compute',
+    bytes: pack(tasks.map(({ body }) => body)),
+    heads: tasks.map(({ body: _, ...head }) => head),
+  }
+}
+
+/** Packs requests about evidence into one message, as `toComputeBatch`. */
+function toVerifyBatch(tasks: readonly VerifyTask[]): VerifyBatch {
+  return {
+    type: 'verify',
     bytes: pack(tasks.map(({ body }) => body)),
     heads: tasks.map(({ body: _, ...head }) => head),
   }

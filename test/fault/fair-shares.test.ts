@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { request } from 'node:http'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { endsWithFile } from '../children.ts'
 import { eventually } from '../eventually.ts'
@@ -49,7 +51,49 @@ const POLYGON = {
   ],
 }
 
+/** A line of 900 KB, nearly all of it blanks, so that a stream holds much memory while a few lines are computed. */
+const WIDE_LINE = `${JSON.stringify({
+  op: 'length',
+  geometry: {
+    type: 'LineString',
+    coordinates: [
+      [0, 0],
+      [1, 1],
+    ],
+  },
+})}${' '.repeat(900_000)}\n`
+
+/** Sends lines as fast as the service reads them. @returns the status, and the number of complete result lines */
+function fastStream(url: string, lines: number): Promise<{ status: number; results: number }> {
+  return new Promise((resolve) => {
+    let results = 0
+    let status = 0
+    const end = () => resolve({ status, results })
+    const outgoing = request(
+      `${url}/compute/v0/batch?chainId=84532&attest=none`,
+      { method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
+      (incoming) => {
+        status = incoming.statusCode ?? 0
+        incoming.setEncoding('utf8')
+        incoming.on('data', (text: string) => {
+          results += text.split('"result":').length - 1
+        })
+        incoming.on('end', end).on('error', end)
+      },
+    )
+    outgoing.on('error', end)
+    Readable.from(Array(lines).fill(WIDE_LINE)).pipe(outgoing)
+  })
+}
+
 describe.each(ADAPTERS)('shares of clients on %s', (adapter) => {
+  it('holds the fast streams of a client back instead of breaking them off', async () => {
+    const service = await startTestService({ HTTP_ADAPTER: adapter })
+    const streams = await Promise.all(Array.from({ length: 12 }, () => fastStream(service.url, 8)))
+    expect(streams).toEqual(Array(12).fill({ status: 200, results: 8 }))
+    await service.stop()
+  })
+
   it('answers every request of a client while another one holds stalled bodies', async () => {
     const service = await startTestService({ HTTP_ADAPTER: adapter, ...NO_LOCAL_CALLERS })
     const attack = startAttack(service.url, 'stalled', 130)

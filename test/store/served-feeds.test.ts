@@ -4,6 +4,7 @@ import { recordWorld } from '../../bench/record-world.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { eventually } from '../eventually.ts'
 import { ENGINES_AND_ADAPTERS, type RecordService, startRecordService } from '../record-service.ts'
+import { NO_LOCAL_CALLERS } from '../service.ts'
 import { addressOf, uidOf } from '../store-records.ts'
 
 const WORLD = [...recordWorld({ seed: 3, count: 4000, newestSeconds: 1_790_000_000, spanDays: 365 })]
@@ -23,7 +24,7 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
   beforeAll(async () => {
     service = await startRecordService(
       engine,
-      { HTTP_ADAPTER: adapter, MAX_EXPORTS: '2', REQUEST_DEADLINE_MS: '3000' },
+      { HTTP_ADAPTER: adapter, REQUEST_DEADLINE_MS: '3000', ...NO_LOCAL_CALLERS },
       ALL,
     )
   })
@@ -123,7 +124,7 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     expect(await response.json()).toMatchObject({ status: 'error', message })
   })
 
-  it('wait for a client that does not read, are rejected beyond their limit, and end when it never reads', async () => {
+  it('wait for a client that does not read, are rejected beyond its share, and end when it never reads', async () => {
     const open = (query: string) =>
       new Promise<IncomingMessage>((resolve) => {
         httpGet(service.url + EXPORT + query, { agent: false }, (response) => {
@@ -135,8 +136,14 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     // Far more than the socket buffers hold: the remaining records wait in the database.
     const stalled = [await open(''), await open('?f=fgb')]
     const rejected = await fetch(service.url + EXPORT)
-    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(await rejected.json()).toMatchObject({ status: 'error', message: 'Records are not available' })
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '3'])
+    expect(await rejected.json()).toMatchObject({
+      status: 'error',
+      message: 'Records are not available',
+      detail: '2 exports of this client are running; read one to its end, or cancel it',
+    })
+    const other = await fetch(service.url + EXPORT, { headers: { 'X-API-Key': service.internalKey } })
+    expect([other.status, (await other.text()).split('\n').length - 1]).toEqual([200, ALL.length])
     // One client disconnects, and the other's export is aborted after the request deadline.
     stalled[0]!.destroy()
     await until(async () => (await read(service.url + EXPORT)).status === 200)

@@ -303,7 +303,7 @@ describe('a gate', () => {
     let inside = 0
     let highest = 0
     const tasks = Array.from({ length: 9 }, (_, index) =>
-      gate.run(async () => {
+      gate.run('a', async () => {
         order.push(index)
         highest = Math.max(highest, ++inside)
         await tick()
@@ -315,6 +315,29 @@ describe('a gate', () => {
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
     expect(highest).toBe(2)
+  })
+
+  it('serves clients in turn, and leaves a slot to others while one client has its share', async () => {
+    const gate = new Gate(2, 1)
+    const started: string[] = []
+    const ends: (() => void)[] = []
+    const run = (name: string) =>
+      gate.run(name[0], () => {
+        started.push(name)
+        return new Promise<void>((resolve) => ends.push(resolve))
+      })
+    const tasks = ['a1', 'a2', 'a3'].map(run)
+    await tick()
+    expect(started).toEqual(['a1'])
+    tasks.push(...['b1', 'c1'].map(run))
+    await tick()
+    expect(started).toEqual(['a1', 'b1'])
+    for (let index = 0; index < 5; index++) {
+      ends[index]!()
+      await tick()
+    }
+    await Promise.all(tasks)
+    expect(started).toEqual(['a1', 'b1', 'a2', 'c1', 'a3'])
   })
 })
 

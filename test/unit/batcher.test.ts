@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Batcher, type BatcherOptions, QueueFullError } from '../../src/threads/batcher.ts'
+import { eventually } from '../eventually.ts'
 
 interface Item {
   readonly value: number
@@ -42,6 +43,31 @@ describe('the batcher', () => {
     expect(order.indexOf(100)).toBeLessThanOrEqual(2)
     const dropped = (await outcomes).filter(({ status }) => status === 'rejected')
     expect(dropped).toEqual([{ status: 'rejected', reason: expect.any(QueueFullError) }])
+  })
+
+  it('leaves threads to others while the slow items of one client run', async () => {
+    const order: number[] = []
+    const ends: (() => void)[] = []
+    const run = async (items: readonly Item[]) => {
+      order.push(items[0]!.value)
+      await new Promise<void>((resolve) => ends.push(resolve))
+      return double(items)
+    }
+    const batcher = create(run, { concurrency: 3, maxBatchSize: 1, maxRunningPerClient: 2 })
+    const slow = [1, 2, 3, 4].map((value) => batcher.submit({ value, client: 'slow' }))
+    await eventually(() => expect(order).toEqual([1, 2]))
+    const honest = batcher.submit({ value: 100, client: 'honest' })
+    await eventually(() => expect(order).toEqual([1, 2, 100]))
+    ends[2]!()
+    expect(await honest).toBe(200)
+    expect(order).toEqual([1, 2, 100])
+    for (let index = 0; index < 4; index++) {
+      await eventually(() => expect(ends.length).toBeGreaterThan(index))
+      ends[index]!()
+    }
+    await eventually(() => expect(ends.length).toBe(5))
+    ends[4]!()
+    expect(await Promise.all(slow)).toEqual([2, 4, 6, 8])
   })
 
   it('sends items that arrive in one tick together, shared evenly over the threads', async () => {

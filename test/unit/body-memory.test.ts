@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ProblemData } from '../../src/base/problem.ts'
+import { type ProblemData, ProblemError } from '../../src/base/problem.ts'
 import { BodyMemory, type ClientShare, type HeldBody } from '../../src/http/transport/body-memory.ts'
 import { SEED } from '../seeded.ts'
 
 const KIB = 1024
 const LIMITS = {
+  maxBodyBytes: 64 * KIB,
+  maxLineStreamsPerClient: 4,
   maxInFlightBytes: 1024 * KIB,
   maxClientBodyBytes: 512 * KIB,
   maxOpenBodiesPerAddress: 100,
@@ -21,11 +23,30 @@ class Body implements HeldBody {
   readonly share: ClientShare
   readonly #memory: BodyMemory
 
-  constructor(memory: BodyMemory, owner: string) {
+  isHeldBack = false
+
+  readonly isStreamed: boolean
+
+  constructor(memory: BodyMemory, owner: string, isStreamed = false) {
     this.#memory = memory
+    this.isStreamed = isStreamed
     const share = memory.open(owner, this)
-    if (share === undefined) throw new Error('too many bodies')
+    if (!('owner' in share)) throw new ProblemError(share)
     this.share = share
+  }
+
+  /** Sends one piece of a stream, unless it has to wait. */
+  stream(bytes: number): void {
+    if (this.isHeldBack || !this.send(bytes)) return
+    this.isHeldBack = this.#memory.holdBack(this.share, this)
+  }
+
+  release(bytes: number): void {
+    this.#memory.release(this.share, this, bytes)
+  }
+
+  continueReading(): void {
+    this.isHeldBack = false
   }
 
   /** @returns true if the memory took the bytes */
@@ -43,8 +64,7 @@ class Body implements HeldBody {
   }
 
   end(): void {
-    this.#memory.finish(this.share, this)
-    this.#memory.release(this.share, this, this.heldBytes)
+    this.#memory.close(this.share, this)
   }
 
   giveUp(problem: ProblemData): void {
@@ -98,6 +118,42 @@ describe('the memory of bodies', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  it('holds fast streams of one client back, so that all of them go on in turn and none is broken off', () => {
+    const memory = new BodyMemory(LIMITS)
+    const streams = Array.from({ length: 4 }, () => new Body(memory, 'fast', true))
+    let sent = 0
+    for (let round = 0; round < 1000; round++) {
+      for (const stream of streams) stream.stream(32 * KIB)
+      // Results of the fullest stream are written.
+      const fullest = streams.toSorted((a, b) => b.heldBytes - a.heldBytes)[0]!
+      sent += fullest.heldBytes
+      fullest.release(fullest.heldBytes)
+    }
+    expect(streams.map(({ problem }) => problem)).toEqual(Array(4).fill(undefined))
+    expect(sent).toBeGreaterThan(1000 * 32 * KIB)
+    for (const stream of streams) stream.end()
+    expect(memory.bytes).toBe(0)
+  })
+
+  it('lets each held-back stream hold a whole line', () => {
+    const memory = new BodyMemory(LIMITS)
+    const streams = Array.from({ length: 4 }, () => new Body(memory, 'lines', true))
+    new Body(memory, 'lines').send(150 * KIB)
+    for (const stream of streams) for (let piece = 0; piece < 10; piece++) stream.stream(16 * KIB)
+    for (const { heldBytes, isHeldBack } of streams)
+      expect([heldBytes, isHeldBack]).toEqual([LIMITS.maxBodyBytes + 16 * KIB, true])
+  })
+
+  it('allows one client a number of streams, and others theirs', () => {
+    const memory = new BodyMemory(LIMITS)
+    const streams = Array.from({ length: 4 }, () => new Body(memory, 'many', true))
+    expect(() => new Body(memory, 'many', true)).toThrow('4 streams of lines of this client are open')
+    new Body(memory, 'other', true)
+    new Body(memory, 'many')
+    streams[0]!.end()
+    new Body(memory, 'many', true)
   })
 
   it('keeps counting for a client whose earlier response ends after its share was empty', () => {

@@ -20,6 +20,19 @@ describe('a fair queue', () => {
     expect([queue.shift(), queue.shift()]).toEqual(['b1', 'a2'])
   })
 
+  it('passes over a client that has to wait, which keeps its turn', () => {
+    const queue = new FairQueue<string>(100)
+    for (const item of ['a1', 'a2', 'b1', 'b2']) queue.push(item[0], item)
+    const isNotA = (client: unknown) => client !== 'a'
+    expect([queue.shift(isNotA), queue.shift(), queue.shift(isNotA), queue.shift(isNotA)]).toEqual([
+      'b1',
+      'a1',
+      'b2',
+      undefined,
+    ])
+    expect(queue.shift()).toBe('a2')
+  })
+
   it('drops the newest item of the client with the most when it is full', () => {
     const queue = new FairQueue<string>(4)
     for (const item of ['a1', 'a2', 'a3', 'a4']) expect(queue.push('a', item)).toBeUndefined()

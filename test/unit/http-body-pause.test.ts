@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TransportExchange } from '../../src/http/transport/exchange.ts'
 import { InFlight } from '../../src/http/transport/in-flight.ts'
 import type { Exchange, HttpHandler } from '../../src/http/transport/port.ts'
@@ -12,6 +12,7 @@ const LIMITS = {
     smallBodyReserveBytes: 64 * KIB,
     maxBodyBytes: 1024 * KIB,
     maxStreamBytes: 1024 * KIB,
+    maxLineStreamsPerClient: 8,
   },
   ...{
     requestDeadlineMs: 10_000,
@@ -29,6 +30,8 @@ class SilentExchange extends TransportExchange {
   readonly peer = new Uint8Array(4)
   protected readonly copyChunk = undefined
 
+  hasRoom = true
+
   receive(bytes: number): void {
     this.take(new Uint8Array(bytes), false)
   }
@@ -40,30 +43,47 @@ class SilentExchange extends TransportExchange {
   protected resumeBody(): void {}
   protected sendHead(): void {}
   protected sendChunk(): boolean {
-    return true
+    return this.hasRoom
   }
   protected onDrain(): void {}
   protected sendEnd(): void {}
   protected hangUp(): void {}
 }
 
-it('a stream that was paused gets its time again when it may send', () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  try {
-    const inFlight = new InFlight(LIMITS)
-    const declined: Exchange[] = []
-    const handler = {
-      decline: (exchange: Exchange) => {
-        declined.push(exchange)
-        exchange.answer(OVERLOADED)
-      },
-    } as unknown as HttpHandler
-    const open = (owner: string) => {
-      const head = { bodyBytes: undefined } as RequestHead
-      const exchange = new SilentExchange(inFlight, handler, { method: 'POST', path: '/', query: '', head })
-      exchange.streamBody(owner, { take() {}, end() {} })
-      return exchange
-    }
+/** Opens streams whose problems are collected. */
+function streams() {
+  const inFlight = new InFlight(LIMITS)
+  const declined: Exchange[] = []
+  const handler = {
+    decline: (exchange: Exchange) => {
+      declined.push(exchange)
+      exchange.answer(OVERLOADED)
+    },
+    abandoned: (exchange: Exchange) => declined.push(exchange),
+  } as unknown as HttpHandler
+  const open = (owner: string) => {
+    const head = { bodyBytes: undefined } as RequestHead
+    const exchange = new SilentExchange(inFlight, handler, { method: 'POST', path: '/', query: '', head })
+    exchange.streamBody(owner, { take() {}, end() {} })
+    return exchange
+  }
+  const pass = (ms: number) => {
+    vi.advanceTimersByTime(ms)
+    inFlight.expire(performance.now())
+  }
+  return { open, declined, pass }
+}
+
+describe('a paused stream', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('gets its time again when it may send', () => {
+    const { open, declined } = streams()
     const [paused, other] = [open('a'), open('b')]
     paused.receive(500 * KIB)
     paused.pause()
@@ -74,7 +94,34 @@ it('a stream that was paused gets its time again when it may send', () => {
     vi.advanceTimersByTime(1001)
     open('c').receive(500 * KIB)
     expect(declined).toEqual([other, paused])
-  } finally {
-    vi.useRealTimers()
-  }
+  })
+
+  it('is not called silent, however long the service pauses it, but is when it may send again', () => {
+    const { open, declined, pass } = streams()
+    const stream = open('a')
+    stream.receive(KIB)
+    stream.pause()
+    pass(LIMITS.streamIdleMs + 1)
+    pass(LIMITS.streamIdleMs + 1)
+    expect(declined).toEqual([])
+    stream.resume()
+    pass(LIMITS.streamIdleMs - 1)
+    expect(declined).toEqual([])
+    pass(2)
+    expect(declined).toEqual([stream])
+  })
+
+  it('ends when its client does not read the response', () => {
+    const { open, declined, pass } = streams()
+    const stream = open('a')
+    stream.receive(KIB)
+    stream.pause()
+    stream.beginResponse(OVERLOADED)
+    stream.hasRoom = false
+    stream.write('results')
+    pass(LIMITS.streamIdleMs - 1)
+    expect(declined).toEqual([])
+    pass(2)
+    expect(declined).toEqual([stream])
+  })
 })

@@ -1,6 +1,7 @@
 /**
  * The memory of request bodies, shared fairly between clients. One client may hold at most its share. When the memory is used
- * up, the client that holds the most loses a body that it has stopped sending. Small requests have memory of their own.
+ * up, the client that holds the most loses a body that it has stopped sending. Small requests have memory of their own. Streams
+ * are held back before the memory is used up, because their clients can wait.
  */
 import type { ProblemData } from '../../base/problem.ts'
 import type { Limits } from '../../config/config.ts'
@@ -10,7 +11,13 @@ export type Owner = number | string
 
 export type BodyMemoryLimits = Pick<
   Limits,
-  'maxInFlightBytes' | 'maxClientBodyBytes' | 'maxOpenBodiesPerAddress' | 'smallBodyBytes' | 'smallBodyReserveBytes'
+  | 'maxBodyBytes'
+  | 'maxInFlightBytes'
+  | 'maxClientBodyBytes'
+  | 'maxOpenBodiesPerAddress'
+  | 'maxLineStreamsPerClient'
+  | 'smallBodyBytes'
+  | 'smallBodyReserveBytes'
 >
 
 /** A body that is being received, or waits for its response. */
@@ -21,8 +28,12 @@ export interface HeldBody {
   readonly progressMs: number
   /** True while its client has to send more. A stream that we have paused is not awaited. */
   readonly isAwaited: boolean
+  /** True if the body is processed piece by piece. */
+  readonly isStreamed: boolean
   /** Ends the request, which releases its memory. */
   giveUp(problem: ProblemData): void
+  /** Continues to read a stream that `holdBack` has held back. */
+  continueReading(): void
 }
 
 /** A body that gets fewer bytes than this in `STALL_MS` is stalled. Its memory may then go to another request. */
@@ -37,6 +48,8 @@ export interface ClientShare {
   readonly owner: Owner
   bytes: number
   readonly unfinished: Set<HeldBody>
+  /** Streams whose responses have not ended. */
+  streams: number
   /** No search for stalled bodies of this client before this `performance.now()`. */
   nextSearchMs: number
 }
@@ -44,12 +57,17 @@ export interface ClientShare {
 /** After a search that found no stalled body, the next one waits: in a flood, each chunk would search all bodies. */
 const SEARCH_PAUSE_MS = 50
 
+/** The part of its share that the streams of a client use freely. Beyond it, each may only hold one line and one read of the transport. */
+const FREE_PART = 0.25
+
 export class BodyMemory {
   readonly #limits: BodyMemoryLimits
   readonly #shares = new Map<Owner, ClientShare>()
   #bytes = 0
   /** When the bodies of all clients may be searched again. */
   readonly #pause = { nextSearchMs: 0 }
+  /** Streams that are held back. */
+  readonly #waiting = new Map<HeldBody, ClientShare>()
 
   constructor(limits: BodyMemoryLimits) {
     this.#limits = limits
@@ -63,17 +81,43 @@ export class BodyMemory {
   /**
    * Registers a body whose bytes follow.
    *
-   * @returns the share of its client; undefined if the client has too many unfinished bodies
+   * @returns the share of its client; a problem if the client has too many unfinished bodies, or too many streams
    */
-  open(owner: Owner, body: HeldBody): ClientShare | undefined {
-    let share = this.#shares.get(owner)
-    if (share === undefined) {
-      share = { owner, bytes: 0, unfinished: new Set(), nextSearchMs: 0 }
-      this.#shares.set(owner, share)
-    }
-    if (share.unfinished.size >= this.#limits.maxOpenBodiesPerAddress) return undefined
+  open(owner: Owner, body: HeldBody): ClientShare | ProblemData {
+    const share = this.#shares.get(owner) ?? { owner, bytes: 0, unfinished: new Set(), streams: 0, nextSearchMs: 0 }
+    const { maxOpenBodiesPerAddress, maxLineStreamsPerClient } = this.#limits
+    if (share.unfinished.size >= maxOpenBodiesPerAddress)
+      return overloaded(
+        `${share.unfinished.size} requests of this client have not arrived completely; finish one first`,
+      )
+    if (body.isStreamed && share.streams >= maxLineStreamsPerClient)
+      return overloaded(
+        `${share.streams} streams of lines of this client are open; end one first, or send its lines in another`,
+      )
+    this.#shares.set(owner, share)
     share.unfinished.add(body)
+    if (body.isStreamed) share.streams++
     return share
+  }
+
+  /** Ends a body together with its response, and releases what it holds. */
+  close(share: ClientShare, body: HeldBody): void {
+    share.unfinished.delete(body)
+    if (body.isStreamed) share.streams--
+    this.#waiting.delete(body)
+    this.release(share, body, body.heldBytes)
+  }
+
+  /**
+   * Tells a stream to wait if its client, or all clients together, hold much memory. It may always hold one line, so that it makes
+   * progress. `continueReading` of the stream ends the wait.
+   *
+   * @returns true if the stream has to wait
+   */
+  holdBack(share: ClientShare, body: HeldBody): boolean {
+    const isShort = this.#isShortFor(share, body)
+    if (isShort) this.#waiting.set(body, share)
+    return isShort
   }
 
   /** Ends the receiving of a body. It keeps its memory until `release`. */
@@ -92,7 +136,9 @@ export class BodyMemory {
     // The end of a body may arrive without bytes. It needs no memory, even if small bodies hold more than is left to large ones.
     if (bytes === 0) return undefined
     if (share.bytes + bytes > this.#limits.maxClientBodyBytes && !this.#makeRoomIn(share, body, bytes))
-      return overloaded('too many bytes of one client are waiting')
+      return overloaded(
+        'the request bodies of this client use all the memory that one client may use; send fewer at a time',
+      )
     const limit = this.#limitFor(share, body, bytes)
     if (this.#bytes + bytes > limit && !this.#makeRoom(body, limit - bytes))
       return overloaded('too many bytes of request bodies are waiting')
@@ -108,10 +154,25 @@ export class BodyMemory {
     share.bytes -= bytes
     body.heldBytes -= bytes
     this.#forgetIfEmpty(share)
+    if (bytes > 0 && this.#waiting.size > 0) this.#continueStreams()
+  }
+
+  #isShortFor(share: ClientShare, body: HeldBody): boolean {
+    const { maxBodyBytes, maxClientBodyBytes, maxInFlightBytes } = this.#limits
+    const isMuch = share.bytes > maxClientBodyBytes * FREE_PART || this.#bytes > maxInFlightBytes / 2
+    return isMuch && body.heldBytes > maxBodyBytes
+  }
+
+  #continueStreams(): void {
+    for (const [body, share] of [...this.#waiting]) {
+      if (this.#isShortFor(share, body)) continue
+      this.#waiting.delete(body)
+      body.continueReading()
+    }
   }
 
   #forgetIfEmpty(share: ClientShare): void {
-    const isEmpty = share.bytes === 0 && share.unfinished.size === 0
+    const isEmpty = share.bytes === 0 && share.unfinished.size === 0 && share.streams === 0
     // A response that is still under way may have a share that was forgotten before. The client may have a newer one.
     if (isEmpty && this.#shares.get(share.owner) === share) this.#shares.delete(share.owner)
   }

@@ -43,6 +43,10 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   /** True between the head and the end of a streamed response. */
   #isStreaming = false
   #isPaused = false
+  /** True while the stream waits for memory. */
+  #isHeldBack = false
+  /** False while the client does not read what was written to it. */
+  #hasRoom = true
   #closesAtEnd = false
   #hasEnded = false
   #isLate = false
@@ -115,7 +119,12 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
 
   /** True while the body is paused. A transport that resumes reading by itself must pause again. */
   get isPaused(): boolean {
-    return this.#isPaused
+    return this.#isPaused || this.#isHeldBack
+  }
+
+  /** True while the client can do nothing: its body is paused, and it has read what was written. */
+  get isWaitingForUs(): boolean {
+    return this.isPaused && this.#hasRoom
   }
 
   pause(): void {
@@ -127,7 +136,20 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
+    this.#continue()
+  }
+
+  /** Continues a stream for which there is memory again. */
+  continueReading(): void {
+    this.#isHeldBack = false
+    this.#continue()
+  }
+
+  /** The client may send again, so its time begins again. */
+  #continue(): void {
+    if (this.isPaused) return
     this.#budget.restartClock()
+    if (this.isStreamed) this.#inFlight.touch(this)
     this.resumeBody()
   }
 
@@ -137,32 +159,38 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   }
 
   #open(owner: number | string, receiver: BodyReceiver): void {
-    if (!this.#budget.open(owner)) {
-      this.#reject(overloaded('too many unfinished bodies from one client'))
+    const problem = this.#budget.open(owner)
+    if (problem !== undefined) {
+      this.#reject(problem)
       return
     }
     this.#receiver = receiver
     this.startBody()
   }
 
-  /** @param chunk valid only during this call; ignored once receiving has stopped */
-  protected take(chunk: Uint8Array, isLast: boolean): void {
+  /**
+   * @param chunk valid only during this call, unless the transport hands it over
+   * @returns false if the chunk is not needed, because receiving has stopped or stops now
+   */
+  protected take(chunk: Uint8Array, isLast: boolean): boolean {
     const receiver = this.#receiver
-    if (receiver === undefined) return
+    if (receiver === undefined) return false
     this.costs?.charge('bytes', chunk.byteLength)
     const problem = this.#budget.reserve(chunk.byteLength)
     if (problem !== undefined) {
       this.#reject(problem)
-      return
+      return false
     }
     // Only streams restart the clock: a body with a size limit must arrive as a whole in time.
     if (this.isStreamed) this.#inFlight.touch(this)
+    if (this.isStreamed && !isLast && !this.#isHeldBack) this.#isHeldBack = this.#budget.holdBack()
     if (this.isPaused) this.pauseBody()
     if (isLast) {
       this.#bodyEnded = true
       this.#stopReceiving()
     }
     this.#deliver(receiver, chunk, isLast)
+    return true
   }
 
   /** Runs the receiver. An error ends only this exchange; no caller above would catch it. */
@@ -204,11 +232,16 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   write(piece: string | Uint8Array): boolean {
     if (!this.#isStreaming) return true
     this.#inFlight.touch(this)
-    return this.sendChunk(piece)
+    this.#hasRoom = this.sendChunk(piece)
+    return this.#hasRoom
   }
 
   onWritable(listener: () => void): void {
-    if (this.#isStreaming) this.onDrain(listener)
+    if (!this.#isStreaming) return
+    this.onDrain(() => {
+      this.#hasRoom = true
+      listener()
+    })
   }
 
   end(): void {
@@ -275,15 +308,18 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     if (!this.isReceiving) return
     this.#receiver = undefined
     this.#budget.finish()
+    if (!this.isPaused) return
     // More requests may arrive on the connection, and a paused one would never see them.
-    this.resume()
+    this.#isPaused = false
+    this.#isHeldBack = false
+    this.#continue()
   }
 
   #finish(): void {
     this.#hasEnded = true
     this.#receiver?.drop?.()
     this.#stopReceiving()
-    this.#budget.releaseAll()
+    this.#budget.close()
     this.#inFlight.remove(this)
   }
 
@@ -331,15 +367,30 @@ class BodyBudget implements HeldBody {
     return this.#exchange.isReceiving && !this.#exchange.isPaused
   }
 
+  get isStreamed(): boolean {
+    return this.#exchange.isStreamed
+  }
+
   giveUp(problem: ProblemData): void {
     this.#exchange.giveUp(problem)
   }
 
-  /** @returns false if the client has too many unfinished bodies */
-  open(owner: number | string): boolean {
+  continueReading(): void {
+    this.#exchange.continueReading()
+  }
+
+  /** @returns a problem if the client has too many open bodies */
+  open(owner: number | string): ProblemData | undefined {
     this.progressMs = this.#exchange.startedMs
-    this.#share = this.#memory.open(owner, this)
-    return this.#share !== undefined
+    const opened = this.#memory.open(owner, this)
+    if (!('owner' in opened)) return opened
+    this.#share = opened
+    return undefined
+  }
+
+  /** @returns true if the stream has to wait for `continueReading` */
+  holdBack(): boolean {
+    return this.#share !== undefined && this.#memory.holdBack(this.#share, this)
   }
 
   /** The client may send again. The time in which it could not send does not count against it. */
@@ -357,7 +408,7 @@ class BodyBudget implements HeldBody {
   reserve(bytes: number): ProblemData | undefined {
     const maxStreamBytes = this.#maxStreamBytes
     if (this.heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
-    if (this.maxBytes === Number.POSITIVE_INFINITY && this.heldBytes + bytes > maxStreamBytes) {
+    if (this.isStreamed && this.heldBytes + bytes > maxStreamBytes) {
       return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
     }
     this.#newBytes += bytes
@@ -369,8 +420,8 @@ class BodyBudget implements HeldBody {
     if (this.#share !== undefined) this.#memory.release(this.#share, this, bytes)
   }
 
-  releaseAll(): void {
-    this.release(this.heldBytes)
+  close(): void {
+    if (this.#share !== undefined) this.#memory.close(this.#share, this)
   }
 }
 

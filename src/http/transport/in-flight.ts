@@ -1,4 +1,5 @@
 /** The requests that have been read and not answered: their number, their time, and the pieces of their bodies. */
+import { freeBuffer, isLarge } from '../../base/bytes.ts'
 import type { Limits } from '../../config/config.ts'
 import { BodyMemory, type BodyMemoryLimits } from './body-memory.ts'
 import type { DiscardLimits } from './discard.ts'
@@ -33,6 +34,8 @@ export interface OpenExchange {
   readonly extraMs: number
   readonly isReceiving: boolean
   readonly isStreamed: boolean
+  /** True while the client can neither send nor read, because the service has paused it. */
+  readonly isWaitingForUs: boolean
   expire(): void
   cut(): void
 }
@@ -141,7 +144,9 @@ export class InFlight {
     while (exchange !== undefined && nowMs - exchange.lastActivityMs >= shortestMs) {
       const { next } = exchange
       const limitMs = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : receiveTimeoutMs) : requestDeadlineMs
-      if (nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs) exchange.expire()
+      const isOver = nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs
+      // The silence of a client that has to wait for the service is not its own.
+      if (isOver && !exchange.isWaitingForUs) exchange.expire()
       exchange = next
     }
   }
@@ -186,7 +191,7 @@ export async function drain(inFlight: InFlight, limitMs: number): Promise<void> 
 /** From this size on, memory for a body comes from reusable pages. */
 const MIN_PAGE_BYTES = 4096
 const MAX_PAGE_BYTES = 65_536
-/** Total size of the free pages; pages beyond it are left to the garbage collector. */
+/** Total size of the free pages; the memory of pages beyond it is freed. */
 const MAX_FREE_BYTES = 4 * 1_048_576
 
 /**
@@ -210,7 +215,10 @@ export class BodyPages {
   /** @param page from `take`; the caller must not use it any more */
   release(page: Uint8Array): void {
     const size = page.byteLength
-    if (this.#freeBytes + size > MAX_FREE_BYTES) return
+    if (this.#freeBytes + size > MAX_FREE_BYTES) {
+      freeChunk(page)
+      return
+    }
     this.#freeBytes += size
     const sizeClass = Math.log2(size)
     const pages = this.#free[sizeClass]
@@ -222,6 +230,11 @@ export class BodyPages {
 function pageBytes(bytes: number): number {
   if (bytes >= MAX_PAGE_BYTES) return MAX_PAGE_BYTES
   return bytes <= MIN_PAGE_BYTES ? MIN_PAGE_BYTES : 1 << (31 - Math.clz32(bytes))
+}
+
+/** Frees the memory of a chunk that was handed over and is not needed any more. */
+export function freeChunk(chunk: Uint8Array): void {
+  if (isLarge(chunk)) freeBuffer(chunk.buffer)
 }
 
 interface BodyCollectorParts {
@@ -238,7 +251,7 @@ interface BodyCollectorParts {
 export class BodyCollector implements BodyReceiver {
   readonly takesCopies = true
   readonly #parts: BodyCollectorParts
-  /** Views of the used parts of pages, and chunks that are held without a copy. */
+  /** Views of the used parts of pages, or the whole body in one chunk. */
   #pieces: Uint8Array[] = []
   readonly #pages: Uint8Array[] = []
   #size = 0
@@ -254,12 +267,14 @@ export class BodyCollector implements BodyReceiver {
   take(chunk: Uint8Array): void {
     const { copyChunk, announcedBytes } = this.#parts
     const { byteLength } = chunk
-    // Most bodies arrive in one piece. Holding one of many small pieces would cost more than copying it.
-    if (byteLength === announcedBytes || (copyChunk === undefined && byteLength >= MIN_PAGE_BYTES)) {
-      this.#closePiece()
+    // Most bodies arrive in one piece. Others are copied to pages, because rejected pieces would wait for the garbage collector.
+    if (byteLength === announcedBytes) {
       this.#pieces.push(copyChunk === undefined ? chunk : copyChunk(chunk))
       this.#size += byteLength
-    } else this.#copy(chunk)
+      return
+    }
+    this.#copy(chunk)
+    if (copyChunk === undefined) freeChunk(chunk)
   }
 
   end(): void {

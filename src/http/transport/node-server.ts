@@ -5,7 +5,7 @@ import type { Limits } from '../../config/config.ts'
 import { parseAddress } from '../access/caller.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
-import { drain, InFlight, LINGER_MS } from './in-flight.ts'
+import { drain, freeChunk, InFlight, LINGER_MS } from './in-flight.ts'
 import { type HttpHandler, type HttpServer, ListenError, type ResponseData } from './port.ts'
 import { RequestHead, splitTarget } from './request-head.ts'
 
@@ -168,6 +168,7 @@ class NodeExchange extends TransportExchange {
   readonly #expectsContinue: boolean
   /** True if the bytes after this request were not a request. */
   isBroken = false
+  #hasBodyReader = false
 
   constructor(
     inFlight: InFlight,
@@ -205,7 +206,10 @@ class NodeExchange extends TransportExchange {
 
   protected startBody(): void {
     if (this.#expectsContinue) this.#response.writeContinue()
-    this.#message.on('data', (chunk: Buffer) => this.take(chunk, false))
+    this.#hasBodyReader = true
+    this.#message.on('data', (chunk: Buffer) => {
+      if (!this.take(chunk, false)) freeChunk(chunk)
+    })
     this.#message.on('end', () => this.take(NO_BYTES, true))
   }
 
@@ -275,7 +279,8 @@ class NodeExchange extends TransportExchange {
     response.writeHead(reply.status, lines)
     response.end(this.method === 'HEAD' || isBodiless(reply.status) ? undefined : reply.body)
     if (mustClose && limits.maxBytes === 0 && !this.#message.complete) this.#message.socket.pause()
-    else this.#message.resume()
+    else if (this.#message.complete || this.#hasBodyReader) this.#message.resume()
+    else this.#message.on('data', freeChunk)
   }
 }
 

@@ -1,4 +1,5 @@
 import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
+import type { QueueClient } from '../../base/fair-queue.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
 import { proofInputsMember } from '../../compute/response-text.ts'
 import type { Config } from '../../config/config.ts'
@@ -88,6 +89,11 @@ export class BatchRun {
       schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
       timestampSeconds: this.timestampSeconds,
     }
+  }
+
+  /** Who sent the batch. */
+  get client(): QueueClient {
+    return this.#context.client
   }
 
   /** Reserves quota for the whole batch up front, because the response headers report what remains. */

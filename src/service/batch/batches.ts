@@ -23,10 +23,10 @@ interface SharedParts extends BatchServiceParts {
 /** Limits of a chunk: enough work to be worth a message to a thread. */
 const MAX_CHUNK_ITEMS = 256
 const MAX_CHUNK_BYTES = 32_768
-/** Number of batches that may gather all their results in memory at one time: 10,000 results are 20 MB of JSON. */
-const MAX_ASSEMBLING_BATCHES = 2
-/** Number of chunks that may be at the signer at one time. */
-const MAX_SIGNING_CHUNKS = 4
+/** Number of batches that may gather all their results in memory at one time, and of those of one client: 10,000 results are 20 MB of JSON. */
+const ASSEMBLING_BATCHES = { all: 2, ofOneClient: 1 }
+/** Number of chunks that may be at the signer at one time, and of those of one client. */
+const SIGNING_CHUNKS = { all: 4, ofOneClient: 3 }
 
 /**
  * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items arrive and
@@ -35,8 +35,8 @@ const MAX_SIGNING_CHUNKS = 4
 export function createBatchService(serviceParts: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
   const parts = {
     ...serviceParts,
-    signing: new Gate(MAX_SIGNING_CHUNKS),
-    assembling: new Gate(MAX_ASSEMBLING_BATCHES),
+    signing: new Gate(SIGNING_CHUNKS.all, SIGNING_CHUNKS.ofOneClient),
+    assembling: new Gate(ASSEMBLING_BATCHES.all, ASSEMBLING_BATCHES.ofOneClient),
   }
   const createRun = (options: BatchOptions, context: BatchContext) => {
     // Only a stream may leave the chain to its lines.
@@ -103,7 +103,7 @@ class JsonBatch {
 
   /** Computes and signs all items before it writes the first result, for batches that are signed together. */
   async #writeTogether(signAll: (chunks: readonly ComputedChunk[]) => Promise<BatchTexts>): Promise<void> {
-    const { items, head } = await this.#parts.assembling.run(async () => {
+    const { items, head } = await this.#parts.assembling.run(this.#run.client, async () => {
       const chunks: ComputedChunk[] = []
       await this.#inChunks(
         (items, first) => this.#run.compute(items, first),
@@ -255,7 +255,7 @@ class LineBatch implements LineStream {
 function queueWidth({ attest }: BatchOptions, { limits }: Config): number {
   // The signer takes longer for a chunk than the compute threads. If they ran further ahead, results would only pile up in
   // memory.
-  return attest === 'each' ? 2 : 2 * limits.largeThreads + 2
+  return attest === 'each' ? 2 : 2 * limits.largeThreadsPerClient + 2
 }
 
 function endOfChunk({ starts, ends, count }: SplitBatch, begin: number): number {

@@ -52,7 +52,7 @@ export async function signEach(
   if (run.options.attest === 'none') {
     return handled.size === 0 ? texts : joinTexts(texts, [], new Map(await signHandled(run, chunk, parts)), separator)
   }
-  return parts.signing.run(async () => {
+  return parts.signing.run(run.client, async () => {
     const [{ tails, failed }, finished] = await Promise.all([
       signTexts(run, chunk, parts),
       signHandled(run, chunk, parts),

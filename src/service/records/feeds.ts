@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { ClientCounts } from '../../base/client-counts.ts'
 import type { CostMeter } from '../../base/cost.ts'
+import type { QueueClient } from '../../base/fair-queue.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import {
@@ -53,9 +55,10 @@ export class Feeds implements RecordFeeds {
   readonly #parts: FeedParts
   readonly #limits: Config['limits']
   #exports = 0
+  readonly #exportsPerClient = new ClientCounts()
   readonly #listeners = new Set<Listener>()
-  /** Number of open streams by client. */
-  readonly #perClient = new Map<number | string, number>()
+  /** Open streams by client. */
+  readonly #streamsPerClient = new ClientCounts()
   /** Limits the reads of listeners that are behind, because lists use the store too. */
   readonly #reads: Gate
   /** The last piece of the journal that was read for all listeners, and the position after which it begins. */
@@ -71,10 +74,11 @@ export class Feeds implements RecordFeeds {
 
   async export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void> {
     const { ask, now, chains } = this.#parts
-    const { maxExports, exportPiece, requestDeadlineMs } = this.#limits
+    const { exportPiece, requestDeadlineMs } = this.#limits
     const query = readExportQuery(search, chains)
-    if (this.#exports >= maxExports) throw recordsUnavailable(`${this.#exports} exports are running; try again`)
+    this.#requireExportRoom(context.client)
     this.#exports++
+    this.#exportsPerClient.add(context.client)
     try {
       const writer = await EXPORT_WRITERS[format]()
       let after: RecordQuery['after']
@@ -96,6 +100,7 @@ export class Feeds implements RecordFeeds {
       await writePieces(writer.end(), context, sink)
     } finally {
       this.#exports--
+      this.#exportsPerClient.remove(context.client)
     }
   }
 
@@ -109,8 +114,8 @@ export class Feeds implements RecordFeeds {
     const filter = readStreamQuery(search, this.#parts.chains)
     const resumeKey = lastEventId === undefined ? undefined : readEventId(lastEventId)
     this.#requireRoom(client)
-    const listener = new Listener(filter, sink, costs)
-    this.#add(listener, client)
+    const listener = new Listener(filter, sink, { client, costs })
+    this.#add(listener)
     sink.onGone(() => listener.leave())
     const lifeTimer = setTimeout(() => listener.leave(), this.#limits.streamLifeMs)
     const heartbeat = setInterval(() => listener.tryHeartbeat(), this.#limits.streamHeartbeatMs)
@@ -119,7 +124,7 @@ export class Feeds implements RecordFeeds {
     } finally {
       clearTimeout(lifeTimer)
       clearInterval(heartbeat)
-      this.#remove(listener, client)
+      this.#remove(listener)
     }
   }
 
@@ -128,10 +133,23 @@ export class Feeds implements RecordFeeds {
     for (const listener of this.#listeners) listener.leave()
   }
 
+  #requireExportRoom(client: QueueClient): void {
+    const { maxExports, maxExportsPerClient, requestDeadlineMs } = this.#limits
+    const ofClient = this.#exportsPerClient.of(client)
+    // An export that its client does not read ends by then.
+    const retrySeconds = Math.ceil(requestDeadlineMs / 1000)
+    if (ofClient >= maxExportsPerClient) {
+      const detail = `${ofClient} exports of this client are running; read one to its end, or cancel it`
+      throw recordsUnavailable(detail, undefined, retrySeconds)
+    }
+    if (this.#exports >= maxExports)
+      throw recordsUnavailable(`${this.#exports} exports are running; try again`, undefined, retrySeconds)
+  }
+
   #requireRoom(client: number | string): void {
     const { maxStreams, maxStreamsPerClient } = this.#limits
     const open = this.#listeners.size
-    const ofClient = this.#perClient.get(client) ?? 0
+    const ofClient = this.#streamsPerClient.of(client)
     if (this.#isClosed) throw recordsUnavailable('the service is stopping')
     if (open >= maxStreams) throw recordsUnavailable(`${open} streams are open; try again`)
     if (ofClient >= maxStreamsPerClient) {
@@ -139,21 +157,19 @@ export class Feeds implements RecordFeeds {
     }
   }
 
-  #add(listener: Listener, client: number | string): void {
+  #add(listener: Listener): void {
     this.#listeners.add(listener)
-    this.#perClient.set(client, (this.#perClient.get(client) ?? 0) + 1)
+    this.#streamsPerClient.add(listener.client)
   }
 
-  #remove(listener: Listener, client: number | string): void {
+  #remove(listener: Listener): void {
     this.#listeners.delete(listener)
-    const remaining = (this.#perClient.get(client) ?? 1) - 1
-    if (remaining > 0) this.#perClient.set(client, remaining)
-    else this.#perClient.delete(client)
+    this.#streamsPerClient.remove(listener.client)
   }
 
   async #serve(listener: Listener, resumeKey: JournalPosition | undefined): Promise<void> {
     // Read before the stream begins: until then an error can still be sent as an error response.
-    const first = await this.#read(resumeKey, listener.costs)
+    const first = await this.#read(resumeKey, listener)
     if (listener.hasLeft) return
     await listener.begin(resumeKey === undefined || first.isLost ? first.next : resumeKey)
     await listener.send(first)
@@ -170,7 +186,7 @@ export class Feeds implements RecordFeeds {
   async #catchUp(listener: Listener): Promise<void> {
     let piece: RecordChanges
     try {
-      piece = await this.#reads.run(() => this.#read(listener.position, listener.costs))
+      piece = await this.#reads.run(listener.client, () => this.#read(listener.position, listener))
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       // The database is unavailable or busy. The stream continues when it is back.
@@ -196,7 +212,7 @@ export class Feeds implements RecordFeeds {
     while (this.#listeners.size > 0 && !this.#isClosed) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref())
       const from = this.#latest?.piece.next
-      const piece = from === undefined ? undefined : await this.#read(from).catch(() => undefined)
+      const piece = from === undefined ? undefined : await this.#read(from, {}).catch(() => undefined)
       if (from !== undefined && piece !== undefined) this.#latest = { from, piece }
       pauseMs = piece === undefined || piece.isEnd ? this.#limits.streamPollMs : PIECE_MS
       for (const listener of this.#listeners) listener.wake()
@@ -205,11 +221,11 @@ export class Feeds implements RecordFeeds {
     this.#isPolling = false
   }
 
-  /** @param costs of the listener for which it reads; undefined if it reads for all */
-  #read(after: JournalPosition | undefined, costs?: CostMeter): Promise<RecordChanges> {
+  /** Reads a piece in the line of a client, who is charged for it; without one, for all listeners. */
+  #read(after: JournalPosition | undefined, { client, costs }: Partial<Reader>): Promise<RecordChanges> {
     const { ask, now } = this.#parts
     const { streamPiece, storeReadMs } = this.#limits
-    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client: undefined, costs })
+    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs, client, costs })
   }
 }
 
@@ -229,16 +245,24 @@ async function writePieces(
   }
 }
 
+/** Who reads the journal, and what takes the cost of it. */
+interface Reader {
+  readonly client: number | string
+  readonly costs: CostMeter | undefined
+}
+
 /** One client. Only its position in the journal is stored; changes that it has not taken yet are read again. */
-class Listener {
+class Listener implements Reader {
+  readonly client: number | string
+  readonly costs: CostMeter | undefined
   readonly #filter: ChangeFilter
   readonly #sink: EventSink
-  readonly costs: CostMeter | undefined
   #position = NOT_STARTED
   #hasLeft = false
   #resolveWait: () => void = () => {}
 
-  constructor(filter: ChangeFilter, sink: EventSink, costs: CostMeter | undefined) {
+  constructor(filter: ChangeFilter, sink: EventSink, { client, costs }: Reader) {
+    this.client = client
     this.#filter = filter
     this.#sink = sink
     this.costs = costs

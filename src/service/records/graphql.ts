@@ -201,9 +201,9 @@ type ListArguments = Readonly<Record<string, string | number | readonly number[]
 function resolvers(records: RecordService, context: RequestContext): object {
   const gate = new Gate(1)
   return {
-    locationRecords: (args: ListArguments) => gate.run(() => readPage(args)),
-    locationRecord: ({ uid }: { readonly uid: string }) => gate.run(() => readRecord(uid)),
-    locationRecordStats: () => gate.run(readStats),
+    locationRecords: (args: ListArguments) => gate.run(context.client, () => readPage(args)),
+    locationRecord: ({ uid }: { readonly uid: string }) => gate.run(context.client, () => readRecord(uid)),
+    locationRecordStats: () => gate.run(context.client, readStats),
   }
 
   async function readPage(args: ListArguments): Promise<object> {

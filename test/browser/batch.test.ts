@@ -100,6 +100,14 @@ describe.skipIf(WHY_NOT !== undefined)('a dropped file', () => {
     }))
     const file = JSON.stringify({ type: 'FeatureCollection', features })
     await page.setInputFiles('#batch-file', { name: 'two.geojson', mimeType: '', buffer: Buffer.from(file) })
+    // Regression: the panel named the operation that was current when the file was opened.
+    const says = (text: string) => page.getByText(text, { exact: false }).waitFor()
+    await says('Area: each row takes the place of A.')
+    await page.getByRole('tab', { name: 'Contains' }).click()
+    await says('Contains: each row takes the place of A, and B stays.')
+    await page.getByRole('tab', { name: 'Area' }).click()
+    await says('Area: each row takes the place of A.')
+    await signed(page)
     // By keyboard: on a narrow screen, the map may cover the place that Playwright scrolls the button to.
     await page.getByRole('button', { name: 'Compute 2 rows' }).press('Enter')
     await page.waitForSelector('text=Compute again')

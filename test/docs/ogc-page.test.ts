@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { GDAL, gdal } from '../gdal.ts'
+import { QGIS, readInQgis } from '../qgis.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -21,6 +22,41 @@ function readCommands(page: string): string[] {
     .flatMap(([, block]) => block!.trim().split('\n'))
     .filter((line) => /^(curl|ogrinfo|ogr2ogr) /.test(line))
 }
+
+/** Reads the layer as the map, the filter of a layer, the reprojection and the tool for identifying features do. */
+const QGIS_PROGRAM = `
+from collections import Counter
+from qgis.analysis import QgsNativeAlgorithms
+
+QgsApplication.processingRegistry().addProvider(QgsNativeAlgorithms())
+features = list(layer.getFeatures())
+points = {f['uid']: f.geometry().asPoint() for f in features if f.geometry().wkbType() == QgsWkbTypes.Point}
+mercator = QgsCoordinateReferenceSystem('EPSG:3857')
+request = QgsFeatureRequest().setDestinationCrs(mercator, QgsCoordinateTransformContext())
+in_mercator = next(f for f in layer.getFeatures(request) if f['uid'] in points)
+uid, point = in_mercator['uid'], points[in_mercator['uid']]
+around = QgsFeatureRequest(QgsRectangle(point.x() - 1e-6, point.y() - 1e-6, point.x() + 1e-6, point.y() + 1e-6))
+
+QgsProject.instance().addMapLayer(layer)
+context = QgsProcessingContext()
+context.setProject(QgsProject.instance())
+split = QgsApplication.processingRegistry().algorithmById('native:filterbygeometry')
+outputs = {'INPUT': layer.id(), 'POINTS': 'memory:', 'LINES': 'memory:', 'POLYGONS': 'memory:', 'NO_GEOMETRY': 'memory:'}
+counts, _ = split.run(outputs, context, QgsProcessingFeedback())
+result = {
+    'count': layer.featureCount(),
+    'crs': layer.crs().authid(),
+    'fields': {field.name(): field.typeName() for field in layer.fields()},
+    'uids': [f['uid'] for f in features],
+    'coordinates': [uid, point.x(), point.y()],
+    'mercator': [in_mercator.geometry().asPoint().x(), in_mercator.geometry().asPoint().y()],
+    'inBox': [f['uid'] for f in layer.getFeatures(QgsFeatureRequest(QgsRectangle(-20, -40, 60, 70)))],
+    'filtered': [f['chain'] for f in layer.getFeatures(QgsFeatureRequest().setFilterExpression('"chain" = \\'celo\\' AND NOT "revoked"'))],
+    'identified': [f['uid'] for f in layer.getFeatures(around)],
+    'types': Counter(QgsWkbTypes.displayString(f.geometry().wkbType()) for f in features),
+    'split': {name: count for name, count in counts.items() if name.endswith('_COUNT')},
+}
+`
 
 const COMMANDS = ['ogc.md', 'records.md'].flatMap((page) =>
   readCommands(page).map((command) => [page, command] as const),
@@ -68,6 +104,38 @@ describe('the commands of the record pages, with sample records', () => {
     const { count } = (await response.json()) as { count: number }
     const region = await gdal('ogrinfo', ['-so', join(folder, 'region.gpkg'), 'location-records'])
     expect(Number(/Feature Count: (\d+)/.exec(region)![1])).toBe(count)
+  })
+
+  it.skipIf(QGIS === undefined)(`and QGIS read the same records (${QGIS ?? 'not installed'})`, async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the program above says what it has
+    const read = (await readInQgis(`${service.url}/ogc`, QGIS_PROGRAM, folder)) as any
+    const items = async (query: string) => {
+      const response = await fetch(`${service.url}/ogc/collections/location-records/items?${query}`)
+      return (await response.json()) as GeoJSON.FeatureCollection & { numberMatched: number }
+    }
+    expect([read.count, new Set(read.uids).size, read.crs]).toEqual([5000, 5000, 'EPSG:4326'])
+    expect(read.fields).toMatchObject({ uid: 'String', timestamp: 'DateTime', revoked: 'Boolean', longitude: 'Real' })
+
+    const [uid, longitude, latitude] = read.coordinates
+    const feature = (await (
+      await fetch(`${service.url}/ogc/collections/location-records/items/${uid}`)
+    ).json()) as GeoJSON.Feature
+    expect(feature.geometry).toEqual({ type: 'Point', coordinates: [longitude, latitude] })
+    expect(read.identified).toContain(uid)
+    expect(read.mercator[0]).toBeCloseTo((6_378_137 * longitude * Math.PI) / 180, 2)
+    expect(read.mercator[1]).toBeCloseTo(6_378_137 * Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)), 2)
+
+    expect(read.inBox).toHaveLength((await items('bbox=-20,-40,60,70')).numberMatched)
+    const filter = encodeURIComponent("chain = 'celo' AND NOT revoked = TRUE")
+    expect(read.filtered).toEqual(Array((await items(`filter=${filter}`)).numberMatched).fill('celo'))
+    const { Point, LineString, Polygon } = read.types
+    expect(read.split).toEqual({
+      POINT_COUNT: Point,
+      LINE_COUNT: LineString,
+      POLYGON_COUNT: Polygon,
+      NO_GEOMETRY_COUNT: 0,
+    })
+    expect(Point + LineString + Polygon).toBe(5000)
   })
 
   it('find records across the antimeridian, and revoked ones', async () => {

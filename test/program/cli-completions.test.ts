@@ -45,7 +45,14 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
     it('offers the values of options and arguments that have a list, and nothing else there', async () => {
       expect(await offered('batch', 'area', 'in.csv', '--attest', '')).toEqual(['each', 'none'])
       expect(await offered('records', 'list', '--chain', 'base', '--format', 'g')).toEqual(['geojson'])
-      expect(await offered('records', 'export', '--format', '')).toEqual(['json', 'geojson', 'csv', 'fgb', 'parquet'])
+      expect(await offered('records', 'export', '--format', '')).toEqual([
+        'json',
+        'geojson',
+        'csv',
+        'fgb',
+        'fgbz',
+        'parquet',
+      ])
       expect(await offered('compute', 'd')).toEqual(['distance'])
       // After the operation there are files, which bash completes.
       expect(await offered('compute', 'distance', '')).toEqual([])

@@ -86,6 +86,7 @@ describe('trigpoint records', () => {
       ['json', 'ndjson'],
       ['geojson', 'geojson'],
       ['fgb', 'fgb'],
+      ['fgbz', 'fgbz'],
       ['parquet', 'parquet'],
     ] as const) {
       const file = join(folder, `records.${format}`)
@@ -96,7 +97,7 @@ describe('trigpoint records', () => {
       if (format === 'geojson') expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(served.toString()))
       else expect(readFileSync(file).equals(served)).toBe(true)
     }
-    expect(readdirSync(folder).length).toBe(4)
+    expect(readdirSync(folder).length).toBe(5)
     rmSync(folder, { recursive: true })
   })
 

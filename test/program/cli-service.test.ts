@@ -405,6 +405,24 @@ describe('the doctor', () => {
     expect(run.out).not.toContain('secret')
   })
 
+  // Regression: beside the running service it said FAIL, and to stop the service.
+  it('recognises the running service, by its signing key', async () => {
+    const { port } = new URL(service.url)
+    const data = mkdtempSync(join(tmpdir(), 'trigpoint-doctor-'))
+    writeFileSync(join(data, 'dev-signer.json'), JSON.stringify({ address: service.attester }))
+    const keystore = join(data, 'signer.json')
+    writeFileSync(keystore, JSON.stringify({ address: service.attester.slice(2).toLowerCase() }))
+    for (const env of [{ DATA_DIR: data }, { SIGNER_KEYSTORE: keystore }, { DATA_DIR: data, HOST: '0.0.0.0' }]) {
+      const { of } = await doctor({ PORT: port, ...env })
+      expect(of('port')).toEqual({
+        id: 'port',
+        status: 'ok',
+        detail: expect.stringMatching(new RegExp(`:${port} is in use by the running Trigpoint`)),
+      })
+    }
+    rmSync(data, { recursive: true })
+  })
+
   it('rejects invalid settings', async () => {
     const run = await runCli(['doctor'], { env: { PORT: 'far' } })
     expect([run.exitCode, run.out]).toEqual([

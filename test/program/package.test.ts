@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleForBrowser, startApplication } from '../browser/application.ts'
@@ -12,18 +13,36 @@ if (WHY_NOT !== undefined) console.log(WHY_NOT)
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-package-'))
-/** What the package exports, by the name of its bundle. */
+/** Where the tarball of the client alone is installed. Not in the other folder, whose packages it would find. */
+const clientFolder = mkdtempSync(join(tmpdir(), 'trigpoint-client-'))
+/** What a package exports, by the name of its bundle. */
 const MODULES = { client: 'trigpoint/client', recompute: 'trigpoint/client/recompute' }
+const CLIENT_MODULES = { client: 'trigpoint-client', recompute: 'trigpoint-client/recompute' }
 const run = (command: string, args: readonly string[], cwd = folder) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
-beforeAll(() => {
+let url: string
+let stop: (() => void) | undefined
+
+beforeAll(async () => {
   const tarball = run('npm', ['pack', '--silent', '--pack-destination', folder], root).trim()
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
   // Without the optional packages, which are large; the service has to run without them.
-  run('npm', ['install', '--ignore-scripts', '--omit=optional', '--prefer-offline', '--no-audit', '--no-fund', tarball])
+  install(folder, tarball, '--omit=optional')
+  const clientTarball = run(process.execPath, [join(root, 'scripts/pack-client.mjs'), folder], root).trim()
+  install(clientFolder, join(folder, clientTarball))
+  for (const file of [tarball, clientTarball]) console.log(`${file}: ${statSync(join(folder, file)).size} bytes`)
+  ;({ url, stop } = await serve())
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  stop?.()
+  for (const path of [folder, clientFolder]) rmSync(path, { recursive: true, force: true })
+})
+
+/** Installs a tarball in an empty folder. */
+function install(cwd: string, tarball: string, ...flags: string[]): void {
+  writeFileSync(join(cwd, 'package.json'), '{ "private": true, "type": "module" }')
+  run('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', ...flags, tarball], cwd)
+}
 
 /** Starts the installed program. Returns its address, and what stops it. */
 async function serve(): Promise<{ url: string; stop(): void }> {
@@ -47,27 +66,34 @@ async function serve(): Promise<{ url: string; stop(): void }> {
 }
 
 /** A program that computes a distance, verifies the response, and prints `4238.77 true`. */
-const ask = (url: string) => `
-  import { createClient, verifyResult } from 'trigpoint/client'
+const ask = (url: string, client = MODULES.client) => `
+  import { createClient, verifyResult } from '${client}'
   const client = createClient({ baseUrl: '${url}', chainId: 84532 })
   const inputs = [{ type: 'Point', coordinates: [2.2945, 48.8584] }, { type: 'Point', coordinates: [2.3522, 48.8566] }]
   const answer = await client.compute.distance(...inputs)
   console.log(answer.result, (await verifyResult(answer, { inputs, issuer: await client.issuer() })).ok)`
 
 describe('the package, installed in an empty folder', () => {
-  let url: string
-  let stop: () => void
-  beforeAll(async () => {
-    ;({ url, stop } = await serve())
-  })
-  afterAll(() => stop())
-
   it('has what runs, and no sources, tests or tools', () => {
     const installed = join(folder, 'node_modules/trigpoint')
-    for (const path of ['dist/src/main.js', 'dist/web/explore/index.html', 'dist/web/docs/index.html', 'LICENSE']) {
+    for (const path of [
+      'dist/src/main.js',
+      'dist/web/explore/index.html',
+      'dist/web/docs/index.html',
+      'LICENSE',
+      'CONTRIBUTING.md',
+    ]) {
       expect(existsSync(join(installed, path)), path).toBe(true)
     }
-    for (const path of ['src', 'test', 'dist/bench', 'dist/test', 'dist/src/main.js.map', 'scripts/start.mjs']) {
+    for (const path of [
+      'src',
+      'test',
+      'dist/bench',
+      'dist/test',
+      'dist/src/main.js.map',
+      'scripts/start.mjs',
+      'contracts/vendor',
+    ]) {
       expect(existsSync(join(installed, path)), path).toBe(false)
     }
     for (const name of ['vite', 'maplibre-gl', 'assemblyscript', '@foundry-rs']) {
@@ -83,16 +109,48 @@ describe('the package, installed in an empty folder', () => {
   })
 
   it('has the types of the client', () => {
-    writeFileSync(
-      join(folder, 'types.ts'),
-      "import { createClient } from 'trigpoint/client'\nexport const client = createClient({ baseUrl: 'http://127.0.0.1', chainId: 1 })\n",
+    expect(checkTypes(folder, MODULES)).toBe('')
+  })
+
+  it('has the pages and files that its pages link to', () => {
+    const installed = join(folder, 'node_modules/trigpoint')
+    const isPage = (file: string) => file.endsWith('.md')
+    const docs = readdirSync(join(installed, 'docs'), { recursive: true, encoding: 'utf8' }).filter(isPage)
+    const pages = ['README.md', 'CONTRIBUTING.md', 'contracts/README.md', ...docs.map((file) => `docs/${file}`)]
+    const links = pages.flatMap((page) =>
+      [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\(([^)#\s]+)/g)]
+        .filter(([, target]) => !target!.includes(':'))
+        .map(([, target]) => join(dirname(page), target!)),
     )
-    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023', 'types.ts']
-    expect(run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...flags])).toBe('')
+    expect(links.length).toBeGreaterThan(200)
+    const missing = new Set(links.filter((link) => !existsSync(join(installed, link))))
+    // The examples for tests, 1 MB, are only in the repository.
+    expect([...missing]).toEqual(['test/vectors/README.md'])
+  })
+
+  it('has contracts that another contract can import, and the interfaces of those that can be deployed', () => {
+    const contract = `pragma solidity ^0.8.0;
+      import {GeoResult} from "trigpoint/contracts/GeoResult.sol";
+      contract Mine { function read(bytes memory data) public pure { GeoResult.decodeBoolean(data); } }`
+    const solc = createRequire(import.meta.url)('solc')
+    const resolver = createRequire(join(folder, 'index.js'))
+    const input = {
+      language: 'Solidity',
+      sources: { 'Mine.sol': { content: contract } },
+      settings: { outputSelection: { '*': { '*': ['abi'] } } },
+    }
+    const { errors = [], contracts } = JSON.parse(
+      solc.compile(JSON.stringify(input), {
+        import: (path: string) => ({ contents: readFileSync(resolver.resolve(path), 'utf8') }),
+      }),
+    )
+    expect(errors.filter(({ severity }: { severity: string }) => severity === 'error')).toEqual([])
+    expect(contracts['Mine.sol'].Mine.abi).toContainEqual(expect.objectContaining({ type: 'function', name: 'read' }))
+    expect(resolver('trigpoint/contracts/compiled/GeoVerifier.json').abi.length).toBeGreaterThan(0)
   })
 
   it('has a client that bundles to the sizes that docs/client.md names', async () => {
-    const actual = [await bundle('client'), await bundle('client', 'recompute')].map(sizesOf)
+    const actual = await bundleSizes(folder, MODULES)
     const page = readFileSync(join(root, 'docs/client.md'), 'utf8')
     const documented = [...page.matchAll(/(\d+) kB\s\((\d+) kB with gzip\)/g)].map(([, plain, gzipped]) => ({
       plain: Number(plain),
@@ -108,7 +166,7 @@ describe('the package, installed in an empty folder', () => {
 
   it.skipIf(WHY_NOT !== undefined)('has a client that works in a browser, on a page of another origin', async () => {
     const browser = await openBrowser()
-    const application = await startApplication(browser, await bundle('client'))
+    const application = await startApplication(browser, await bundle(folder, MODULES, 'client'))
     try {
       expect(await application.run(ask(url))).toEqual(['4238.77 true', 'the end'])
     } finally {
@@ -118,10 +176,56 @@ describe('the package, installed in an empty folder', () => {
   })
 })
 
-/** Bundles modules of the installed package. */
-async function bundle(...names: (keyof typeof MODULES)[]): Promise<Map<string, string>> {
-  for (const name of names) writeFileSync(join(folder, `${name}.js`), `export * from '${MODULES[name]}'\n`)
-  return bundleForBrowser(folder, Object.fromEntries(names.map((name) => [name, `${name}.js`])))
+describe('the client alone, installed in an empty folder', () => {
+  it('brings only what it imports', () => {
+    const packages = readdirSync(join(clientFolder, 'node_modules')).filter((name) => !name.startsWith('.'))
+    expect(packages).toEqual(['@noble', 'robust-predicates', 'trigpoint-client'])
+  })
+
+  it('computes with a service, verifies the response, and recomputes it', () => {
+    writeFileSync(join(clientFolder, 'ask.js'), ask(url, CLIENT_MODULES.client))
+    expect(run(process.execPath, ['ask.js'], clientFolder)).toBe('4238.77 true\n')
+    const again = ask(url, CLIENT_MODULES.client)
+      .replace('import', `import { createRecompute } from '${CLIENT_MODULES.recompute}'; import`)
+      .replace('issuer:', 'recompute: createRecompute(), issuer:')
+    writeFileSync(join(clientFolder, 'again.js'), again)
+    expect(run(process.execPath, ['again.js'], clientFolder)).toBe('4238.77 true\n')
+  })
+
+  it('has types', () => {
+    expect(checkTypes(clientFolder, CLIENT_MODULES)).toBe('')
+  })
+
+  it('has the same size in a browser as the client of the whole package', async () => {
+    expect(await bundleSizes(clientFolder, CLIENT_MODULES)).toEqual(await bundleSizes(folder, MODULES))
+  })
+})
+
+type Modules = Readonly<Record<keyof typeof MODULES, string>>
+
+/** Bundles modules of an installed package. */
+async function bundle(cwd: string, modules: Modules, ...names: (keyof Modules)[]): Promise<Map<string, string>> {
+  for (const name of names) writeFileSync(join(cwd, `${name}.js`), `export * from '${modules[name]}'\n`)
+  return bundleForBrowser(cwd, Object.fromEntries(names.map((name) => [name, `${name}.js`])))
+}
+
+/** Returns the sizes of the client, and of the client with recompute. */
+async function bundleSizes(cwd: string, modules: Modules) {
+  return [await bundle(cwd, modules, 'client'), await bundle(cwd, modules, 'client', 'recompute')].map(sizesOf)
+}
+
+/** Returns what the compiler says about a program that uses the client; nothing if it has the types. */
+function checkTypes(cwd: string, modules: Modules): string {
+  const program = `
+    import { createClient } from '${modules.client}'
+    import { createRecompute } from '${modules.recompute}'
+    export const client = createClient({ baseUrl: 'http://127.0.0.1', chainId: 1 })
+    export const recompute = createRecompute()
+    // @ts-expect-error: the types say that this is text
+    createClient({ baseUrl: 1 })\n`
+  writeFileSync(join(cwd, 'types.ts'), program)
+  const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023', 'types.ts']
+  return run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...flags], cwd)
 }
 
 /** Returns the size of all files in kB (1000 bytes), as they are and with gzip. */

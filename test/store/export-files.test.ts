@@ -158,6 +158,18 @@ describe.skipIf(GDAL === undefined)(`a FlatGeobuf export read by ${GDAL}`, () =>
     }
   })
 
+  // Regression: GDAL dropped all heights, because the header could not say that every position has one.
+  it('has a height at each position on request, 0 where the record has none', async () => {
+    const file = await download('fgbz')
+    const points = await gdal('ogrinfo', ['-al', '-q', '-where', "chain = 'celo' AND location LIKE '%35.5%'", file])
+    expect(points).toContain('POINT Z (2.5 48.25 35.5)')
+    expect(await gdal('ogrinfo', ['-so', file, 'location-records'])).toContain('Geometry: 3D Unknown (any)')
+    const features = await readWithGdal(file)
+    const records = await exportedRecords('')
+    expect(features.size).toBe(records.length)
+    for (const { uid, location } of records) expect(features.get(uid)!.geometry).toEqual(geometryWithHeights(location))
+  })
+
   it('has the features that ogr2ogr writes into FlatGeobuf from the GeoJSON export', async () => {
     const source = await download('geojson')
     const converted = join(folder, 'converted.fgb')
@@ -189,6 +201,9 @@ describe.skipIf(!HAS_DUCKDB)('a GeoParquet export read by DuckDB', () => {
       const { geometry, ...row } = rows[index]!
       expect(comparable(row)).toEqual(comparable(record))
       const expected = flatGeometry(record.location)
+      // The code of a point with a height is 1001.
+      const isPointWithHeight = record.location.includes('[2.5,48.25,35.5]')
+      if (isPointWithHeight) expect(geometry).toMatch(/^01E9030000/)
       if (expected === null) expect(geometry).toBeNull()
       else expect(readWkbHex(geometry as string, [], LIMITS)).toEqual(expected)
     }
@@ -220,6 +235,14 @@ describe.skipIf(!HAS_DUCKDB)('a GeoParquet export read by DuckDB', () => {
     expect(count).toBe(ODD.length)
   })
 })
+
+/** Returns the geometry of a location with a height at each position, 0 where it has none; null if it is not a geometry. */
+function geometryWithHeights(location: string): Geometry | null {
+  if (!location.startsWith('{')) return null
+  return JSON.parse(location, (_, value) =>
+    Array.isArray(value) && typeof value[0] === 'number' ? [...value.slice(0, 2), value[2] ?? 0] : value,
+  )
+}
 
 /** Returns the geometry of a location without heights; null if it is not a geometry. */
 function flatGeometry(location: string): Geometry | null {

@@ -1,3 +1,5 @@
+import { ByteBuffer } from 'flatbuffers'
+import { Header } from 'flatgeobuf/lib/mjs/flat-geobuf/header.js'
 import { parseProperties } from 'flatgeobuf/lib/mjs/generic/feature.js'
 import { deserialize } from 'flatgeobuf/lib/mjs/generic/featurecollection.js'
 import { fromFeature } from 'flatgeobuf/lib/mjs/geojson/feature.js'
@@ -123,6 +125,27 @@ describe('a FlatGeobuf export', () => {
         return Object.fromEntries(present)
       }),
     )
+  })
+
+  it('has a height at each position on request, and a header that says so', async () => {
+    const location = {
+      type: 'LineString',
+      coordinates: [
+        [1, 2, 3, 9],
+        [4, 5],
+      ],
+    }
+    const documents = documentsOf([recordOf(1, { location: JSON.stringify(location) })])
+    for (const [format, hasZ, coordinates] of [
+      ['fgb', false, '[[1,2],[4,5]]'],
+      ['fgbz', true, '[[1,2,3],[4,5,0]]'],
+    ] as const) {
+      const { bytes } = await writeFile(format, [documents])
+      const header = Header.getSizePrefixedRootAsHeader(new ByteBuffer(bytes.subarray(8)))
+      const [feature] = await readFlatGeobuf(bytes)
+      expect(header.hasZ()).toBe(hasZ)
+      expect(feature!.geometry).toEqual({ type: 'LineString', coordinates: JSON.parse(coordinates) })
+    }
   })
 
   it('leaves out empty geometries and empty parts, which the format does not have', async () => {

@@ -33,7 +33,7 @@ export interface ExportOptions extends RecordFilters {
 /** Formats that this program writes. */
 type TextFormat = 'json' | 'geojson' | 'csv'
 /** Formats that the service writes. They have the same name there. */
-type BinaryFormat = 'fgb' | 'parquet'
+type BinaryFormat = 'fgb' | 'fgbz' | 'parquet'
 
 interface OutputFormat {
   /** Value of the parameter `f` of a page or a record. */
@@ -118,7 +118,7 @@ export async function getRecord(
 /** Runs `trigpoint records export`. Memory does not grow with the number of records. */
 export async function exportRecords(options: ExportOptions, terminal: Terminal): Promise<void> {
   const { format, output } = options
-  const layout = format === 'fgb' || format === 'parquet' ? undefined : OUTPUT_FORMATS[format]
+  const layout = format === 'fgb' || format === 'fgbz' || format === 'parquet' ? undefined : OUTPUT_FORMATS[format]
   if (layout === undefined && output === '-') throw usage(`--format ${format} is not text: name a file with --output`)
   const transport = createTransport(transportOptions(options, terminal))
   const path = `${PATH}/export?${filterQuery(options, layout?.export ?? format)}`

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../../base/make-folder.ts'
+import { createClient } from '../../client/client.ts'
 import type { Config } from '../../config/config.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/scanned-geometry.ts'
@@ -45,6 +46,8 @@ const MINIMUM_NODE = [20, 19] as const
 const MIB = 1_048_576
 /** Twice the memory of a service with two threads and the embedded database. */
 const COMFORTABLE_BYTES = 1024 * MIB
+/** How long a service that listens on the port may take to answer. */
+const ANSWER_MS = 3000
 
 export const HOST_CHECKS: readonly Check[] = [
   { id: 'node', run: checkNode },
@@ -169,7 +172,7 @@ function checkSettings({ terminal }: DoctorParts): Finding {
   return warn(`unknown: ${list}`, 'correct the name or unset it; docs/configuration.md lists all settings')
 }
 
-async function checkPort({ config }: DoctorParts): Promise<Finding> {
+async function checkPort({ config, terminal }: DoctorParts): Promise<Finding> {
   const { host, port, isPortSet } = config
   const code = await new Promise<string | undefined>((done) => {
     const server = createServer()
@@ -178,6 +181,9 @@ async function checkPort({ config }: DoctorParts): Promise<Finding> {
   })
   if (code === undefined) return ok(`${host}:${port} is free`)
   if (code !== 'EADDRINUSE') return fail(`cannot listen on ${host}:${port} (${code})`, 'choose another HOST or PORT')
+  const attester = await readAttester(config)
+  if (attester !== undefined && attester === ownAddress({ config, terminal }))
+    return ok(`${host}:${port} is in use by the running Trigpoint that signs with this key`)
   if (isPortSet)
     return fail(
       `${host}:${port} is in use`,
@@ -187,6 +193,27 @@ async function checkPort({ config }: DoctorParts): Promise<Finding> {
     `${host}:${port} is in use, perhaps by another trigpoint: the service would use the next free port`,
     'set PORT=<number> to choose the port',
   )
+}
+
+/** Returns the address of the attester of the service that listens on the port, in lower case; undefined if it is no Trigpoint. */
+async function readAttester({ host, port }: Config): Promise<string | undefined> {
+  // A service that listens on all addresses answers on this one.
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  const client = createClient({ baseUrl: `http://${name}:${port}` })
+  const call = { timeoutMs: ANSWER_MS, maxRetries: 0 }
+  try {
+    await client.health(call)
+    const { address } = await client.issuer(call)
+    return String(address).toLowerCase()
+  } catch {
+    return undefined // another program, or a service that does not answer
+  }
+}
+
+/** Returns the address of the signing key of this environment, in lower case, as far as a file names it. */
+function ownAddress({ config, terminal: { env, secretNames } }: DoctorParts): string | undefined {
+  if (secretNames.length > 0) return undefined
+  return readKeyFileAddress(env['SIGNER_KEYSTORE'] || join(config.dataDir, 'dev-signer.json'))?.toLowerCase()
 }
 
 function checkData({ config: { dataDir } }: DoctorParts): Finding {
@@ -296,7 +323,9 @@ function checkSigner({ config, terminal }: DoctorParts): Finding {
 export function readKeyFileAddress(file: string): string | undefined {
   try {
     const { address } = JSON.parse(readFileSync(file, 'utf8')) as { address?: unknown }
-    return typeof address === 'string' && /^0x[0-9a-fA-F]{40}$/.test(address) ? address : undefined
+    // The keystores of wallets have it without 0x.
+    const digits = typeof address === 'string' ? /^(?:0x)?([0-9a-fA-F]{40})$/.exec(address)?.[1] : undefined
+    return digits === undefined ? undefined : `0x${digits}`
   } catch {
     return undefined
   }

@@ -78,7 +78,13 @@ export function addRecords(program: Command, terminal: Terminal): void {
     .command('export')
     .description('write every record that matches, as a stream')
     .option('-o, --output <file>', 'file for the records; - for standard output', '-')
-    .addOption(recordFormat({ fgb: 'fgb (FlatGeobuf)', parquet: 'parquet (GeoParquet)' }))
+    .addOption(
+      recordFormat({
+        fgb: 'fgb (FlatGeobuf)',
+        fgbz: 'fgbz (FlatGeobuf with heights)',
+        parquet: 'parquet (GeoParquet)',
+      }),
+    )
   withExamples(
     withServer(withFilters(all)),
     'trigpoint records export > records.ndjson',

@@ -64,6 +64,7 @@ const EXPORT_CONTENT: Readonly<Record<ExportFormat, Content[string]>> = {
   geojson: schemaRef('RecordFeatureCollection'),
   csv: { type: 'string' },
   fgb: {},
+  fgbz: {},
   parquet: {},
 }
 

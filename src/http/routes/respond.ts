@@ -31,6 +31,7 @@ const CONTENT_TYPES = {
   geojsonseq: 'application/geo+json-seq',
   csv: 'text/csv; charset=utf-8; header=present',
   fgb: 'application/flatgeobuf',
+  fgbz: 'application/flatgeobuf',
   parquet: 'application/vnd.apache.parquet',
   events: 'text/event-stream; charset=utf-8',
   graphql: 'application/graphql-response+json; charset=utf-8',

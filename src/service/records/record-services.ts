@@ -90,6 +90,7 @@ export const EXPORT_FORMATS = {
   geojson: 'application/geo+json',
   csv: 'text/csv',
   fgb: 'application/flatgeobuf',
+  fgbz: 'application/flatgeobuf',
   parquet: 'application/vnd.apache.parquet',
 } as const
 

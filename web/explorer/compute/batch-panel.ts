@@ -56,8 +56,17 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
   let running: AbortController | undefined
   let error: unknown
   let frame = 0
+  let shownOperation: RequestDraft['operation'] | undefined
 
-  return { element, open, redraw: () => draw(rows, results) }
+  return {
+    element,
+    open,
+    redraw: () => draw(rows, results),
+    /** Call this when the request has changed. The panel names its operation. */
+    requestChanged: () => {
+      if (rows.length > 0 && draft().operation !== shownOperation) show()
+    },
+  }
 
   async function open(file: File): Promise<void> {
     close()
@@ -128,6 +137,7 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
   }
 
   function show(): void {
+    shownOperation = draft().operation
     draw(rows, results)
     const usable = rows.filter(({ geometry }) => geometry !== undefined).length
     const failed = rows.filter((row, index) => problemOf(row, results[index]) !== undefined).length

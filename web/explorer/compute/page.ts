@@ -134,6 +134,7 @@ export function createComputePage(parts: PageParts): Page {
     attestation.show(state)
     use.show(state)
     points.show()
+    batch.requestChanged()
     replace(problem, state.error === undefined ? undefined : problemView(state.error))
     showLegend(state.draft)
     cancelAnimationFrame(drawFrame)

@@ -33,6 +33,7 @@ export const EXPORT_WRITERS: Readonly<Record<ExportFormat, () => ExportWriter | 
       end: '',
     }),
   fgb: async () => new (await import('./flatgeobuf.ts')).FlatGeobufWriter(),
+  fgbz: async () => new (await import('./flatgeobuf.ts')).FlatGeobufWriter({ hasHeights: true }),
   parquet: async () => new (await import('./geoparquet.ts')).GeoParquetWriter(),
 }
 

@@ -1,6 +1,6 @@
 import { Builder } from 'flatbuffers'
 import type { LocationRecord, Position } from '../../../types/generated.ts'
-import type { Geometry } from '../documents.ts'
+import { type Geometry, parseGeometry } from '../documents.ts'
 import { COLUMNS, type ColumnKind, type ExportWriter, parseUniformGeometry } from './export-writer.ts'
 
 /** `fgb`, the major version of the specification, `fgb`, and the patch. */
@@ -14,7 +14,16 @@ const PIECE_BYTES = 65_536
  *
  * @see https://github.com/flatgeobuf/flatgeobuf/tree/master/src/fbs
  */
-const HEADER = { fields: 14, name: 0, geometryType: 2, columns: 7, featuresCount: 8, indexNodeSize: 9, crs: 10 }
+const HEADER = {
+  fields: 14,
+  name: 0,
+  geometryType: 2,
+  hasZ: 3,
+  columns: 7,
+  featuresCount: 8,
+  indexNodeSize: 9,
+  crs: 10,
+}
 const COLUMN = { fields: 11, name: 0, type: 1, nullable: 7 }
 const CRS = { fields: 6, org: 0, code: 1 }
 const FEATURE = { fields: 3, geometry: 0, properties: 1 }
@@ -34,14 +43,23 @@ const GEOMETRY_TYPES: Readonly<Record<string, number>> = {
 
 /**
  * Writes FlatGeobuf as a stream: the header says that the number of features is unknown and that there is no index, and each
- * feature is complete in itself. The header is written before any record is read, so it cannot promise a height for every
- * position: readers that rely on it, like GDAL, drop heights, although the features have them.
+ * feature is complete in itself.
+ *
+ * The header also says whether every position has a height, and it is written before any record is read. GDAL drops all heights if
+ * it says no, and rejects a position without a height if it says yes. So there are two forms of the file: one has heights where the
+ * records have them, and its header says no; in the other one, each position has a height, 0 where the record has none.
  *
  * @see https://flatgeobuf.org
  */
 export class FlatGeobufWriter implements ExportWriter {
   readonly #builder = new Builder(4096)
-  #isBegun = false;
+  readonly #hasHeights: boolean
+  #isBegun = false
+
+  /** @param options `hasHeights`: each position has a height, and the header says so */
+  constructor({ hasHeights } = { hasHeights: false }) {
+    this.#hasHeights = hasHeights
+  }
 
   *write(documents: readonly string[]): Generator<Uint8Array, void, undefined> {
     let parts: Uint8Array[] = []
@@ -66,13 +84,15 @@ export class FlatGeobufWriter implements ExportWriter {
   #begin(): Uint8Array[] {
     if (this.#isBegun) return []
     this.#isBegun = true
-    return [MAGIC, encodeHeader(this.#builder)]
+    return [MAGIC, encodeHeader(this.#builder, this.#hasHeights)]
   }
 
   #feature(record: LocationRecord): Uint8Array {
     const builder = this.#builder
     start(builder)
-    const geometry = parseUniformGeometry(record.location)
+    const geometry = this.#hasHeights
+      ? parseGeometry(record.location, ([longitude, latitude, height = 0]) => [longitude!, latitude!, height])
+      : parseUniformGeometry(record.location)
     const geometryOffset = geometry === undefined ? 0 : addGeometry(builder, geometry)
     const propertiesOffset = builder.createByteVector(encodeProperties(record))
     builder.startObject(FEATURE.fields)
@@ -82,7 +102,7 @@ export class FlatGeobufWriter implements ExportWriter {
   }
 }
 
-function encodeHeader(builder: Builder): Uint8Array {
+function encodeHeader(builder: Builder, hasHeights: boolean): Uint8Array {
   start(builder)
   const columns = COLUMNS.map(({ name, kind, isNullable = false }) => {
     const nameOffset = builder.createString(name)
@@ -102,6 +122,7 @@ function encodeHeader(builder: Builder): Uint8Array {
   builder.startObject(HEADER.fields)
   builder.addFieldOffset(HEADER.name, nameOffset, 0)
   builder.addFieldInt8(HEADER.geometryType, UNKNOWN, UNKNOWN) // each feature has its own
+  builder.addFieldInt8(HEADER.hasZ, hasHeights ? 1 : 0, 0)
   builder.addFieldOffset(HEADER.columns, columnsOffset, 0)
   builder.addFieldInt64(HEADER.featuresCount, 0n, 0n) // unknown
   builder.addFieldInt16(HEADER.indexNodeSize, 0, 16) // no index

@@ -26,7 +26,7 @@ import {
   type ServerOptions,
   transportOptions,
 } from '../options.ts'
-import { createProgress, formatCount, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, groupDigits, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
@@ -81,7 +81,7 @@ export async function runBatch(
   const { items: skipped, ahead = [] } = writer.from
   if (skipped + ahead.length > 0) {
     const more = ahead.length === 0 ? '' : `, with ${formatCount(ahead.length, 'later result')} of the earlier run`
-    terminal.err(`resuming after item ${skipped.toLocaleString('en-US')}${more}\n`)
+    terminal.err(`resuming after item ${groupDigits(skipped)}${more}\n`)
   }
   const counted = countedBytes(pieces, writer.from.read, () => {
     throw usage(

@@ -20,6 +20,7 @@ const CHECKS = [
   ['unused code', bin('knip'), []],
   ['compiled contracts fresh', process.execPath, [script('compile-contracts.mjs'), '--check']],
   ['types of the pages', bin('tsc'), ['-p', 'web', '--noEmit']],
+  ['generated validators fresh', process.execPath, [script('generate-validators.mjs'), '--check']],
   ['generated types fresh', process.execPath, [script('generate-types.mjs'), '--check']],
 ]
 // As many as a small machine has cores. More at a time would not be faster there, and tsc uses several cores by itself.

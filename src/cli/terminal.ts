@@ -39,7 +39,12 @@ const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202
  * @param many plural, if it is not the singular with an s
  */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+  return `${groupDigits(count)} ${count === 1 ? one : many}`
+}
+
+/** Formats a whole number with commas. The first call of `toLocaleString` in a process takes 12 ms. */
+export function groupDigits(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** Writes one line of JSON. */
@@ -133,7 +138,7 @@ export function progressText(
 }
 
 function rateText(rate: number): string {
-  return rate >= 100 ? Math.round(rate).toLocaleString('en-US') : rate.toFixed(1)
+  return rate >= 100 ? groupDigits(Math.round(rate)) : rate.toFixed(1)
 }
 
 /** Formats a duration: `42 s`, `3 min 20 s`, `2 h 5 min`. */

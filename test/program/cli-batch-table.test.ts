@@ -70,8 +70,17 @@ describe('a table of results', () => {
     expect(table('out.csv')).toEqual([
       header,
       ...CELLS.map((cell, index) => [cell, String(index), '2.2945', '48.8584', ...result('4238.77')]),
-      ['short', '9', '2.2945', '', '', '', '', 'column "lat": latitude "" is not a number'],
-      ['long', '10', '2.2945', '48.8584', '', '', '', 'has 5 fields, but the header has 4'],
+      ['short', '9', '2.2945', '', '', '', '', 'column "lat": latitude is empty: write a number such as 48.8566'],
+      [
+        'long',
+        '10',
+        '2.2945',
+        '48.8584',
+        '',
+        '',
+        '',
+        'has 5 fields, but the header has 4: quote a field that contains the separator, and write numbers with a decimal point',
+      ],
       ['last', '11', '2.3522', '48.8566', ...result('0')],
     ])
     const errors = readFileSync(path('out.errors.ndjson'), 'utf8').trim().split('\n')

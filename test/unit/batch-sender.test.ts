@@ -27,8 +27,12 @@ async function* source(count: number) {
 
 const resultOf = ({ id }: BatchOperation) => ({ id, result: Number(id) }) as unknown as BatchResult
 
-/** Runs a batch of ten items in chunks of two, all sent at once, whose chunks the service answers with `answers`. */
-async function run(output: string, answers: (items: readonly BatchOperation[]) => AsyncIterable<BatchResult>) {
+/** Runs a batch of ten items in chunks of two, `concurrency` at once, whose chunks the service answers with `answers`. */
+async function run(
+  output: string,
+  answers: (items: readonly BatchOperation[]) => AsyncIterable<BatchResult>,
+  concurrency = 5,
+) {
   const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
   const files = { output, errors: `${output}.errors`, format: JSON_LINES }
   const writer = new FileWriter(
@@ -51,7 +55,7 @@ async function run(output: string, answers: (items: readonly BatchOperation[]) =
       feeder.settle()
     }
   }
-  const outcome = await sendItems(feeder, { concurrency: 5, chunkItems: 2, send, flush }).catch((error) => error)
+  const outcome = await sendItems(feeder, { concurrency, chunkItems: 2, send, flush }).catch((error) => error)
   writer.saveAhead(feeder.answeredAhead)
   writer.close(outcome === undefined)
   const ids = readFileSync(output, 'utf8')
@@ -80,6 +84,31 @@ describe('chunks that race for the rest of the limit', () => {
     })
     // Only the items without a result are sent again, and the output has the order of the input.
     expect(second).toEqual({ outcome: undefined, sent: [1, 2, 6], ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] })
+    rmSync(folder, { recursive: true })
+  })
+
+  // Regression: a second interrupted run that had not read as far as the first lost the results that were farther ahead.
+  it('keep the results of an earlier run that a second interrupted run has not read up to', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-sender-'))
+    const output = join(folder, 'out.ndjson')
+    await run(output, async function* (items) {
+      if (Number(items[0]!.id) <= 3) throw new Error('broken')
+      yield* items.map(resultOf)
+    })
+    // Two requests at once: the second run has read two chunks, items 1 to 4, when the first one fails.
+    const second = await run(
+      output,
+      async function* (items) {
+        if (items[0]!.id === 1) throw new Error('broken again')
+        yield* items.map(resultOf)
+      },
+      2,
+    )
+    expect([second.ids, second.sent]).toEqual([[], [1, 2, 3, 4]])
+    const third = await run(output, async function* (items) {
+      yield* items.map(resultOf)
+    })
+    expect(third).toEqual({ outcome: undefined, sent: [1, 2], ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] })
     rmSync(folder, { recursive: true })
   })
 

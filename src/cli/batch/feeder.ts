@@ -2,7 +2,6 @@ import type { BatchOperation } from '../../client/batch.ts'
 import { type InputLike, isObject, toInput } from '../../client/forms.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
-import { parseLineItem } from '../inputs/json-source.ts'
 import type { SourceItem, TableRow } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../options.ts'
 
@@ -14,26 +13,31 @@ export function toItemResult(result: BatchResult): ItemResult {
   return result.error === undefined ? { json: JSON.stringify(result) } : { error: result.error }
 }
 
+/** What a table of results shows of an item. */
+export type ShownItem = Pick<Entry, 'id' | 'row'>
+
 /** One item of the file: an operation to be sent, or an invalid item that is not sent. */
 export interface Entry {
   /** Number in the file, from 1. */
   readonly number: number
   readonly place: string
-  /** Identifies its result or error. Of a line that was not parsed, it is the number. */
-  id: string | number
-  item: BatchOperation | undefined
-  fault: string | undefined
-  /** The operation as JSON text and its line, if the line was not parsed. */
-  readonly text: string | undefined
-  readonly line: SourceItem | undefined
+  /** Identifies its result or error. */
+  readonly id: string | number
+  readonly item: BatchOperation | undefined
+  readonly fault: string | undefined
   /** The row of the item, if the file is a table. */
   readonly row: TableRow | undefined
   /** Set when it has arrived. It stays here until the results of all items before it have arrived too. */
   result: ItemResult | undefined
 }
 
+/** Returns the problem of an item that is not sent. */
+export function notSentProblem(fault: string): ProblemDetails {
+  return { type: 'about:blank', title: 'Not sent', status: 400, detail: fault }
+}
+
 /** Largest number of items that are taken from the file at once, which bounds the entries in memory. */
-const GROUP_ITEMS = 256
+export const GROUP_ITEMS = 256
 
 /**
  * Supplies the items of a file and remembers those without a result, so that they can be sent again after a stream broke.
@@ -43,7 +47,6 @@ export class Feeder {
   readonly #rule: ItemRule
   readonly #onFault: (entry: Entry) => void
   readonly #earlierResults: ReadonlyMap<number, BatchResult>
-  readonly #composeLine: LineComposer | undefined
   #number = 0
   /** Items that were read from the file. Those before `#next` were taken. */
   #items: readonly SourceItem[] = []
@@ -53,16 +56,13 @@ export class Feeder {
   /**
    * @param onFault receives each invalid item, in the order of the file
    * @param earlierResults results of an earlier run, by number of the item; these items are not sent again
-   * @param composeLine composes items from lines that the source did not parse
    */
   constructor(
     source: AsyncIterable<readonly SourceItem[]>,
     rule: ItemRule,
     onFault: (entry: Entry) => void,
     earlierResults: ReadonlyMap<number, BatchResult> = new Map(),
-    composeLine: LineComposer | undefined = undefined,
   ) {
-    this.#composeLine = composeLine
     this.#earlierResults = earlierResults
     this.#source = source[Symbol.asyncIterator]()
     this.#rule = rule
@@ -90,7 +90,7 @@ export class Feeder {
     const earlier = this.#pending.filter(isUnanswered)
     if (earlier.length > 0) yield earlier
     while (await this.#hasItems()) {
-      const entries = this.#take(GROUP_ITEMS).map((item) => this.#createEntry(item))
+      const entries = this.#take(GROUP_ITEMS).map((item) => this.#addEntry(item))
       this.#pending.push(...entries)
       this.#reportFaults()
       yield entries.filter(isUnanswered)
@@ -134,47 +134,11 @@ export class Feeder {
     await this.#source.return?.()
   }
 
-  #createEntry(sourceItem: SourceItem): Entry {
-    const number = ++this.#number
-    const { place, line } = sourceItem
-    const text = line === undefined ? undefined : this.#composeLine?.(line, number)
-    if (text === undefined) return this.#readEntry(line === undefined ? sourceItem : parseLineItem(sourceItem), number)
-    const result = this.#earlierResult(number)
-    return {
-      number,
-      place,
-      id: number,
-      item: undefined,
-      fault: undefined,
-      text,
-      line: sourceItem,
-      row: undefined,
-      result,
-    }
-  }
-
-  /** Parses the line of an entry that was not parsed, and sets its item or its fault. */
-  readLine(entry: Entry): void {
-    const { id, item, fault } = this.#readEntry(parseLineItem(entry.line!), entry.number)
-    Object.assign(entry, { id, item, fault })
-  }
-
-  #readEntry(sourceItem: SourceItem, number: number): Entry {
-    const { place, id = number, row } = sourceItem
-    const unread = { text: undefined, line: undefined }
-    const composed =
-      sourceItem.fault === undefined ? composeItem(sourceItem, number, this.#rule) : { fault: sourceItem.fault }
-    return 'fault' in composed
-      ? { number, place, id, item: undefined, fault: composed.fault, ...unread, row, result: undefined }
-      : {
-          ...{ number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined, ...unread, row },
-          result: this.#earlierResult(number),
-        }
-  }
-
-  #earlierResult(number: number): ItemResult | undefined {
-    const result = this.#earlierResults.get(number)
-    return result === undefined ? undefined : toItemResult(result)
+  #addEntry(sourceItem: SourceItem): Entry {
+    const entry = createEntry(sourceItem, ++this.#number, this.#rule)
+    const earlier = entry.fault === undefined ? this.#earlierResults.get(entry.number) : undefined
+    if (earlier !== undefined) entry.result = toItemResult(earlier)
+    return entry
   }
 
   #reportFaults(): void {
@@ -186,8 +150,14 @@ function isUnanswered({ fault, result }: Entry): boolean {
   return fault === undefined && result === undefined
 }
 
-/** Composes the item of a line as JSON text. Returns undefined if the line has to be parsed, which is always allowed. */
-export type LineComposer = (line: string, number: number) => string | undefined
+/** Makes the entry of an item of a file. @param number its number in the file, from 1 */
+export function createEntry(sourceItem: SourceItem, number: number, rule: ItemRule): Entry {
+  const { place, id = number, row, fault } = sourceItem
+  const composed = fault === undefined ? composeItem(sourceItem, number, rule) : { fault }
+  return 'fault' in composed
+    ? { number, place, id, item: undefined, fault: composed.fault, row, result: undefined }
+    : { number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined, row, result: undefined }
+}
 
 /** What all items of a run share. */
 export interface ItemRule {

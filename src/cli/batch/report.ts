@@ -1,5 +1,5 @@
 import { createTransport, type TransportOptions } from '../../client/transport.ts'
-import { formatCount, type Terminal } from '../terminal.ts'
+import { formatCount, groupDigits, type Terminal } from '../terminal.ts'
 import type { Feeder } from './feeder.ts'
 
 /** What remains of the hourly limit, as the service reports it. */
@@ -103,8 +103,7 @@ export async function printSummary(
   const { output, errors } = options
   const isPiped = output === '-'
   // The rate of a very short run is meaningless.
-  const rate = Math.round((items - skipped) / seconds).toLocaleString('en-US')
-  const speed = seconds < 0.1 ? '' : `, ${rate} items/s`
+  const speed = seconds < 0.1 ? '' : `, ${groupDigits(Math.round((items - skipped) / seconds))} items/s`
   if (options.json === true) {
     const line = JSON.stringify({
       items,
@@ -120,8 +119,7 @@ export async function printSummary(
     return
   }
   const outputText = isPiped ? '' : ` in ${output}`
-  const rejectedText =
-    failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} rejected${isPiped ? '' : ` (${errors})`}`
+  const rejectedText = failed === 0 ? '' : `, ${groupDigits(failed)} rejected${isPiped ? '' : ` (${errors})`}`
   const text = `${formatCount(items - failed, 'result')}${outputText}${rejectedText}; ${seconds.toFixed(1)} s${speed}\n`
   if (isPiped) terminal.err(text)
   else await terminal.out(text)

@@ -13,21 +13,21 @@ import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { ReadBytes } from '../inputs/pieces.ts'
 import { printable, type Terminal } from '../terminal.ts'
-import type { Entry, ItemResult } from './feeder.ts'
+import type { Entry, ItemResult, ShownItem } from './feeder.ts'
 import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'
 import type { OutputFormat } from './output-format.ts'
 
-const BUFFER_CHARACTERS = 256 * 1024
+const BUFFER_BYTES = 262_144
 
 /** A file to which lines are appended. Lines stay in memory until `cut` is called; before that the file is not changed. */
 class LineFile {
   readonly #file: string
   readonly #descriptor: number
   readonly #initialBytes: number
-  #bytes: number
+  #writtenBytes: number
   #isCut = false
-  #buffered: string[] = []
-  #characters = 0
+  #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  #bufferedBytes = 0
 
   /**
    * @param bytes number of bytes of the existing file to keep
@@ -43,7 +43,7 @@ class LineFile {
     const { size } = fstatSync(this.#descriptor)
     if (size < bytes) throw usage(`${file}: shorter than the interrupted run left it: start again with --restart`)
     this.#initialBytes = bytes
-    this.#bytes = bytes
+    this.#writtenBytes = bytes
   }
 
   /** Truncates the file to the bytes to keep. From then on lines are written. */
@@ -55,14 +55,18 @@ class LineFile {
 
   /** Size of the file, including lines that are not written yet. */
   get bytes(): number {
-    return this.#bytes
+    return this.#writtenBytes + this.#bufferedBytes
   }
 
-  add(line: string): void {
-    this.#buffered.push(line)
-    this.#characters += line.length
-    this.#bytes += Buffer.byteLength(line)
-    if (this.#characters >= BUFFER_CHARACTERS) this.#write()
+  addText(text: string): void {
+    this.#reserve(3 * text.length)
+    this.#bufferedBytes += this.#buffer.write(text, this.#bufferedBytes)
+  }
+
+  addBytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#buffer.set(bytes, this.#bufferedBytes)
+    this.#bufferedBytes += bytes.length
   }
 
   /** Writes all lines to disk before it returns, if `cut` was called. */
@@ -76,20 +80,21 @@ class LineFile {
     closeSync(this.#descriptor)
   }
 
+  #reserve(bytes: number): void {
+    if (this.#bufferedBytes + bytes <= this.#buffer.length) return
+    this.#write()
+    if (this.#bufferedBytes + bytes <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#bufferedBytes + bytes))
+    this.#buffer.copy(larger, 0, 0, this.#bufferedBytes)
+    this.#buffer = larger
+  }
+
   #write(): void {
-    if (this.#characters === 0 || !this.#isCut) return
-    const bytes = Buffer.from(this.#buffered.join(''))
-    const from = this.#bytes - bytes.length
+    if (this.#bufferedBytes === 0 || !this.#isCut) return
+    const bytes = this.#buffer.subarray(0, this.#bufferedBytes)
     try {
-      for (let writtenBytes = 0; writtenBytes < bytes.length; ) {
-        writtenBytes += writeSync(
-          this.#descriptor,
-          bytes,
-          writtenBytes,
-          bytes.length - writtenBytes,
-          from + writtenBytes,
-        )
-      }
+      for (let done = 0; done < bytes.length; )
+        done += writeSync(this.#descriptor, bytes, done, bytes.length - done, this.#writtenBytes + done)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       throw usage(
@@ -97,10 +102,12 @@ class LineFile {
         error,
       )
     }
-    this.#buffered = []
-    this.#characters = 0
+    this.#writtenBytes += bytes.length
+    this.#bufferedBytes = 0
   }
 }
+
+type RejectedItem = Pick<Entry, 'place' | 'id' | 'row' | 'fault'>
 
 /** The destination of a run's results and errors. */
 export interface BatchWriter {
@@ -111,9 +118,11 @@ export interface BatchWriter {
   /** False while the files are unchanged since an earlier run. */
   readonly hasBegun: boolean
   /** @param json the result as JSON text */
-  result(entry: Entry, json: string): void
-  rejection(entry: Entry, problem: ProblemDetails): void
-  /** Writes what a pipe still has to get. Resolves when there is room for more. */
+  result(item: ShownItem, json: string): void
+  /** @param lines results as lines of JSON, for the format that has them */
+  results(items: number, lines: Uint8Array): void
+  rejection(item: RejectedItem, problem: ProblemDetails): void
+  /** Saves a checkpoint if it is due, or writes what a pipe still has to get. Resolves when there is room for more. */
   drained(): Promise<void>
   /** Saves results of items behind the first one that is not done. The next run does not compute them again. */
   saveAhead(entries: readonly Entry[]): void
@@ -182,23 +191,33 @@ export class FileWriter implements BatchWriter {
     return { items: this.#items, failed: this.#failed, outputBytes, errorBytes }
   }
 
-  result(entry: Entry, json: string): void {
-    this.#addOutput(entry, this.#format.result(entry, json))
-    this.#count(true)
+  result(item: ShownItem, json: string): void {
+    this.#addOutput(item, this.#format.result(item, json))
+    this.#count(1, true)
   }
 
-  async drained(): Promise<void> {}
+  results(items: number, lines: Uint8Array): void {
+    this.#output.addBytes(lines)
+    this.#count(items, true)
+  }
 
-  rejection(entry: Entry, problem: ProblemDetails): void {
-    this.#addOutput(entry, this.#format.rejection(entry, problem))
-    this.#errors.add(errorLine(entry, problem))
+  async drained(): Promise<void> {
+    if (this.hasBegun && this.#now() - this.#checkpointMs >= CHECKPOINT_MS) this.#checkpoint()
+  }
+
+  rejection(item: RejectedItem, problem: ProblemDetails): void {
+    this.#addOutput(item, this.#format.rejection(item, problem))
+    this.#errors.addText(errorLine(item, problem))
     this.#failed++
-    this.#count(entry.fault === undefined)
+    this.#count(1, item.fault === undefined)
   }
 
   saveAhead(entries: readonly Entry[]): void {
     if (entries.length === 0) return
-    this.#ahead = entries.map(({ number, result }) => [number, toBatchResult(result!)] as const)
+    // This run may not have read as far as an earlier one, whose results stay.
+    const ahead = new Map(this.#ahead)
+    for (const { number, result } of entries) ahead.set(number, toBatchResult(result!))
+    this.#ahead = [...ahead].sort(([first], [second]) => first - second)
     if (!this.hasBegun) this.#begin()
   }
 
@@ -210,9 +229,10 @@ export class FileWriter implements BatchWriter {
     if (isComplete || (!this.hasBegun && !this.#hasInterruptedRun)) this.#journal.remove()
   }
 
-  #addOutput(entry: Entry, text: string): void {
-    const head = this.#output.bytes === 0 ? this.#format.head(entry) : ''
-    if (text !== '') this.#output.add(head + text)
+  #addOutput(item: ShownItem, text: string): void {
+    if (text === '') return
+    if (this.#output.bytes === 0) this.#output.addText(this.#format.head(item))
+    this.#output.addText(text)
   }
 
   #begin(): void {
@@ -222,11 +242,10 @@ export class FileWriter implements BatchWriter {
     this.#errors.cut()
   }
 
-  #count(hasResponse: boolean): void {
-    this.#items++
+  #count(items: number, hasResponse: boolean): void {
+    this.#items += items
     const isMany = this.#items - this.from.items >= MAX_WAITING_ITEMS
     if (!this.hasBegun && (hasResponse || isMany)) this.#begin()
-    if (this.hasBegun && this.#now() - this.#checkpointMs >= CHECKPOINT_MS) this.#checkpoint()
   }
 
   #checkpoint(): void {
@@ -245,8 +264,8 @@ export function createPipeWriter(format: OutputFormat, terminal: Terminal): Batc
   let items = 0
   let failed = 0
   let text = ''
-  const add = (entry: Entry, itemText: string) => {
-    if (items === 0) text = format.head(entry)
+  const add = (item: ShownItem, itemText: string) => {
+    if (items === 0) text = format.head(item)
     text += itemText
     items++
   }
@@ -256,13 +275,17 @@ export function createPipeWriter(format: OutputFormat, terminal: Terminal): Batc
     get progress() {
       return state()
     },
-    result(entry, json) {
-      add(entry, format.result(entry, json))
+    result(item, json) {
+      add(item, format.result(item, json))
     },
-    rejection(entry, problem) {
-      add(entry, format.rejection(entry, problem))
+    results(count, lines) {
+      text += Buffer.from(lines).toString()
+      items += count
+    },
+    rejection(item, problem) {
+      add(item, format.rejection(item, problem))
       failed++
-      terminal.err(printable(errorLine(entry, problem)))
+      terminal.err(printable(errorLine(item, problem)))
     },
     async drained() {
       const written = text
@@ -280,6 +303,6 @@ function toBatchResult(result: ItemResult): BatchResult {
   return 'error' in result ? ({ error: result.error } as BatchResult) : JSON.parse(result.json)
 }
 
-function errorLine({ place, id }: Entry, problem: ProblemDetails): string {
+function errorLine({ place, id }: RejectedItem, problem: ProblemDetails): string {
   return `${JSON.stringify({ place, id, problem })}\n`
 }

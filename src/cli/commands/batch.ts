@@ -1,22 +1,24 @@
 import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { setImmediate as nextTick } from 'node:timers/promises'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { sleep } from '../../client/transport.ts'
-import type { ProblemDetails } from '../../types/generated.ts'
-import { type Entry, Feeder, type ItemRule, splitFixed } from '../batch/feeder.ts'
+import { type Entry, Feeder, type ItemRule, notSentProblem, splitFixed } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
-import { createLineComposer } from '../batch/line-text.ts'
+import { computeEntries, computePacked, type LocalRun } from '../batch/local-run.ts'
 import { JSON_LINES, type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
+import { SHORTER } from '../batch/packed-items.ts'
+import { packLines } from '../batch/packed-lines.ts'
+import { packRows } from '../batch/packed-rows.ts'
 import { fetchResetTime, printSummary, warnAboutLimit } from '../batch/report.ts'
 import { sendItems } from '../batch/sender.ts'
 import { type BatchWriter, createPipeWriter, FileWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
-import { countedBytes, peek, type ReadBytes } from '../inputs/pieces.ts'
+import { countedBytes, decodeText, peek, type ReadBytes } from '../inputs/pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
-import { readFileBytes, type SourceOptions, sourceFormat, sourceGroups } from '../inputs/source.ts'
+import { readFileBytes, type SourceOptions, sourceFormat, sourceGroups, withFileName } from '../inputs/source.ts'
+import type { Format } from '../inputs/source-item.ts'
 import {
   createServiceClient,
   DEFAULT_CHAIN_ID,
@@ -24,7 +26,7 @@ import {
   type ServerOptions,
   transportOptions,
 } from '../options.ts'
-import { createProgress, formatCount, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, groupDigits, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
@@ -58,7 +60,8 @@ export async function runBatch(
   const isPiped = givenOptions.output === '-'
   const { head: headPieces, pieces } = await peek(readFileBytes(file, terminal), HEAD_BYTES)
   const head = Buffer.concat(headPieces).subarray(0, HEAD_BYTES)
-  const format = selectOutputFormat(givenOptions, sourceFormat(file, head.toString(), givenOptions))
+  const inputFormat = sourceFormat(file, head.toString(), givenOptions)
+  const format = selectOutputFormat(givenOptions, inputFormat)
   // A table has no signatures.
   const options: BatchVerbOptions = format.name === 'csv' ? { ...givenOptions, attest: 'none' } : givenOptions
   const inputBytes = file === '-' ? undefined : statSync(file).size
@@ -78,7 +81,7 @@ export async function runBatch(
   const { items: skipped, ahead = [] } = writer.from
   if (skipped + ahead.length > 0) {
     const more = ahead.length === 0 ? '' : `, with ${formatCount(ahead.length, 'later result')} of the earlier run`
-    terminal.err(`resuming after item ${skipped.toLocaleString('en-US')}${more}\n`)
+    terminal.err(`resuming after item ${groupDigits(skipped)}${more}\n`)
   }
   const counted = countedBytes(pieces, writer.from.read, () => {
     throw usage(
@@ -86,30 +89,21 @@ export async function runBatch(
     )
   })
   read = counted.read
-  const keepsLines = options.local === true && options.attest === 'none' && format === JSON_LINES
-  const source = sourceGroups(counted.pieces, file === '-' ? 'standard input' : file, { ...options, keepsLines })
-  const onFault = (entry: Entry) => writer.rejection(entry, notSentProblem(entry.fault ?? ''))
-  const composeLine = keepsLines ? createLineComposer(rule) : undefined
-  const feeder = new Feeder(source, rule, onFault, new Map(ahead), composeLine)
   const progress = createProgress(terminal, 'item')
   const show = () => {
     const { items, failed } = writer.progress
     const share = inputBytes === undefined || inputBytes === 0 ? undefined : counted.bytes() / inputBytes
     progress.update({ done: items - skipped, share, note: failed === 0 ? undefined : `${failed} rejected` })
   }
+  const input = { file, name: file === '-' ? 'standard input' : file, format: inputFormat, pieces: counted.pieces }
+  const parts = { input, rule, writer, format, options, show, terminal }
+  const canPack = options.local === true && options.attest === 'none' && ahead.length === 0
+  const process = canPack && (inputFormat === 'ndjson' || inputFormat === 'csv') ? processPacked : processEntries
   let isComplete = false
   try {
-    if (!(await feeder.skip(skipped)))
-      throw usage(`${file}: shorter than when the interrupted run read it: start again with --restart`)
-    // A pipe can be read only once.
-    if (file !== '-' && statSync(file).isFile() && options.local !== true) {
-      const groups = sourceGroups(readFileBytes(file, terminal), file, options)
-      await warnAboutLimit(new Feeder(groups, rule, () => {}), skipped, transportOptions(options, terminal), terminal)
-    }
-    await processAll(feeder, writer, options, show, terminal)
+    await process(parts)
     isComplete = true
   } catch (error) {
-    writer.saveAhead(feeder.answeredAhead)
     await writer.drained()
     throw withHint(error, isPiped, writer, terminal)
   } finally {
@@ -117,7 +111,7 @@ export async function runBatch(
     try {
       writer.close(isComplete)
     } finally {
-      await feeder.close()
+      await counted.pieces.return()
     }
   }
   const { items, failed } = writer.progress
@@ -148,14 +142,48 @@ function canonicalPath(file: string): string {
   }
 }
 
-/** Sends items until each has a result or an error. Items that failed temporarily are sent again. */
-async function processAll(
-  feeder: Feeder,
-  writer: BatchWriter,
-  options: BatchVerbOptions,
-  show: () => void,
-  terminal: Terminal,
-): Promise<void> {
+/** A run of the verb. */
+interface BatchRun {
+  readonly input: {
+    readonly file: string
+    /** The file in messages. */
+    readonly name: string
+    readonly format: Format
+    readonly pieces: AsyncGenerator<Uint8Array, void, undefined>
+  }
+  readonly rule: ItemRule
+  readonly writer: BatchWriter
+  readonly format: OutputFormat
+  readonly options: BatchVerbOptions
+  /** Shows the progress. */
+  readonly show: () => void
+  readonly terminal: Terminal
+}
+
+/** Computes lines of JSON or rows of a table without signatures, in this process. */
+async function processPacked({ input, rule, writer, format, options, show, terminal }: BatchRun): Promise<void> {
+  const skippedItems = writer.from.items
+  const groups =
+    input.format === 'csv'
+      ? packRows(decodeText(input.pieces), rule, {
+          columns: options.columns,
+          skippedItems,
+          hasIds: format === JSON_LINES,
+        })
+      : packLines(input.pieces, rule, skippedItems)
+  const flush = () => {
+    show()
+    return writer.drained()
+  }
+  await computePacked(withFileName(input.name, groups), { writer, format, flush }, await localRun(options, terminal))
+}
+
+/** Processes items of any kind, in this process or at a service, until each has a result or an error. */
+async function processEntries(run: BatchRun): Promise<void> {
+  const { input, rule, writer, options, show, terminal } = run
+  const { items: skipped, ahead = [] } = writer.from
+  const onFault = (entry: Entry) => writer.rejection(entry, notSentProblem(entry.fault ?? ''))
+  const feeder = new Feeder(sourceGroups(input.pieces, input.name, options), rule, onFault, new Map(ahead))
   const flush = async () => {
     for (let entry = feeder.first; entry?.result !== undefined; entry = feeder.first) {
       if ('json' in entry.result) writer.result(entry, entry.result.json)
@@ -165,32 +193,33 @@ async function processAll(
     show()
     await writer.drained()
   }
+  try {
+    if (!(await feeder.skip(skipped))) throw usage(`${input.name}: ${SHORTER}`)
+    if (options.local === true) await computeEntries(feeder, flush, await localRun(options, terminal))
+    else await sendAll(feeder, flush, run)
+  } catch (error) {
+    writer.saveAhead(feeder.answeredAhead)
+    throw error
+  } finally {
+    await feeder.close()
+  }
+}
+
+async function localRun(options: BatchVerbOptions, { env, now, signal }: Terminal): Promise<LocalRun> {
+  const { chainId = DEFAULT_CHAIN_ID, recipient, attest = 'each' } = options
+  const { createLocalEngine } = await import('../local-engine.ts')
+  return { engine: createLocalEngine({ env, now }, options.data), call: { chainId, recipient, attest }, signal }
+}
+
+/** Sends items to a service. Items that failed temporarily are sent again. */
+async function sendAll(feeder: Feeder, flush: () => Promise<void>, run: BatchRun): Promise<void> {
+  const { input, rule, writer, options, terminal } = run
   const { chainId = DEFAULT_CHAIN_ID, recipient, attest, concurrency, chunk: chunkItems } = options
-  if (options.local === true) {
-    const { createLocalEngine } = await import('../local-engine.ts')
-    const engine = createLocalEngine(terminal, options.data)
-    const compute = async (entries: readonly Entry[]) => {
-      if (entries.length === 0) return
-      const texts = entries.map(({ text, item }) => (item === undefined ? text! : JSON.stringify(item)))
-      const results = await engine.computeItems(texts, { chainId, recipient, attest: attest ?? 'each' })
-      entries.forEach((entry, index) => {
-        entry.result = results[index]
-      })
-    }
-    for await (const entries of feeder.unanswered()) {
-      await nextTick() // so that Ctrl-C is noticed
-      if (terminal.signal.aborted) throw terminal.signal.reason
-      await compute(entries)
-      // Parsing a rejected line may find a fault in it, or an item that differs from the text.
-      const rejected = entries.filter(({ text, result }) => text !== undefined && 'error' in result!)
-      for (const entry of rejected) {
-        feeder.readLine(entry)
-        if (entry.fault !== undefined) entry.result = { error: notSentProblem(entry.fault) }
-      }
-      await compute(rejected.filter(({ fault }) => fault === undefined))
-      await flush()
-    }
-    return flush()
+  // A pipe can be read only once.
+  if (input.file !== '-' && statSync(input.file).isFile()) {
+    const groups = sourceGroups(readFileBytes(input.file, terminal), input.file, options)
+    const counter = new Feeder(groups, rule, () => {})
+    await warnAboutLimit(counter, writer.from.items, transportOptions(options, terminal), terminal)
   }
   const client = await createServiceClient(options, terminal, chainId)
   const call: StreamOptions = { recipient, attest, concurrency: 1, chunkItems, signal: terminal.signal }
@@ -273,8 +302,4 @@ function runIdentity(
     inputBytes,
     inputHead: createHash('sha256').update(head).digest('hex'),
   }
-}
-
-function notSentProblem(detail: string): ProblemDetails {
-  return { type: 'about:blank', title: 'Not sent', status: 400, detail }
 }

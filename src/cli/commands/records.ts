@@ -141,7 +141,8 @@ async function writeWholeFile(file: string, pieces: AsyncIterable<string | Uint8
     () => true,
   )
   const target = isReplaced ? await realpath(file).catch(() => file) : file
-  const written = isReplaced ? `${target}.part` : file
+  // Not `.part`, which is the journal of a batch with the same output.
+  const written = isReplaced ? `${target}.incomplete` : file
   try {
     await pipeline(Readable.from(pieces), createWriteStream(written, { flush: isReplaced }))
     if (isReplaced) await rename(written, target)

@@ -1,15 +1,18 @@
+import { parseDecimal } from '../../base/decimal.ts'
 import type { Notation } from '../../geometry/notation.ts'
+import { formatCount } from '../terminal.ts'
 import { peek } from './pieces.ts'
 import {
   loadNotationReader,
   MAX_ITEM_CHARACTERS,
   type NotationReader,
+  notANumber,
   parsePoint,
   SourceError,
   type SourceItem,
 } from './source-item.ts'
 
-interface CsvRecord {
+export interface CsvRecord {
   readonly fields: readonly string[]
   /** Line of its first character, from 1. */
   readonly line: number
@@ -24,7 +27,8 @@ const CARRIAGE_RETURN = 0x0d
  * quotes. Empty lines are skipped.
  */
 class CsvCutter {
-  readonly #separator: number
+  readonly #separator: string
+  readonly #separatorCode: number
   #fields: string[] = []
   #field = ''
   /** Line at the end of the text so far, and line of the first character of the open record. */
@@ -38,7 +42,8 @@ class CsvCutter {
 
   /** @param separator one character */
   constructor(separator: string) {
-    this.#separator = separator.charCodeAt(0)
+    this.#separator = separator
+    this.#separatorCode = separator.charCodeAt(0)
   }
 
   /** Returns the records that end in `text`. @throws {SourceError} on a record that is too long */
@@ -47,6 +52,11 @@ class CsvCutter {
     for (let index = 0; index < text.length; ) {
       if (this.#isQuoted && !this.#isAfterQuote) {
         index = this.#pushQuoted(text, index)
+        continue
+      }
+      const next = this.#pushPlainLine(text, index, records)
+      if (next !== undefined) {
+        index = next
         continue
       }
       const code = text.charCodeAt(index)
@@ -59,7 +69,7 @@ class CsvCutter {
         this.#field = this.#isQuoted ? `${this.#field}"` : ''
         this.#isQuoted = true
         index = this.#advance(index, index + 1)
-      } else if (code === this.#separator) {
+      } else if (code === this.#separatorCode) {
         this.#fields.push(this.#field)
         this.#field = ''
         index = this.#advance(index, index + 1)
@@ -84,6 +94,23 @@ class CsvCutter {
     return this.#endRecord()
   }
 
+  /**
+   * Takes a whole line without quotes, which needs no look at each character.
+   *
+   * @returns the index after it; undefined if the text there is not such a line
+   */
+  #pushPlainLine(text: string, start: number, records: CsvRecord[]): number | undefined {
+    if (this.#length > 0) return undefined
+    const lineFeed = text.indexOf('\n', start)
+    if (lineFeed < 0 || lineFeed - start > MAX_ITEM_CHARACTERS) return undefined
+    const line = text.slice(start, text.charCodeAt(lineFeed - 1) === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed)
+    if (line.includes('"') || line.includes('\r')) return undefined
+    const fields = line.split(this.#separator)
+    if (fields.length > 1 || fields[0]!.trim() !== '') records.push({ fields, line: this.#line })
+    this.#startLine = ++this.#line
+    return lineFeed + 1
+  }
+
   /** Takes text inside quotes, up to the next quote. Returns the index after it. */
   #pushQuoted(text: string, start: number): number {
     const quote = text.indexOf('"', start)
@@ -98,7 +125,7 @@ class CsvCutter {
   #endOfPlain(text: string, start: number): number {
     for (let index = start + 1; index < text.length; index++) {
       const code = text.charCodeAt(index)
-      if (code === this.#separator || code === LINE_FEED || code === CARRIAGE_RETURN || code === QUOTE) return index
+      if (code === this.#separatorCode || code === LINE_FEED || code === CARRIAGE_RETURN || code === QUOTE) return index
     }
     return text.length
   }
@@ -122,10 +149,16 @@ class CsvCutter {
   }
 }
 
-/** Returns the separator of a header, which is the most frequent one. */
-function detectSeparator(header: string): string {
-  const count = (separator: string) => header.split(separator).length - 1
-  return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best))
+/**
+ * Returns the separator of a table: the one that splits its first line into as many fields as there are names, or else the most
+ * frequent one. The first line may have decimal commas between semicolons.
+ */
+function detectSeparator(firstLine: string, names: readonly string[] | undefined): string {
+  const count = (separator: string) => firstLine.split(separator).length
+  const fitting = [';', '\t', ','].find(
+    (separator) => names !== undefined && names.length > 1 && count(separator) === names.length,
+  )
+  return fitting ?? [',', ';', '\t'].reduce((best, one) => (count(one) > count(best) ? one : best))
 }
 
 /** Column names, in lower case. */
@@ -142,12 +175,13 @@ const MEMBERS = ['from', 'to', 'geometry', 'target', 'container', 'containee', '
 const HEADER_CHARACTERS = 65_536
 
 /** Where a row holds one input: in a pair of columns, or in one column. */
-type InputColumns =
+export type InputColumns =
   | { readonly kind: 'point'; readonly lon: number; readonly lat: number }
   | { readonly kind: 'uid'; readonly column: number }
   | { readonly kind: 'text'; readonly column: number; readonly notation: Notation }
 
-interface Columns {
+/** The columns of a table. */
+export interface Columns {
   /** Names as the header has them. */
   readonly header: readonly string[]
   /** Names in lower case, without spaces around them. */
@@ -160,34 +194,76 @@ interface Columns {
   readonly radius: number
 }
 
+/** Reads the rows of a table as items. The parameters and the columns are those of `csvRecords`. */
+export async function* csvItems(
+  texts: AsyncIterable<string>,
+  columnNames: string | undefined,
+): AsyncGenerator<SourceItem[], void, undefined> {
+  for await (const { columns, records } of csvRecords(texts, columnNames))
+    yield records.map((record) => readRow(record, columns))
+}
+
 /**
- * Reads the rows of a table with a header. A row is a point (`lon` and `lat`), a geometry (`wkt`, `wkb`, `h3`, `geohash`), an
+ * Splits a table with a header into its rows. A row is a point (`lon` and `lat`), a geometry (`wkt`, `wkb`, `h3`, `geohash`), an
  * attestation (`uid`), or the members of an operation (`from_lon`, `from_lat`, `to_lon`, `to_lat`), with `radius`. A column `id`
  * is returned with the result.
  *
- * @param header column names, separated by commas, for a file without a header line
+ * @param columnNames column names, separated by commas, for a file without a header line
  * @throws {SourceError} on a header without a known column, because the order of columns is never guessed
  */
-export async function* csvItems(
+export async function* csvRecords(
   texts: AsyncIterable<string>,
-  header: string | undefined,
-): AsyncGenerator<SourceItem[], void, undefined> {
+  columnNames: string | undefined,
+): AsyncGenerator<{ readonly columns: Columns; readonly records: readonly CsvRecord[] }, void, undefined> {
   const { head: start, pieces: allTexts } = await peek(texts, HEADER_CHARACTERS)
   const head = start.join('')
-  const separator = detectSeparator(head.slice(0, Math.max(0, head.indexOf('\n')) || head.length))
-  const cutter = new CsvCutter(separator)
-  let columns = header === undefined ? undefined : await readHeader(header.split(','), 1)
-  const readRecords = async (records: CsvRecord[]): Promise<SourceItem[]> => {
-    const first = columns === undefined ? records.shift() : undefined
-    if (first !== undefined) columns = await readHeader(first.fields, first.line)
-    return records.map((record) => readRow(record, columns!))
+  const names = columnNames?.split(',')
+  const cutter = new CsvCutter(detectSeparator(head.slice(0, Math.max(0, head.indexOf('\n')) || head.length), names))
+  let columns: Columns | undefined
+  const withColumns = async (records: CsvRecord[]) => {
+    if (columns === undefined && records.length > 0) {
+      columns = await readHeader(names ?? records[0]!.fields, names === undefined ? records[0]!.line : undefined)
+      if (names === undefined) records.shift()
+      else requireColumns(columns, records[0]!)
+    }
+    return { columns: columns!, records }
   }
-  for await (const text of allTexts) yield await readRecords(cutter.push(text))
+  for await (const text of allTexts) {
+    const records = cutter.push(text)
+    if (records.length > 0) yield await withColumns(records)
+  }
   const last = cutter.end()
-  if (last !== undefined) yield await readRecords([last])
+  if (last !== undefined) yield await withColumns([last])
 }
 
-async function readHeader(header: readonly string[], line: number): Promise<Columns> {
+/** Checks that the first row has the columns that `--columns` names. @throws {SourceError} that lists its fields */
+function requireColumns({ names, inputs }: Columns, { fields, line }: CsvRecord): void {
+  const needed = [...inputs.values()].flatMap((input) =>
+    input.kind === 'point' ? [input.lon, input.lat] : [input.column],
+  )
+  const isHeader = needed.every((column) => names[column] === fields[column]?.trim().toLowerCase())
+  const absent = needed.filter((column) => column >= fields.length).map((column) => JSON.stringify(names[column]))
+  if (!isHeader && absent.length === 0 && fields.length <= names.length) return
+  const found = `line ${line} has ${formatCount(fields.length, 'field')}: ${shown(fields)}`
+  throw new SourceError(
+    '',
+    isHeader
+      ? `line ${line} is a header: leave out --columns, which is for files without one`
+      : absent.length > 0
+        ? `--columns names ${absent.join(' and ')}, but ${found}`
+        : `--columns names ${formatCount(names.length, 'column')}, but ${found}; name every column of the file in its order, or leave out --columns if the file has a header`,
+  )
+}
+
+function shown(names: readonly string[]): string {
+  return names
+    .slice(0, 8)
+    .map((name) => JSON.stringify(name.slice(0, 20)))
+    .join(', ')
+}
+
+/** @param line line of the header; undefined if the names are those of `--columns` */
+async function readHeader(header: readonly string[], line: number | undefined): Promise<Columns> {
   const names = header.map((name) => name.trim().toLowerCase())
   const inputs = new Map<string, InputColumns>()
   for (const member of ['', ...MEMBERS]) {
@@ -196,11 +272,11 @@ async function readHeader(header: readonly string[], line: number): Promise<Colu
   }
   if (inputs.size > 1) inputs.delete('') // columns such as `geometry_wkt` take precedence
   if (inputs.size === 0) {
-    const shownNames = names.slice(0, 8).map((name) => JSON.stringify(name.slice(0, 20)))
+    const where = line === undefined ? '--columns has' : `line ${line}: the header has`
     throw new SourceError(
-      `line ${line}`,
-      `the header has no known geometry column, found ${shownNames.join(', ')}: name two columns lon and lat, or one wkt or uid, ` +
-        'or give the names with --columns lon,lat',
+      '',
+      `${where} no known geometry column, found ${shown(names)}: name two columns lon and lat, or one wkt or uid` +
+        `${line === undefined ? '' : ', or give the names with --columns lon,lat if the file has no header'}`,
     )
   }
   const readText = [...inputs.values()].some(({ kind }) => kind === 'text') ? await loadNotationReader() : undefined
@@ -218,13 +294,16 @@ function findInputColumns(names: readonly string[], prefix: string): InputColumn
   return uid >= 0 ? { kind: 'uid', column: uid } : undefined
 }
 
-function readRow({ fields, line }: CsvRecord, columns: Columns): SourceItem {
+/** Reads a row as an item. */
+export function readRow({ fields, line }: CsvRecord, columns: Columns): SourceItem {
   const { header, names, inputs } = columns
   const id = fields[columns.id]
   const row = { columns: header, fields }
   const base = { place: `line ${line}`, row, ...(id === undefined || id === '' ? {} : { id }) }
-  if (fields.length > names.length)
-    return { ...base, fault: `has ${fields.length} fields, but the header has ${names.length}` }
+  if (fields.length > names.length) {
+    const hint = ': quote a field that contains the separator, and write numbers with a decimal point'
+    return { ...base, fault: `has ${fields.length} fields, but the header has ${names.length}${hint}` }
+  }
   const members: Record<string, unknown> = {}
   for (const [member, inputColumns] of inputs) {
     const read = readRowInput(fields, inputColumns, columns)
@@ -233,9 +312,9 @@ function readRow({ fields, line }: CsvRecord, columns: Columns): SourceItem {
   }
   const radius = fields[columns.radius]
   if (radius !== undefined && radius.trim() !== '') {
-    if (!Number.isFinite(Number(radius)))
-      return { ...base, fault: `column "radius": ${JSON.stringify(radius)} is not a number` }
-    members['radius'] = Number(radius)
+    const radiusMeters = parseDecimal(radius)
+    if (radiusMeters === undefined) return { ...base, fault: `column "radius": ${notANumber(radius, '500')}` }
+    members['radius'] = radiusMeters
   }
   const isSingle = '' in members
   const value = isSingle && Object.keys(members).length === 1 ? members[''] : renameInput(members)

@@ -138,28 +138,12 @@ export async function* jsonItems(texts: AsyncIterable<string>): AsyncGenerator<S
 }
 
 /** Reads one document per line. An invalid line does not affect the others. */
-export async function* jsonLineItems(
-  texts: AsyncIterable<string>,
-  { keepsLines = false }: { readonly keepsLines?: boolean | undefined } = {},
-): AsyncGenerator<SourceItem[], void, undefined> {
-  const read = keepsLines ? keepLine : parseLine
-  for await (const lines of splitLines(texts)) yield lines.flatMap(read)
+export async function* jsonLineItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem[], void, undefined> {
+  for await (const lines of splitLines(texts)) yield lines.flatMap(parseLine)
 }
 
-function keepLine(line: Line): SourceItem | SourceItem[] {
-  const { text, number } = line
-  // With an escape, the text could hide the type of a collection.
-  const isOneItem = text.startsWith('{') && !text.includes('\\') && !text.includes('"FeatureCollection"')
-  return isOneItem ? { place: `line ${number}`, line: text } : parseLine(line)
-}
-
-/** Parses the line of an item that was not parsed. */
-export function parseLineItem({ place, line }: SourceItem): SourceItem {
-  const [item] = parseItems({ text: line!, line: 0 })
-  return { ...item, place }
-}
-
-function parseLine({ text, number }: Line): SourceItem[] {
+/** Parses a line. It has no item if it is blank, and several if it is a FeatureCollection. */
+export function parseLine({ text, number }: Line): SourceItem[] {
   // RFC 8142 puts a record separator before each text.
   const line = text.startsWith('\u001e') ? text.slice(1) : text
   return line.trim() === '' ? [] : parseItems({ text: line, line: number })

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { MAX_ITEM_CHARACTERS, SourceError } from './source-item.ts'
 
@@ -63,17 +64,92 @@ export function countedBytes(all: AsyncIterable<Uint8Array>, before: ReadBytes |
  * @throws {SourceError} on invalid UTF-8
  */
 export async function* decodeText(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decode = (piece?: Uint8Array) => {
-    try {
-      return piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true })
-    } catch {
-      throw new SourceError('', 'not UTF-8 text: save it as UTF-8')
-    }
+  let rest: Uint8Array = new Uint8Array(0)
+  let isStart = true
+  for await (const piece of pieces) {
+    const bytes = rest.length === 0 ? toBuffer(piece) : Buffer.concat([rest, piece])
+    const end = endOfCharacters(bytes)
+    rest = bytes.subarray(end)
+    if (end === 0) continue
+    const text = requireUtf8(bytes.subarray(0, end)).toString('utf8')
+    yield isStart && text.startsWith('\ufeff') ? text.slice(1) : text
+    isStart = false
   }
-  for await (const piece of pieces) yield decode(piece)
-  const remainder = decode()
-  if (remainder !== '') yield remainder
+  requireUtf8(rest)
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Returns the end of the last character of which all bytes are there. A character has at most four. */
+function endOfCharacters(bytes: Uint8Array): number {
+  for (let count = 1; count <= Math.min(3, bytes.length); count++) {
+    const byte = bytes[bytes.length - count]!
+    if (byte < 0x80) break
+    if (byte < 0xc0) continue
+    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    return length > count ? bytes.length - count : bytes.length
+  }
+  return bytes.length
+}
+
+function requireUtf8<T extends Uint8Array>(bytes: T): T {
+  if (isUtf8(bytes)) return bytes
+  throw new SourceError('', 'not UTF-8 text: save it as UTF-8')
+}
+
+/** Where a line is among others, without its end. */
+export interface LineRange {
+  readonly start: number
+  readonly end: number
+  /** Line number, from 1. */
+  readonly number: number
+}
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+/**
+ * Splits a text into lines as `splitLines` does, but does not decode them. Yields the lines that end in one piece together.
+ *
+ * @throws {SourceError} on invalid UTF-8, and on a line that is too long
+ */
+export async function* byteLines(
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly bytes: Buffer; readonly lines: readonly LineRange[] }, void, undefined> {
+  let open: Uint8Array[] = []
+  let openBytes = 0
+  let number = 0
+  const cut = (bytes: Buffer): LineRange[] => {
+    requireUtf8(bytes)
+    const lines: LineRange[] = []
+    const hasMark = number === 0 && BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)
+    for (let start = hasMark ? BYTE_ORDER_MARK.length : 0; start < bytes.length; ) {
+      const lineFeed = bytes.indexOf(LINE_FEED, start)
+      const next = lineFeed < 0 ? bytes.length : lineFeed + 1
+      const end = lineFeed < 0 ? bytes.length : lineFeed
+      const hasReturn = end > start && bytes[end - 1] === CARRIAGE_RETURN
+      lines.push({ start, end: hasReturn ? end - 1 : end, number: ++number })
+      start = next
+    }
+    return lines
+  }
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf(LINE_FEED) + 1
+    if (end > 0) {
+      const bytes = Buffer.concat([...open, piece.subarray(0, end)])
+      yield { bytes, lines: cut(bytes) }
+      open = []
+      openBytes = 0
+    }
+    open.push(piece.subarray(end))
+    openBytes += piece.length - end
+    if (openBytes > MAX_ITEM_CHARACTERS) throw new SourceError(`line ${number + 1}`, 'is longer than 32 MiB')
+  }
+  const bytes = Buffer.concat(open)
+  yield { bytes, lines: cut(bytes) }
 }
 
 export interface Line {

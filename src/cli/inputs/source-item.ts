@@ -1,3 +1,4 @@
+import { parseDecimal } from '../../base/decimal.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Notation } from '../../geometry/notation.ts'
 import type { Geometry, Point } from '../../types/generated.ts'
@@ -14,8 +15,6 @@ export interface SourceItem {
   readonly id?: string | number
   /** The row of a table, unchanged. */
   readonly row?: TableRow
-  /** The line of an item that was not parsed. `parseLineItem` parses it. */
-  readonly line?: string
 }
 
 /** A row of a table as text. It may have more or fewer fields than the table has columns. */
@@ -46,9 +45,8 @@ export function parsePoint(
   latitude: string,
 ): { readonly value: Point } | { readonly fault: string } {
   const read = (text: string, name: string, limit: number): number | string => {
-    const value = Number(text)
-    if (text.trim() === '' || !Number.isFinite(value))
-      return `${name} ${JSON.stringify(text.slice(0, 40))} is not a number`
+    const value = parseDecimal(text)
+    if (value === undefined) return `${name} ${notANumber(text, limit === 180 ? '2.3522' : '48.8566')}`
     if (Math.abs(value) <= limit) return value
     const hint = limit === 90 && Math.abs(value) <= 180 ? ' (are longitude and latitude swapped?)' : ''
     return `${name} ${value} is outside -${limit}..${limit}${hint}`
@@ -57,6 +55,16 @@ export function parsePoint(
   const lat = read(latitude, 'latitude', 90)
   if (typeof lon === 'string') return { fault: lon }
   return typeof lat === 'string' ? { fault: lat } : { value: { type: 'Point', coordinates: [lon, lat] } }
+}
+
+/** Says why `parseDecimal` rejects a text, and what would work. */
+export function notANumber(text: string, example: string): string {
+  if (text.trim() === '') return `is empty: write a number such as ${example}`
+  const found = JSON.stringify(text.slice(0, 40))
+  const withPoint = text.trim().replace(',', '.')
+  return withPoint !== text.trim() && parseDecimal(withPoint) !== undefined
+    ? `${found} has a decimal comma: write ${withPoint}`
+    : `${found} is not a decimal number such as ${example}`
 }
 
 /** Limits of one geometry from a file or the command line. The service has its own limits. */

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import { usage } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { csvItems } from './csv-source.ts'
@@ -13,8 +13,6 @@ export interface SourceOptions {
   readonly format?: Format | undefined
   /** Column names of a table without a header. */
   readonly columns?: string | undefined
-  /** True: lines of JSON are not parsed, except for those with several items. */
-  readonly keepsLines?: boolean | undefined
 }
 
 const EXTENSIONS: Readonly<Record<string, Format>> = {
@@ -27,7 +25,17 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
   '.gpx': 'gpx',
   '.wkt': 'wkt',
 }
+/** Formats that are not read, with their names. GDAL converts them. */
+const OTHER_FORMATS: Readonly<Record<string, string>> = {
+  '.gpkg': 'a GeoPackage',
+  '.shp': 'a Shapefile',
+  '.fgb': 'FlatGeobuf',
+  '.kml': 'KML',
+  '.gml': 'GML',
+}
 const HEAD_CHARACTERS = 65_536
+/** Large enough that reading takes little time, small enough that Ctrl-C is noticed soon. */
+const READ_BYTES = 262_144
 
 /** Reads all items of a text as a stream. Parameters and errors are those of `sourceGroups`. */
 export async function* sourceItems(
@@ -50,9 +58,18 @@ export async function* sourceGroups(
   name: string,
   options: SourceOptions = {},
 ): AsyncGenerator<readonly SourceItem[], void, undefined> {
-  try {
+  requireKnownFormat(name, options)
+  async function* groups() {
     const { head, pieces: texts } = await peek(decodeText(pieces), HEAD_CHARACTERS)
     yield* READERS[sourceFormat(name, head.join(''), options)](texts, options)
+  }
+  yield* withFileName(name, groups())
+}
+
+/** Yields what a reader of a file yields, and adds the name of the file to its errors. */
+export async function* withFileName<T>(name: string, all: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* all
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
     throw usage(`${name}: ${error.message}`, error)
@@ -69,13 +86,25 @@ const READERS: Readonly<
   wkt: wktItems,
 }
 
+/** @throws {CommandError} if the name is that of a format that is not read */
+function requireKnownFormat(name: string, { format }: SourceOptions): void {
+  const other = OTHER_FORMATS[extname(name).toLowerCase()]
+  if (other === undefined || format !== undefined) return
+  const converted = `${basename(name, extname(name))}.geojsonl`
+  throw usage(
+    `${name}: is ${other}, which is not read; convert it: ogr2ogr -f GeoJSONSeq -t_srs EPSG:4326 ${converted} ${name}`,
+  )
+}
+
 /**
  * Returns the format of a text: the given one, or that of the file's name, or the one that the text begins like.
  *
  * @param head the first `HEAD_CHARACTERS` of the text
+ * @throws {CommandError} if the name is that of a format that is not read
  */
-export function sourceFormat(name: string, head: string, { format }: SourceOptions): Format {
-  return format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head)
+export function sourceFormat(name: string, head: string, options: SourceOptions): Format {
+  requireKnownFormat(name, options)
+  return options.format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head)
 }
 
 function detectFormat(head: string): Format {
@@ -101,7 +130,9 @@ async function* wktItems(texts: AsyncIterable<string>): AsyncGenerator<SourceIte
  */
 export async function* readFileBytes(file: string, terminal: Terminal): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* file === '-' ? terminal.input : createReadStream(file, { signal: terminal.signal })
+    yield* file === '-'
+      ? terminal.input
+      : createReadStream(file, { signal: terminal.signal, highWaterMark: READ_BYTES })
   } catch (error) {
     if (terminal.signal.aborted) throw terminal.signal.reason
     const { code, message } = error as NodeJS.ErrnoException

@@ -1,0 +1,107 @@
+import type { PackedBytes } from '../../base/bytes.ts'
+import { toInput } from '../../client/forms.ts'
+import type { LineRange } from '../inputs/pieces.ts'
+import { SourceError } from '../inputs/source-item.ts'
+import { type Entry, GROUP_ITEMS, type ItemRule, type ShownItem } from './feeder.ts'
+
+/** Items of a file as bytes, for the engine in this process. Valid until the next group is taken. */
+export interface PackedGroup {
+  /** Operations as JSON. An invalid item is empty, so the engine rejects it. */
+  readonly items: PackedBytes
+  /** Returns what a table of results shows of the item at an index. */
+  shown(index: number): ShownItem
+  /** Parses an item, which finds every fault. */
+  read(index: number): Entry
+}
+
+const INITIAL_BYTES = 65_536
+
+/** Collects the items of a group in one buffer. An object and a string for each took longer than computing its result. */
+export class ItemPacker {
+  readonly #offsets = new Uint32Array(GROUP_ITEMS + 1)
+  #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES)
+  /** The items that had to be parsed, by index. */
+  #parsed = new Map<number, Entry>()
+  #count = 0
+
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
+  get isFull(): boolean {
+    return this.#count === GROUP_ITEMS
+  }
+
+  /** Adds an item that was parsed. */
+  addEntry(entry: Entry): void {
+    this.#parsed.set(this.#count, entry)
+    this.addText(entry.item === undefined ? '' : JSON.stringify(entry.item))
+  }
+
+  addText(text: string): void {
+    const at = this.#reserve(3 * text.length)
+    this.#endItem(at + this.#bytes.write(text, at))
+  }
+
+  /** Adds an item that is a text and then a line without its first byte, a brace. */
+  addLine(text: string, bytes: Buffer, { start, end }: LineRange): void {
+    const at = this.#reserve(3 * text.length + end - start)
+    const middle = at + this.#bytes.write(text, at)
+    this.#endItem(middle + bytes.copy(this.#bytes, middle, start + 1, end))
+  }
+
+  /**
+   * Returns the items, and begins a new group.
+   *
+   * @param read parses an item that was added as text
+   */
+  take(read: (index: number) => Entry, shown: PackedGroup['shown'] = read): PackedGroup {
+    const offsets = this.#offsets.subarray(0, this.#count + 1)
+    const parsed = this.#parsed
+    this.#parsed = new Map()
+    this.#count = 0
+    return {
+      items: { buffer: this.#bytes.buffer, offsets },
+      shown,
+      read: (index) => parsed.get(index) ?? read(index),
+    }
+  }
+
+  /** Makes room for bytes. Returns where the next item begins. */
+  #reserve(bytes: number): number {
+    const at = this.#offsets[this.#count]!
+    if (at + bytes <= this.#bytes.length) return at
+    const larger = Buffer.allocUnsafeSlow(2 * (at + bytes))
+    this.#bytes.copy(larger, 0, 0, at)
+    this.#bytes = larger
+    return at
+  }
+
+  #endItem(at: number): void {
+    this.#offsets[++this.#count] = at
+  }
+}
+
+/**
+ * Returns the members that all items of a run share, as the beginning of a JSON object.
+ *
+ * @returns undefined if a fixed input is invalid; then every item gets its problem
+ */
+export function sharedMembers({ operation, fixed, radius }: ItemRule): Record<string, unknown> | undefined {
+  try {
+    return {
+      ...(operation === 'mixed' ? {} : { op: operation }),
+      ...(radius === undefined ? {} : { radius }),
+      ...Object.fromEntries(Object.entries(fixed).map(([name, input]) => [name, toInput(input)])),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+export const SHORTER = 'shorter than when the interrupted run read it: start again with --restart'
+
+/** @throws {SourceError} if the input has fewer items than an earlier run has done */
+export function requireItems(items: number, skippedItems: number): void {
+  if (items < skippedItems) throw new SourceError('', SHORTER)
+}

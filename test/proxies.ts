@@ -1,4 +1,4 @@
-/** nginx and HAProxy with the configuration files of `deploy/`, as processes in front of a test's service. */
+/** nginx, HAProxy and Caddy with the configuration files of `deploy/`, as processes in front of a test's service. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts'
 
 const deploy = resolve(import.meta.dirname, '../deploy')
 
-const PROGRAMS = { nginx: '/usr/sbin/nginx', haproxy: '/usr/sbin/haproxy' } as const
+const PROGRAMS = { nginx: '/usr/sbin/nginx', haproxy: '/usr/sbin/haproxy', caddy: '/usr/bin/caddy' } as const
 export type ProxyName = keyof typeof PROGRAMS
 
 /** The proxies that are installed on this machine. Each test file prints a missing one once. */
@@ -29,53 +29,112 @@ export interface ProxiedRequest {
 
 export interface RunningProxy {
   readonly port: number
+  /** Port that redirects to the other one, if the proxy has TLS and the file has such a port. */
+  readonly redirectPort: number
   /** Resolves to every request that the proxy saw. */
   stop(): Promise<readonly ProxiedRequest[]>
 }
 
+export interface ProxyOptions {
+  /** PEM files for TLS: the certificate with its key, and the two in files of their own. Without them the proxy has no TLS. */
+  readonly tls?: { readonly both: string; readonly certificate: string; readonly key: string }
+  /** Limit of the connections of one address; by default more than a test opens. */
+  readonly maxPerAddress?: number
+}
+
+/** What the test changes in a file of `deploy/`. */
+interface Setup extends ProxyOptions {
+  readonly folder: string
+  readonly port: number
+  readonly redirectPort: number
+  readonly servicePort: number
+}
+
+const FILES: Readonly<Record<ProxyName, (setup: Setup) => string>> = {
+  nginx: nginxFile,
+  haproxy: haproxyFile,
+  caddy: caddyFile,
+}
+const ARGUMENTS: Readonly<Record<ProxyName, (folder: string, file: string) => string[]>> = {
+  nginx: (folder, file) => ['-p', folder, '-e', 'stderr', '-c', file],
+  haproxy: (_, file) => ['-db', '-f', file],
+  caddy: (_, file) => ['run', '--config', file, '--adapter', 'caddyfile'],
+}
+/** Signals after which a proxy finishes pending requests and ends. */
+const STOP_SIGNALS = { nginx: 'SIGQUIT', haproxy: 'SIGUSR1', caddy: 'SIGTERM' } as const
+
 /**
- * Starts a proxy on 127.0.0.1 without TLS; the configuration file of `deploy/` is otherwise unchanged.
+ * Starts a proxy on 127.0.0.1. The configuration file of `deploy/` is unchanged except for its addresses, and for TLS if there are
+ * no certificates.
  *
  * @param servicePort port of the service on 127.0.0.1
  */
-export async function startProxy(name: ProxyName, servicePort: number): Promise<RunningProxy> {
+export async function startProxy(
+  name: ProxyName,
+  servicePort: number,
+  options: ProxyOptions = {},
+): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), `trigpoint-${name}-`))
-  const port = await freePort()
+  const [port, redirectPort] = [await freePort(), await freePort()]
   const file = join(folder, name)
-  writeFileSync(file, name === 'nginx' ? nginxFile(folder, port, servicePort) : haproxyFile(port, servicePort))
-  const args = name === 'nginx' ? ['-p', folder, '-e', 'stderr', '-c', file] : ['-db', '-f', file]
+  writeFileSync(file, FILES[name]({ maxPerAddress: 100_000, ...options, folder, port, redirectPort, servicePort }))
   // A file takes every line of the log; HAProxy drops lines that a full pipe does not take.
   const printed = join(folder, 'printed')
   const output = openSync(printed, 'a')
-  const child = spawn(PROGRAMS[name], args, { stdio: ['ignore', output, output] })
+  const child = spawn(PROGRAMS[name], ARGUMENTS[name](folder, file), {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+  })
   closeSync(output)
   const exited = new Promise<void>((done) => child.on('close', () => done()))
   await eventually(() => accepts(child, port, () => readFileSync(printed, 'utf8')))
   return {
     port,
+    redirectPort,
     async stop() {
-      // Both finish pending requests before they end.
-      child.kill(name === 'nginx' ? 'SIGQUIT' : 'SIGUSR1')
+      child.kill(STOP_SIGNALS[name])
       await exited
-      const log = readFileSync(name === 'nginx' ? join(folder, 'passed') : printed, 'utf8')
+      const log = readFileSync(name === 'haproxy' ? printed : join(folder, 'passed'), 'utf8')
       rmSync(folder, { recursive: true, force: true })
-      return log
-        .split('\n')
-        .filter((line) => line.startsWith('passed|'))
-        .map((line) => {
-          const [, requestId = '', responseId = '', status = ''] = line.split('|')
-          return { requestId, responseId, status }
-        })
+      const lines = log.split('\n').filter((line) => line !== '')
+      return name === 'caddy'
+        ? lines.map(readCaddyLine)
+        : lines.filter((line) => line.startsWith('passed|')).map(readLine)
     },
   }
 }
 
+function readLine(line: string): ProxiedRequest {
+  const [, requestId = '', responseId = '', status = ''] = line.split('|')
+  return { requestId, responseId, status }
+}
+
+function readCaddyLine(line: string): ProxiedRequest {
+  const { request, resp_headers: responseHeaders, status } = JSON.parse(line)
+  const idIn = (headers: Record<string, string[]> = {}) => headers['X-Request-Id']?.[0] ?? ''
+  return { requestId: idIn(request.headers), responseId: idIn(responseHeaders), status: String(status) }
+}
+
+/** Replaces a part of a file of `deploy/`, which has to be there. */
+function replaced(text: string, part: string | RegExp, by: string): string {
+  const result = text.replaceAll(part, by)
+  if (result === text) throw new Error(`there is no ${part} in the file`)
+  return result
+}
+
 /** The shipped file is a part of nginx's `http` block; the other lines are those that an unprivileged nginx needs. */
-function nginxFile(folder: string, port: number, servicePort: number): string {
-  const server = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
-    .replaceAll(/^ *ssl_.*\n/gm, '')
-    .replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+function nginxFile({ folder, port, redirectPort, servicePort, tls, maxPerAddress }: Setup): string {
+  let server = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
+  server = replaced(server, /^ *listen \[::\].*\n/gm, '')
+  server = replaced(server, 'listen 80;', `listen 127.0.0.1:${redirectPort};`)
+  server = replaced(server, 'listen 443 ssl;', `listen 127.0.0.1:${port}${tls === undefined ? '' : ' ssl'};`)
+  server = replaced(server, '127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+  server = replaced(server, 'addresses 256', `addresses ${maxPerAddress}`)
+  if (tls === undefined) server = replaced(server, /^ *ssl_.*\n/gm, '')
+  else {
+    server = replaced(server, '/etc/ssl/trigpoint.pem', tls.certificate)
+    server = replaced(server, '/etc/ssl/trigpoint.key', tls.key)
+  }
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   )
@@ -88,21 +147,37 @@ ${server}}
 }
 
 /** HAProxy has one thread here: with two, a line that one logs while the other writes is dropped. */
-function haproxyFile(port: number, servicePort: number): string {
-  return readFileSync(join(deploy, 'haproxy.cfg'), 'utf8')
-    .replace('global\n', 'global\n  nbthread 1\n  hard-stop-after 15s\n  log stdout format raw daemon\n')
-    .replace('  mode http\n', '  mode http\n  log global\n')
-    .replace(
-      'frontend public\n',
-      `frontend public
+function haproxyFile({ port, redirectPort, servicePort, tls, maxPerAddress }: Setup): string {
+  let text = readFileSync(join(deploy, 'haproxy.cfg'), 'utf8')
+  text = replaced(text, 'global\n', 'global\n  nbthread 1\n  hard-stop-after 15s\n  log stdout format raw daemon\n')
+  text = replaced(text, '  mode http\n', '  mode http\n  log global\n')
+  text = replaced(
+    text,
+    'frontend public\n',
+    `frontend public
   http-request capture req.hdr(X-Request-Id) len 64
   capture response header X-Request-Id len 64
   log-format "passed|%[capture.req.hdr(0)]|%[capture.res.hdr(0)]|%ST"
 `,
-    )
-    .replace('maxconn 8000', 'maxconn 500')
-    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
-    .replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+  )
+  text = replaced(text, 'maxconn 8000', 'maxconn 500')
+  text = replaced(text, 'gt 256', `gt ${maxPerAddress}`)
+  text = replaced(text, '127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+  text = replaced(text, 'bind :80', `bind 127.0.0.1:${redirectPort}`)
+  const secure = tls === undefined ? '' : ` ssl crt ${tls.both}`
+  text = replaced(text, /bind :443 .*/g, `bind 127.0.0.1:${port}${secure}`)
+  return tls === undefined ? replaced(text, /^ *http-request redirect .*\n/gm, '') : text
+}
+
+/** Caddy has no limit for the connections of one address. */
+function caddyFile({ folder, port, servicePort, tls }: Setup): string {
+  let text = readFileSync(join(deploy, 'Caddyfile'), 'utf8')
+  text = replaced(text, '\tservers {\n', '\tadmin off\n\tauto_https off\n\tgrace_period 15s\n\tservers {\n')
+  text = replaced(text, '127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+  const address = `${tls === undefined ? 'http' : 'https'}://:${port}`
+  const secure = tls === undefined ? '' : `\n\ttls ${tls.certificate} ${tls.key}`
+  const log = `\n\tlog {\n\t\toutput file ${folder}/passed\n\t\tformat json\n\t}`
+  return replaced(text, 'trigpoint.example {', `${address} {\n\tbind 127.0.0.1${secure}${log}`)
 }
 
 function freePort(): Promise<number> {

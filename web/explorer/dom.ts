@@ -1,4 +1,5 @@
 /** Creates and updates DOM elements without a framework. */
+import { clip, visibleText } from '../../src/base/text.ts'
 
 export type Child = Node | string | number | undefined | null | false | readonly Child[]
 
@@ -64,13 +65,14 @@ export function announce(text: string): void {
 /** Shows a short message at the bottom of the window and announces it. */
 export function toast(text: string): void {
   document.querySelector('.toast')?.remove()
-  const element = h('div', { class: 'toast' }, text)
+  const element = h('div', { class: 'toast' }, visibleText(clip(text, MAX_TOAST)))
   document.body.append(element)
-  announce(text)
+  announce(element.textContent ?? '')
   setTimeout(() => element.remove(), TOAST_MS)
 }
 
 const TOAST_MS = 2400
+const MAX_TOAST = 200
 
 /** Copies text to the clipboard and shows whether that worked. */
 export async function copy(text: string, what: string): Promise<void> {

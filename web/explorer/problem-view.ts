@@ -1,3 +1,4 @@
+import { visibleText } from '../../src/base/text.ts'
 import { ApiError } from '../../src/client/client.ts'
 import { h } from './dom.ts'
 
@@ -20,14 +21,19 @@ export function problemView(error: unknown): HTMLElement {
       // `#` is the whole request, which adds nothing.
       pointer === '#' ? undefined : h('span', { class: 'pointer' }, pointer),
       // The first error often repeats the detail of the problem.
-      problem.detail.endsWith(detail) ? undefined : ` ${detail}`,
+      problem.detail.endsWith(detail) ? undefined : h('bdi', {}, ` ${visibleText(detail)}`),
       hint === undefined ? undefined : h('span', { class: 'hint' }, ` ${hint}.`),
     ),
   )
   return h(
     'div',
     { class: 'note bad', role: 'alert' },
-    h('p', {}, h('strong', {}, `${problem.title} (${problem.status}). `), `${problem.detail}.`),
+    h(
+      'p',
+      {},
+      h('strong', {}, `${problem.title} (${problem.status}). `),
+      h('bdi', {}, `${visibleText(problem.detail)}.`),
+    ),
     items.length > 0 && h('ul', { class: 'stack' }, items),
     retryAfterSeconds !== undefined && h('p', {}, `Try again in ${formatWait(retryAfterSeconds)}.`),
     problem.type.startsWith('http') && h('p', {}, h('a', { href: problem.type }, 'What this means')),

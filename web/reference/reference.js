@@ -168,7 +168,7 @@ async function send(form) {
       element('span', { class: `status ${response.ok ? 'good' : 'bad'}` }, String(response.status)),
       ` ${response.headers.get('content-type') ?? ''}`,
     )
-    const shown = pretty(text)
+    const shown = visibleText(pretty(text))
     reply.replaceChildren(
       status,
       element(
@@ -176,6 +176,7 @@ async function send(form) {
         { class: 'code-block', tabindex: '0' },
         shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown,
       ),
+      ...(shown.length > MAX_SHOWN ? [cutNote(shown.length, method === 'GET' ? address : undefined)] : []),
     )
   } catch (error) {
     output.textContent = ''
@@ -183,6 +184,25 @@ async function send(form) {
   }
   reply.hidden = false
   button.disabled = false
+}
+
+/** Says that a response is cut, with a link to the whole one if a link can send the request. */
+function cutNote(length, address) {
+  const words = `The first ${MAX_SHOWN.toLocaleString('en')} of ${length.toLocaleString('en')} characters. `
+  return element(
+    'p',
+    { class: 'quiet' },
+    words,
+    address === undefined ? '' : element('a', { href: address }, 'Show all'),
+  )
+}
+
+/** Escapes characters that cannot be seen or that change the direction of text, as JSON allows: a record may contain any of them. */
+function visibleText(text) {
+  return text.replace(
+    /[\u007f-\u009f\u00ad\u180e\u200b\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function pretty(text) {

@@ -28,11 +28,19 @@ async function run() {
     const text = variables.value.trim()
     const { code, answer } = await send({ query: query.value, variables: text === '' ? {} : JSON.parse(text) })
     status.textContent = `(${code})`
-    result.value = JSON.stringify(answer, null, 2)
+    result.value = visibleJson(JSON.stringify(answer, null, 2))
   } catch (error) {
     status.textContent = '(failed)'
     result.value = String(error)
   }
+}
+
+/** Escapes characters that cannot be seen or that change the direction of text, as JSON allows: a record may contain any of them. */
+function visibleJson(json) {
+  return json.replace(
+    /[\u007f-\u009f\u00ad\u180e\u200b\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function typeText({ name, kind, ofType }) {

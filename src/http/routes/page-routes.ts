@@ -1,5 +1,7 @@
 /** Routes for people, the index of all routes, and the page that browsers get for an unknown path. */
 import { PROBLEMS, type ProblemData, ProblemError } from '../../base/problem.ts'
+import { clip, escapeHtml, visibleText } from '../../base/text.ts'
+import { PAGE_STYLE } from '../../service/records/ogc-pages.ts'
 import type { Identity } from '../../service/services.ts'
 import type { RequestState } from '../access/request-state.ts'
 import { openApiText } from '../openapi/document.ts'
@@ -128,16 +130,12 @@ export function rootHtml({ baseUrl, identity, routes }: RootPage): string {
       `<tr><td>${method}</td><td>${escapeHtml(path)}</td><td>${escapeHtml(summary)}</td></tr>`,
   )
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${TITLE}</title>
-<style>body{font-family:sans-serif;margin:2rem auto;max-width:50rem}td{padding:.2rem .8rem .2rem 0}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${TITLE}</title>
+<style>${PAGE_STYLE}</style></head>
 <body><h1>${TITLE}</h1><p>${escapeHtml(DESCRIPTION)}.</p>
 <p>Attester ${escapeHtml(identity.attester)} at ${escapeHtml(baseUrl)}</p>
 <table>${rows.join('\n')}</table></body></html>
 `
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
 /** The built page, in which the path replaces a placeholder. */
@@ -180,7 +178,7 @@ async function loadPage(pages: Assets, path: string): Promise<RouteResult> {
   const { ETag: _, ...headers } = page.headers ?? {}
   return {
     ...page,
-    json: Buffer.from(html.replace(PLACEHOLDER, () => escapeHtml(path.slice(0, MAX_SHOWN_CHARACTERS)))),
+    json: Buffer.from(html.replace(PLACEHOLDER, () => escapeHtml(visibleText(clip(path, MAX_SHOWN_CHARACTERS))))),
     status: PROBLEMS['not-found'].status,
     headers: { ...headers, 'Cache-Control': 'no-store', Vary: 'Accept' },
   }

@@ -1,5 +1,8 @@
 /** Turns results and problems into HTTP responses; nothing else does. */
+import { createHash } from 'node:crypto'
 import { type InvalidPart, PROBLEMS, type ProblemData } from '../../base/problem.ts'
+import { clip } from '../../base/text.ts'
+import { PAGE_STYLE } from '../../service/records/ogc-pages.ts'
 import { type RateStatus, secondsUntil } from '../access/rate-limit.ts'
 import type { HeaderBlock, ResponseData } from '../transport/port.ts'
 
@@ -47,8 +50,12 @@ const SECURITY = [
   ['Cache-Control', 'no-store'],
 ] as const
 
-/** Pages that the service builds itself load nothing. */
-const CONTENT_POLICY = ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"] as const
+/** Pages that the service builds itself load nothing, and have only the style of `PAGE_STYLE`. */
+const CONTENT_POLICY = [
+  'Content-Security-Policy',
+  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(PAGE_STYLE).digest('base64')}'; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+] as const
 
 /** The API is public and has no cookies, so any page may read it. */
 const CORS = [
@@ -240,15 +247,6 @@ function clipPart({ pointer, detail, code, hint }: InvalidPart): InvalidPart {
 
 /** Maximum UTF-16 units of a problem's detail: it quotes the client's input, but does not echo all of it. */
 export const MAX_DETAIL = 400
-
-/** Cuts a text to at most `length` UTF-16 units, between two code points; an ellipsis marks the cut. */
-export function clip(text: string, length: number): string {
-  if (text.length <= length) return text
-  let end = Math.max(0, length - 1)
-  // A high surrogate at the cut would lose its other half, so it goes too.
-  if (end > 0 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
-  return `${text.slice(0, end)}…`
-}
 
 /** Returns true for paths whose errors have the shape of the record API (decisions 43 and 90). */
 export function isRecordPath(path: string): boolean {

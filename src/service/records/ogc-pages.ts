@@ -1,17 +1,29 @@
 /** The resources of OGC API Features as pages for people, built from their JSON. The pages have no script. */
+import { clip, escapeHtml, visibleText } from '../../base/text.ts'
 
 /** Members of a feature's properties that a list of features shows, in this order. */
 const COLUMNS = ['chain', 'event_timestamp', 'location_type', 'memo', 'prover', 'revoked', 'finalized'] as const
-const MAX_TEXT = 80
+/** Longest text in a cell of the list of features, in UTF-16 units. */
+const MAX_CELL = 80
+/** Longest text within a member, and longest member. */
+const MAX_TEXT = 600
+const MAX_MEMBER = 12_000
 
-// The colours of web/styles/tokens.css, light and dark.
-const STYLE = `
+/**
+ * The style of pages that the service builds itself. Their policy allows no other. The colours are those of
+ * web/styles/tokens.css, light and dark.
+ */
+export const PAGE_STYLE = `
 :root{color-scheme:light dark;--paper:#f6f5f0;--surface:#fff;--line:#dddad0;--ink:#14181b;--quiet:#434b52;--accent:#1d4ed8}
-@media(prefers-color-scheme:dark){:root{--paper:#14181b;--surface:#1d2226;--line:#3a4147;--ink:#f0eee7;--quiet:#b5b1a4;--accent:#9db7ff}}
-body{background:var(--paper);color:var(--ink);font:0.9375rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}
-a{color:var(--accent)}table{background:var(--surface);border-collapse:collapse;display:block;overflow-x:auto}
-td,th{border:1px solid var(--line);padding:.3rem .6rem;text-align:left;vertical-align:top}th{color:var(--quiet);font-weight:500}
-pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}`
+@media(prefers-color-scheme:dark){:root{--paper:#0e1215;--surface:#151a1e;--line:#262e34;--ink:#eef1f2;--quiet:#b9c2c8;--accent:#86a8ff}}
+*{box-sizing:border-box}
+body{background:var(--paper);color:var(--ink);font:0.9375rem/1.5 system-ui,sans-serif;margin:1.5rem auto 3rem;max-width:70rem;padding:0 1rem}
+h1,h2{line-height:1.25;overflow-wrap:anywhere}h1{font-size:1.5rem;margin:.5rem 0 1rem}h2{font-size:1.125rem;margin:2rem 0 .75rem}
+a{color:var(--accent)}nav ul{padding-left:1.25rem}nav small{color:var(--quiet);overflow-wrap:anywhere}
+.table{overflow-x:auto}table{background:var(--surface);border-collapse:collapse;width:100%}
+td,th{border:1px solid var(--line);padding:.35rem .6rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}th{color:var(--quiet);font-weight:500}
+.list :is(td,th){min-width:6rem}.list td{font-variant-numeric:tabular-nums}th[scope=row]{min-width:7rem;width:1%}
+pre{font:0.8125rem/1.5 ui-monospace,monospace;margin:0;white-space:pre-wrap;overflow-wrap:anywhere}`
 
 interface Link {
   readonly rel: string
@@ -37,29 +49,35 @@ export function resourcePage(title: string, json: string, home: string): string 
   ]
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>
-<style>${STYLE}</style></head>
-<body><p><a href="${escapeHtml(home)}">OGC API</a></p><h1>${escapeHtml(title)}</h1>
+<style>${PAGE_STYLE}</style></head>
+<body><header><a href="${escapeHtml(home)}">OGC API</a></header><main><h1>${escapeHtml(title)}</h1>
 ${parts.join('\n')}
-</body></html>
+</main></body></html>
 `
 }
 
 function linkList(links: readonly Link[]): string {
   const items = links.map(
     ({ rel, href, type = '', title = rel }) =>
-      `<li><a rel="${escapeHtml(rel)}" href="${escapeHtml(href)}">${escapeHtml(title)}</a> (${escapeHtml(type)})</li>`,
+      `<li><a rel="${escapeHtml(rel)}" href="${escapeHtml(href)}">${escapeHtml(title)}</a> <small>${escapeHtml(type)}</small></li>`,
   )
-  return `<ul>${items.join('\n')}</ul>`
+  return `<nav aria-label="Links"><ul>${items.join('\n')}</ul></nav>`
 }
 
+/** Shows each member as text. Long texts are cut, because the JSON has them in full. */
 function memberTable(members: Json): string {
-  const rows = Object.entries(members).map(
-    ([name, value]) =>
-      `<tr><th scope="row">${escapeHtml(name)}</th><td><pre>${escapeHtml(
-        typeof value === 'string' ? value : JSON.stringify(value, undefined, 1),
-      )}</pre></td></tr>`,
-  )
-  return `<table>${rows.join('\n')}</table>`
+  let isCut = false
+  const cut = (text: string, length: number) => {
+    isCut ||= text.length > length
+    return clip(text, length)
+  }
+  const cutText = (_: string, value: unknown) => (typeof value === 'string' ? cut(value, MAX_TEXT) : value)
+  const rows = Object.entries(members).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value, cutText, 1)
+    return `<tr><th scope="row">${escapeHtml(name)}</th><td><pre>${isolated(cut(text, MAX_MEMBER))}</pre></td></tr>`
+  })
+  const table = `<div class="table"><table>${rows.join('\n')}</table></div>`
+  return isCut ? `<p>Long texts are cut here. <a href="?f=json">The JSON has them in full.</a></p>${table}` : table
 }
 
 interface Feature {
@@ -69,14 +87,16 @@ interface Feature {
 
 function featureTable(features: readonly Feature[], home: string): string {
   const rows = features.map(({ id, properties }) => {
-    const cells = COLUMNS.map((name) => `<td>${escapeHtml(String(properties[name] ?? '').slice(0, MAX_TEXT))}</td>`)
+    const cells = COLUMNS.map((name) => `<td>${isolated(clip(String(properties[name] ?? ''), MAX_CELL))}</td>`)
     const href = `${home}/collections/location-records/items/${id}`
     return `<tr><td><a href="${escapeHtml(href)}">${id.slice(0, 10)}…</a></td>${cells.join('')}</tr>`
   })
   const head = ['uid', ...COLUMNS].map((name) => `<th scope="col">${name}</th>`).join('')
-  return `<h2>Features</h2><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`
+  return `<h2 id="features">Features</h2><div class="table list" role="region" aria-labelledby="features" tabindex="0">
+<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+/** Shows text of anyone. Its direction does not affect the text around it. */
+function isolated(text: string): string {
+  return `<bdi>${escapeHtml(visibleText(text))}</bdi>`
 }

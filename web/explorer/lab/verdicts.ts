@@ -1,8 +1,12 @@
 /** Shows the verdicts of the service on a proof: four dimensions, and every check of every stamp. */
+import { clip, visibleText } from '../../../src/base/text.ts'
 import type { EvidenceCheck, StampResult, VerifyProofResponse } from '../../../src/types/generated.ts'
 import { h } from '../dom.ts'
 import { decimal, shortMeters } from '../format.ts'
 import { icon } from '../icons.ts'
+
+/** Longest reason, which may quote a stamp. */
+const MAX_REASON = 400
 
 export function dimensionCards({ credibility }: VerifyProofResponse): HTMLElement {
   const { spatial, temporal, validity, independence } = credibility.dimensions
@@ -97,8 +101,8 @@ function checkItem(name: string, status: 'pass' | 'fail' | 'skip', text: string)
     'li',
     { class: `check ${status}` },
     icon(status === 'pass' ? 'check' : status === 'fail' ? 'cross' : 'warn'),
-    h('span', { class: 'check-name' }, name, h('span', { class: 'sr-only' }, ` ${word}`)),
-    h('span', { class: 'check-detail' }, text),
+    h('span', { class: 'check-name' }, visibleText(name), h('span', { class: 'sr-only' }, ` ${word}`)),
+    h('span', { class: 'check-detail' }, h('bdi', {}, visibleText(clip(text, MAX_REASON)))),
   )
 }
 

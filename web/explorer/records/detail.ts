@@ -1,17 +1,25 @@
+import { clip, visibleText } from '../../../src/base/text.ts'
 import type { LocationRecord } from '../../../src/types/generated.ts'
 import { encodeDraft } from '../compute/share.ts'
 import { h } from '../dom.ts'
-import { fact, hexButton } from '../facts.ts'
+import { fact, foldedText, foreignText, hexButton } from '../facts.ts'
 import { timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import { goTo } from '../router.ts'
 import { explorerAddress, geometryOfRecord, isMadeUp, placeText } from './place.ts'
 
-/** Shows all fields of one record. */
+/** Longest texts before they are cut, in UTF-16 units. */
+const MAX_TITLE = 140
+const MAX_NAME = 80
+const MAX_FACT = 300
+const MAX_LOCATION = 8000
+
+/** Shows all fields of one record. Its attester may have written anything into them. */
 export function recordDetail(record: LocationRecord, close: () => void): HTMLElement {
   const address = explorerAddress(record)
   const payloads = record.recipe_types.map((type, index) => `${type}: ${bytesOf(record.recipe_payloads[index])}`)
-  const media = record.media_types.map((type, index) => `${type}: ${(record.media_data[index] ?? '').slice(0, 120)}`)
+  const media = record.media_types.map((type, index) => `${type}: ${record.media_data[index] ?? ''}`)
+  const memo = record.memo ?? ''
   const use = h('button', { class: 'button', type: 'button', onclick: () => void open(record) }, 'Measure from here')
   return h(
     'section',
@@ -19,7 +27,7 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
     h(
       'div',
       { class: 'row between' },
-      h('h2', { class: 'detail-title' }, record.memo ?? 'Record without a memo'),
+      h('h2', { class: 'detail-title' }, memo === '' ? 'Record without a memo' : foreignText(memo, MAX_TITLE)),
       h(
         'button',
         {
@@ -44,15 +52,13 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
       fact('Event time', timeUtc(Date.parse(record.event_timestamp) / 1000)),
       fact('Attested', timeUtc(Date.parse(record.timestamp) / 1000)),
       fact('Location', placeText(record)),
-      fact('Format', `${record.location_type}, ${record.srs}`),
-      payloads.length > 0 && fact('Recipe', payloads.join('; ')),
-      media.length > 0 && fact('Media', media.join('; ')),
+      // A title shows neither line ends nor the end of a long text.
+      (memo.length > MAX_TITLE || memo.includes('\n')) && fact('Memo', foldedText(memo, MAX_FACT, 'Memo')),
+      fact('Format', [foreignText(record.location_type, MAX_NAME), ', ', foreignText(record.srs, MAX_NAME)]),
+      payloads.length > 0 && fact('Recipe', foldedText(payloads.join('\n'), MAX_FACT, 'Recipe')),
+      media.length > 0 && fact('Media', foldedText(media.join('\n'), MAX_FACT, 'Media')),
     ),
-    h(
-      'pre',
-      { class: 'code-block location', tabindex: 0, role: 'region', 'aria-label': 'Location' },
-      pretty(record.location),
-    ),
+    locationBlock(record.location),
     h(
       'div',
       { class: 'row' },
@@ -102,6 +108,19 @@ function bytesOf(base64: string | undefined): string {
   } catch {
     return 'not base64'
   }
+}
+
+/** Shows the location, with the beginning of a long one. The JSON of the record has all of it. */
+function locationBlock(location: string): HTMLElement[] {
+  const text = pretty(location)
+  const block = h(
+    'pre',
+    { class: 'code-block location', tabindex: 0, role: 'region', 'aria-label': 'Location' },
+    visibleText(clip(text, MAX_LOCATION)),
+  )
+  if (text.length <= MAX_LOCATION) return [block]
+  const words = `The first ${whole(MAX_LOCATION)} of ${whole(text.length)} characters. “View as JSON” shows the whole location.`
+  return [block, h('p', { class: 'hint' }, words)]
 }
 
 function pretty(text: string): string {

@@ -1,6 +1,7 @@
 import type { GeoJSONSource } from 'maplibre-gl'
 import { ApiError } from '../../../src/client/client.ts'
-import type { LocationRecord } from '../../../src/types/generated.ts'
+import type { RecordQuery } from '../../../src/client/records.ts'
+import type { LocationRecord, LocationRecordList } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { whole } from '../format.ts'
 import { type Box, boxOf, wrapped } from '../geo/shape.ts'
@@ -107,16 +108,16 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     const { signal } = controller
     try {
       const [page, forMap] = await Promise.all([
-        api.client.records.list(requestOf(filter, 'page'), { signal }),
-        api.client.records.list(requestOf(filter, 'map'), { signal }),
+        listFitting(requestOf(filter, 'page'), signal),
+        listFitting(requestOf(filter, 'map'), signal),
       ])
       replace(problem)
       table.element.hidden = false
       table.show(page)
       onMap = forMap.data
       mapNote.textContent =
-        forMap.count > ON_MAP
-          ? `The newest ${whole(ON_MAP)} of ${whole(forMap.count)}`
+        forMap.count > onMap.length
+          ? `The newest ${whole(onMap.length)} of ${whole(forMap.count)}`
           : `All ${whole(forMap.count)} on the map`
       draw()
     } catch (error) {
@@ -124,6 +125,19 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
       loadedFilter = ''
       table.element.hidden = true
       replace(problem, problemView(error))
+    }
+  }
+
+  /** Reads a page. The service rejects pages with very long records, so such a page is read again with fewer of them. */
+  async function listFitting(query: RecordQuery, signal: AbortSignal): Promise<LocationRecordList> {
+    for (let limit = query.limit ?? ON_MAP; ; limit = Math.ceil(limit / 4)) {
+      try {
+        return await api.client.records.list({ ...query, limit }, { signal })
+      } catch (error) {
+        // The title of an error of the record API is its code.
+        const isTooLarge = error instanceof ApiError && error.problem.title === 'Page too large'
+        if (!isTooLarge || limit === 1) throw error
+      }
     }
   }
 

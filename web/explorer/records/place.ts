@@ -1,3 +1,4 @@
+import { clip } from '../../../src/base/text.ts'
 import { checkShape } from '../../../src/geometry/check-shape.ts'
 import type { Geometry, LocationRecord } from '../../../src/types/generated.ts'
 import { degreesText } from '../format.ts'
@@ -24,7 +25,7 @@ export function middleOf(geometry: Geometry): LonLat | undefined {
 export function placeText(record: LocationRecord): string {
   const geometry = geometryOfRecord(record)
   const middle = geometry === undefined ? undefined : middleOf(geometry)
-  if (geometry === undefined || middle === undefined) return record.location.slice(0, 40)
+  if (geometry === undefined || middle === undefined) return clip(record.location, 40)
   const where = degreesText(middle[0], middle[1], 3)
   return geometry.type === 'Point' ? where : `${geometry.type}, ${vertexCount(geometry)} vertices, ${where}`
 }

@@ -1,7 +1,11 @@
 import type { LocationRecord, LocationRecordList } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
+import { foreignText } from '../facts.ts'
 import { whole } from '../format.ts'
 import { placeText } from './place.ts'
+
+const MAX_TITLE = 140
+const MAX_PLACE = 80
 
 /** The table of one page of records. */
 export function createTable(choose: (record: LocationRecord) => void, goToOffset: (offset: number) => void) {
@@ -48,13 +52,14 @@ export function createTable(choose: (record: LocationRecord) => void, goToOffset
     before.disabled = offset === 0
     after.disabled = offset + data.length >= count
     before.onclick = () => goToOffset(Math.max(0, offset - limit))
-    after.onclick = () => goToOffset(offset + limit)
+    // A page of long records has fewer than were asked for.
+    after.onclick = () => goToOffset(offset + data.length)
     replace(body, data.map(row))
     table.hidden = data.length === 0
   }
 
   function row(record: LocationRecord): HTMLElement {
-    const title = record.memo ?? record.location_type
+    const title = foreignText(record.memo ?? record.location_type, MAX_TITLE)
     return h(
       'tr',
       { class: record.revoked ? 'revoked' : undefined },
@@ -67,7 +72,7 @@ export function createTable(choose: (record: LocationRecord) => void, goToOffset
           record.revoked ? h('s', {}, title) : title,
           record.revoked && h('span', { class: 'tag bad' }, 'Revoked'),
         ),
-        h('span', { class: 'row-place' }, placeText(record)),
+        h('span', { class: 'row-place' }, foreignText(placeText(record), MAX_PLACE)),
       ),
       h('td', {}, record.chain),
       h(

@@ -1,6 +1,8 @@
+import { clip, visibleText } from '../../../src/base/text.ts'
 import type { Readiness, SyncStatus } from '../../../src/client/answers.ts'
 import { ApiError, ConnectionError } from '../../../src/client/client.ts'
 import { h, replace } from '../dom.ts'
+import { foreignText } from '../facts.ts'
 import { bytesText, decimal, duration, short, shortHex, timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import type { Page, PageParts } from '../page.ts'
@@ -12,6 +14,8 @@ import { createWorkerPanel } from './worker.ts'
 const EVERY_MS = 1000
 const PARTS_EVERY = 5
 const TIMEOUT_MS = 4000
+/** Longest text of an error, which may come from an RPC. */
+const MAX_ERROR = 400
 
 export function createStatusPage({ api, issuer }: PageParts): Page {
   const headline = h('div', { class: 'row' }, h('span', { class: 'tag' }, 'The status is loading …'))
@@ -160,7 +164,11 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
           { class: `check ${ok ? 'pass' : 'fail'}` },
           icon(ok ? 'check' : 'cross'),
           h('span', { class: 'check-name' }, name, h('span', { class: 'sr-only' }, ok ? ' works' : ' does not work')),
-          h('span', { class: 'check-detail' }, typeof detail === 'string' ? detail : 'works'),
+          h(
+            'span',
+            { class: 'check-detail' },
+            typeof detail === 'string' ? visibleText(clip(detail, MAX_ERROR)) : 'works',
+          ),
         ),
       ),
     )
@@ -196,7 +204,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
             {},
             h('time', { class: 'numeric', datetime: timestamp }, timeUtc(Date.parse(timestamp) / 1000)),
             h('span', { class: 'tag' }, chain),
-            h('span', {}, message),
+            h('span', { class: 'error-text' }, foreignText(message, MAX_ERROR)),
           ),
         ),
     )

@@ -79,12 +79,22 @@ class TextWriter implements ExportWriter {
 /** Has no UTF-8. JSON escapes it, CSV cannot. */
 const LONE_SURROGATE = /[\ud800-\udfff]/gu
 
-/** Writes a record as a row of CSV (RFC 4180). Lists are JSON text, and null is an empty field. */
+/**
+ * Spreadsheets run a field that begins with one of these characters as a formula, quoted or not. The last four are the wide forms
+ * of the first, which spreadsheets read alike in some languages.
+ */
+const FORMULA_START = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+
+/**
+ * Writes a record as a row of CSV (RFC 4180). Lists are JSON text, and null is an empty field. A text that a spreadsheet would run
+ * as a formula gets an apostrophe in front, because anyone can write a text into a record.
+ */
 function csvRow(document: string): string {
   const record = JSON.parse(document) as Readonly<Record<string, unknown>>
-  const fields = COLUMNS.map(({ name }) => {
+  const fields = COLUMNS.map(({ name, kind }) => {
     const value = record[name] ?? ''
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value).replace(LONE_SURROGATE, '\ufffd')
+    const whole = typeof value === 'object' ? JSON.stringify(value) : String(value).replace(LONE_SURROGATE, '\ufffd')
+    const text = kind === 'text' && FORMULA_START.test(whole) ? `'${whole}` : whole
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   })
   return `${fields.join(',')}\r\n`

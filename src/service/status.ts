@@ -81,6 +81,7 @@ export function createReadiness({ log, pool, signer, chainClient, store }: Readi
 
 function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
   if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${state.reason}` }
+  if (state.fullReason !== undefined) return { ok: false, detail: `${state.engine}: ${state.fullReason}` }
   // The embedded engine hands its writes to the operating system, but does not force them to the disk.
   const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
   return { ok: true, detail: `${state.engine} ${state.version}${durability}` }

@@ -157,16 +157,18 @@ export function parseLogPosition(text: string): LogPosition {
  * silently remove acknowledged writes.
  */
 export class WrittenMark {
-  readonly #descriptor: number
+  readonly #file: string
+  #descriptor: number | undefined
 
   constructor({ written }: EmbeddedFiles) {
-    this.#descriptor = openSync(written, constants.O_RDWR | constants.O_CREAT, 0o600)
+    this.#file = written
   }
 
   set(position: LogPosition): void {
     // Twice, so that a damaged mark is recognized. The length never changes: overwriting needs no room on a full disk.
     const text = position.toString().padStart(20)
     try {
+      this.#descriptor ??= openSync(this.#file, constants.O_RDWR | constants.O_CREAT, 0o600)
       writeSync(this.#descriptor, `${text}${text}\n`, 0)
     } catch {
       // The transaction is committed. An older mark only detects less.
@@ -174,7 +176,7 @@ export class WrittenMark {
   }
 
   close(): void {
-    closeSync(this.#descriptor)
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }
 }
 
@@ -187,7 +189,6 @@ export class WrittenMark {
 export function readWritten({ folder, written }: EmbeddedFiles): LogPosition | undefined {
   if (!existsSync(written)) return undefined
   const text = readFileSync(written, 'utf8')
-  if (text === '') return undefined
   const [, first, second] = /^ *(\d+) +(\d+)\n$/.exec(text) ?? []
   if (first === undefined || first !== second) throw damagedStore(folder, `${written} is not readable`)
   return BigInt(first)

@@ -43,9 +43,19 @@ const INDEXED_READS = [
   'chain_checkpoint where chain_id > 0',
 ]
 
+/** Plans that would not read a table through an index. */
+export const SCANS = ['enable_seqscan', 'enable_bitmapscan', 'enable_indexonlyscan']
+
+/** Beyond the end of any log. */
+const LOST_POSITION: LogPosition = 2n ** 62n
+
 export interface EmbeddedOptions {
   /** Called when a read or a write finds damage. The store then has to be closed, because it may return wrong results. */
   readonly onDamage?: ((reason: string) => void) | undefined
+  /** True: a store that is being rebuilt is opened too. */
+  readonly isRebuild?: boolean
+  /** True: a store that was found damaged is opened, to check it again. */
+  readonly isCheck?: boolean
 }
 
 /**
@@ -55,14 +65,17 @@ export interface EmbeddedOptions {
  * @throws {Error} with the remedy, when the folder is in use or was written by another major version
  * @throws {StoreFault} `damaged`, with the remedy, when files that were once complete are damaged; `full` when the disk is full
  */
-export async function openPglite(dataDir: string, { onDamage }: EmbeddedOptions = {}): Promise<Database> {
+export async function openPglite(
+  dataDir: string,
+  { onDamage, isRebuild = false, isCheck = false }: EmbeddedOptions = {},
+): Promise<Database> {
   const paths = embeddedFiles(dataDir)
   const release = lockFolder(paths.folder)
   try {
     const isNew = prepareFiles(paths)
     const knownDamage = readDamageNote(paths)
-    if (knownDamage !== undefined) throw damagedStore(paths.folder, knownDamage)
-    if (existsSync(paths.rebuildNote)) throw damagedStore(paths.folder, 'its rebuild was interrupted')
+    if (knownDamage !== undefined && !isCheck) throw damagedStore(paths.folder, knownDamage)
+    if (existsSync(paths.rebuildNote) && !isRebuild) throw damagedStore(paths.folder, 'its rebuild was interrupted')
     const engine = await createEngine(paths, isNew)
     completeFiles(paths)
     if (!isNew) await requireAcknowledged(engine, paths)
@@ -90,7 +103,7 @@ export async function openDamaged(paths: EmbeddedFiles): Promise<Database> {
   return createDatabase(await createEngine(paths, false), paths, { release: () => {}, isRepair: true })
 }
 
-interface DatabaseOptions extends EmbeddedOptions {
+interface DatabaseOptions extends Pick<EmbeddedOptions, 'onDamage'> {
   readonly release: () => void
   /** True: damage is expected, and is not noted. */
   readonly isRepair?: boolean
@@ -228,41 +241,47 @@ function toEngineFault(error: unknown): StoreFault {
  */
 async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promise<void> {
   try {
-    const reason = (await lostWrites(engine, paths)) ?? (await lostRows(engine))
-    if (reason === undefined) return
-    throw damagedStore(paths.folder, reason)
+    const session = createSession(engine, toEngineFault)
+    if (await hasLostWrites(session, paths)) {
+      // Later starts of the engine move the end of its log. This position stays beyond it.
+      const mark = new WrittenMark(paths)
+      mark.set(LOST_POSITION)
+      mark.close()
+      throw new StoreFault('damaged', 'the end of its log with acknowledged writes is missing')
+    }
+    await requireRows(session)
   } catch (error) {
-    const fault = toEngineFault(error)
-    // Later starts of the engine move the end of its log, and would not find this.
-    if (fault.kind === 'damaged') tryNoteDamage(paths, fault.message)
     await engine.close().catch(() => {})
-    throw fault.kind === 'damaged' && fault === error ? error : damagedStore(paths.folder, fault.message, error)
+    const { message } = error as Error
+    tryNoteDamage(paths, message)
+    throw damagedStore(paths.folder, message, error)
   }
 }
 
-/** Compares the end of the engine's log with the last acknowledged write. Returns what is wrong, or undefined. */
-async function lostWrites(engine: PGlite, paths: EmbeddedFiles): Promise<string | undefined> {
+/** Compares the end of the engine's log with the last acknowledged write. Call it before anything is written. */
+export async function hasLostWrites(session: Session, paths: EmbeddedFiles): Promise<boolean> {
   const written = readWritten(paths)
-  if (written === undefined) return undefined
+  if (written === undefined) return false
   // The checkpoint at the end of a recovery, or of a clean end, begins where the log ended. The commit begins at the mark.
-  const { rows } = await engine.query<{ redo: string }>('select redo_lsn::text as redo from pg_control_checkpoint()')
-  return parseLogPosition(rows[0]!.redo) > written
-    ? undefined
-    : 'the end of its log with acknowledged writes is missing'
+  const [row] = await session.query('select redo_lsn::text as redo from pg_control_checkpoint()')
+  return parseLogPosition(row!['redo'] as string) <= written
 }
 
-/** Reads tables through an index, which finds rows whose pages are missing. Returns what is wrong, or undefined. */
-async function lostRows(engine: PGlite): Promise<string | undefined> {
-  const { rows } = await engine.query<{ missing: boolean }>("select to_regclass('relay_attempt') is null as missing")
-  if (rows[0]!.missing) return undefined
-  const { rows: undecided } = await engine.query(
+/**
+ * Reads tables through an index, which finds rows whose pages are missing.
+ *
+ * @throws {StoreFault} `damaged`
+ */
+async function requireRows(session: Session): Promise<void> {
+  const [tables] = await session.query("select to_regclass('relay_attempt') is null as missing")
+  if (tables!['missing'] === true) return // its tables are not made yet
+  const undecided = await session.query(
     "select 1 from schema_migration where pg_xact_status(xmin::text::xid8) in ('aborted', 'in progress') limit 1",
   )
-  if (undecided.length > 0) return 'the outcome of transactions is missing'
-  await engine.exec('set enable_seqscan = off; set enable_bitmapscan = off; set enable_indexonlyscan = off')
-  for (const table of INDEXED_READS) await engine.query(`select count(*) from ${table}`)
-  await engine.exec('reset enable_seqscan; reset enable_bitmapscan; reset enable_indexonlyscan')
-  return undefined
+  if (undecided.length > 0) throw new StoreFault('damaged', 'the outcome of transactions is missing')
+  for (const setting of SCANS) await session.query(`set ${setting} = off`)
+  for (const table of INDEXED_READS) await session.query(`select count(*) from ${table}`)
+  for (const setting of SCANS) await session.query(`reset ${setting}`)
 }
 
 /** Reads the empty store. Without it the engine runs initdb, which takes seconds of processor time and 0.9 GB of memory. */

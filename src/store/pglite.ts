@@ -242,7 +242,8 @@ function toEngineFault(error: unknown): StoreFault {
 async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promise<void> {
   try {
     const session = createSession(engine, toEngineFault)
-    if (await hasLostWrites(session, paths)) {
+    if (await hasLostOutcomes(session)) throw new StoreFault('damaged', 'the outcome of transactions is missing')
+    if (await hasLostLog(session, paths)) {
       // Later starts of the engine move the end of its log. This position stays beyond it.
       const mark = new WrittenMark(paths)
       mark.set(LOST_POSITION)
@@ -258,8 +259,23 @@ async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promis
   }
 }
 
-/** Compares the end of the engine's log with the last acknowledged write. Call it before anything is written. */
+/** Tells whether writes are missing that were acknowledged. Call it before anything is written. */
 export async function hasLostWrites(session: Session, paths: EmbeddedFiles): Promise<boolean> {
+  return (await hasLostLog(session, paths)) || (await hasLostOutcomes(session))
+}
+
+/** Tells whether the engine has forgotten which transactions were committed. It then hides their rows. */
+async function hasLostOutcomes(session: Session): Promise<boolean> {
+  const [tables] = await session.query("select to_regclass('schema_migration') is null as missing")
+  if (tables!['missing'] === true) return false // its tables are not made yet
+  const rows = await session.query(
+    "select pg_xact_status(xmin::text::xid8) in ('aborted', 'in progress') as lost from schema_migration",
+  )
+  return rows.length === 0 || rows.some((row) => row['lost'] === true)
+}
+
+/** Compares the end of the engine's log with the last acknowledged write. */
+async function hasLostLog(session: Session, paths: EmbeddedFiles): Promise<boolean> {
   const written = readWritten(paths)
   if (written === undefined) return false
   // The checkpoint at the end of a recovery, or of a clean end, begins where the log ended. The commit begins at the mark.
@@ -275,10 +291,6 @@ export async function hasLostWrites(session: Session, paths: EmbeddedFiles): Pro
 async function requireRows(session: Session): Promise<void> {
   const [tables] = await session.query("select to_regclass('relay_attempt') is null as missing")
   if (tables!['missing'] === true) return // its tables are not made yet
-  const undecided = await session.query(
-    "select 1 from schema_migration where pg_xact_status(xmin::text::xid8) in ('aborted', 'in progress') limit 1",
-  )
-  if (undecided.length > 0) throw new StoreFault('damaged', 'the outcome of transactions is missing')
   for (const setting of SCANS) await session.query(`set ${setting} = off`)
   for (const table of INDEXED_READS) await session.query(`select count(*) from ${table}`)
   for (const setting of SCANS) await session.query(`reset ${setting}`)

@@ -1,5 +1,6 @@
 /** Reads what a damaged embedded store has on no chain: submissions and the transactions of the relay. */
 import type { Database, Row, Session } from './database.ts'
+import { SCANS } from './pglite.ts'
 
 /** Tables whose content is on no chain, in the order in which they are filled. */
 const TABLES = ['submission', 'relay_transaction', 'relay_attempt'] as const
@@ -14,6 +15,8 @@ interface SalvagedTable {
   readonly rows: readonly string[]
   /** Pages of the table with at least one row that could not be read. */
   readonly unreadablePages: number
+  /** True if the index of the table is damaged, or names rows that are not there. */
+  readonly isUncertain: boolean
   /** Why the whole table could not be read. */
   readonly fault?: string
 }
@@ -40,6 +43,7 @@ export async function salvage(database: Database, hasLostWrites: boolean): Promi
         name,
         rows: [],
         unreadablePages: 0,
+        isUncertain: true,
         fault: error.message,
       })),
     )
@@ -64,7 +68,20 @@ async function readTable(session: Session, name: SalvagedTable['name']): Promise
       rows.push(...(await readRange(session, name, [page, row], [page, row + 1]).catch(() => [])))
     }
   }
-  return { name, rows, unreadablePages }
+  return { name, rows, unreadablePages, isUncertain: (await countByIndex(session, name)) !== rows.length }
+}
+
+/** Counts the rows that the index of a table finds. Returns undefined if it cannot be read. */
+async function countByIndex(session: Session, name: string): Promise<number | undefined> {
+  try {
+    for (const setting of SCANS) await session.query(`set ${setting} = off`)
+    const [row] = await session.query(`select count(*)::int as rows from ${name} where chain_id is not null`)
+    return row!['rows'] as number
+  } catch {
+    return undefined
+  } finally {
+    for (const setting of SCANS) await session.query(`reset ${setting}`)
+  }
 }
 
 type RowPosition = readonly [page: number, row: number]
@@ -74,6 +91,11 @@ async function readRange(session: Session, name: string, from: RowPosition, to: 
     `select row_to_json(${name})::text as line from ${name} where ctid >= '(${from})' and ctid < '(${to})'`,
   )
   return found.map((row) => row['line'] as string)
+}
+
+/** Tells whether rows of a table are missing. */
+export function isPartial({ unreadablePages, isUncertain, fault }: SalvagedTable): boolean {
+  return unreadablePages > 0 || isUncertain || fault !== undefined
 }
 
 /** What became of the salvaged rows. */
@@ -109,8 +131,7 @@ export async function storeSalvage(
       `select setval(pg_get_serial_sequence('submission', 'position'), greatest(1, (select max(position) from submission)))`,
     )
     if (!isSyncDesired) await session.query('update sync_worker set desired = false')
-    const isIncomplete =
-      hasLostWrites || tables.some(({ unreadablePages, fault }) => unreadablePages > 0 || fault !== undefined)
+    const isIncomplete = hasLostWrites || tables.some(isPartial)
     const failed = isIncomplete
       ? await session.query("update submission set status = 'failed', error = $1 where status = 'queued' returning 1", [
           UNCERTAIN,

@@ -4,6 +4,7 @@ import { ConfigError } from '../../config/setting.ts'
 import { checkStore } from '../../store/check.ts'
 import { REPAIR_COMMAND } from '../../store/embedded-files.ts'
 import { type Rebuilt, rebuildStore } from '../../store/rebuild.ts'
+import { isPartial } from '../../store/salvage.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { createProgress, formatCount, outJson, type Terminal } from '../terminal.ts'
 
@@ -80,11 +81,15 @@ function lostParts(salvage: Rebuilt['salvage']): string[] {
   if ('fault' in salvage) {
     return [`all submissions and idempotency keys: the damaged files cannot be opened (${salvage.fault})`, always]
   }
-  const tables = salvage.tables.flatMap(({ name, unreadablePages, fault }) => {
-    if (fault !== undefined) return [`the table ${name} (${fault})`]
-    return unreadablePages === 0 ? [] : [`rows of ${formatCount(unreadablePages, 'page')} of the table ${name}`]
+  const tables = salvage.tables.filter(isPartial).map(({ name, unreadablePages, fault }) => {
+    if (fault !== undefined) return `the table ${name} (${fault})`
+    return unreadablePages === 0
+      ? `perhaps rows of the table ${name}: its index has others than the table`
+      : `rows of ${formatCount(unreadablePages, 'page')} of the table ${name}`
   })
-  const writes = salvage.hasLostWrites ? ['the last writes of the damaged store: the end of its log is missing'] : []
+  const writes = salvage.hasLostWrites
+    ? ['the last writes of the damaged store: the end of its log, or the outcome of transactions, is missing']
+    : []
   return [...tables, ...writes, always]
 }
 

@@ -186,11 +186,11 @@ export class WrittenMark {
  * @returns undefined if there is none, as in a store of an older version
  * @throws {StoreFault} `damaged` when the file is not readable
  */
-export function readWritten({ folder, written }: EmbeddedFiles): LogPosition | undefined {
+export function readWritten({ written }: EmbeddedFiles): LogPosition | undefined {
   if (!existsSync(written)) return undefined
   const text = readFileSync(written, 'utf8')
   const [, first, second] = /^ *(\d+) +(\d+)\n$/.exec(text) ?? []
-  if (first === undefined || first !== second) throw damagedStore(folder, `${written} is not readable`)
+  if (first === undefined || first !== second) throw new StoreFault('damaged', `${written} is not readable`)
   return BigInt(first)
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,13 +26,14 @@ const freeBytes = () => {
 
 /** Fills the disk with another file, up to the given free space. */
 function fillDisk(leaveBytes: number): void {
-  writeFileSync(ballast, Buffer.alloc(Math.max(0, freeBytes() - leaveBytes)))
+  appendFileSync(ballast, Buffer.alloc(Math.max(0, freeBytes() - leaveBytes)))
 }
 
 const makeRoom = () => truncateSync(ballast, 0)
 
 afterAll(() => {
-  if (isMounted) spawnSync('umount', [folder])
+  // Lazily, because a test that failed may still have files open.
+  if (isMounted) spawnSync('umount', ['--lazy', folder])
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -39,7 +39,7 @@ import { type ChainClient, startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { type SignerClient, startSigner } from './threads/signer-client.ts'
-import { StoreClient } from './threads/store-client.ts'
+import { StoreClient, type StoreState } from './threads/store-client.ts'
 import type { Hex } from './wire/values.ts'
 
 /** A service that has started. */
@@ -87,6 +87,7 @@ export async function startService(
   )
   const server = createHttpServer(config, app.handler, log)
   registerProcessMetrics(metrics, { build, pool, server })
+  registerStoreMetrics(metrics, store)
   const counts = startSubmissionCounts(config, threads)
   registerSubmissionMetrics(metrics, relay, counts)
   const port = await listen(server, config)
@@ -274,6 +275,20 @@ function registerProcessMetrics(
   })
   metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
+}
+
+/** Registers the state of the store. Without a store the metric has a name but no values. */
+function registerStoreMetrics(metrics: Metrics, store: StoreClient | undefined): void {
+  metrics.samples('store_state', '1 for the state in which the store is, 0 for the others', 'gauge', () =>
+    store === undefined ? [] : STORE_STATES.map((state) => [{ state }, stateName(store.state) === state ? 1 : 0]),
+  )
+}
+
+const STORE_STATES = ['open', 'full', 'opening', 'away', 'damaged'] as const
+
+function stateName(state: StoreState): (typeof STORE_STATES)[number] {
+  if (!state.isOpen) return state.condition
+  return state.fullReason === undefined ? 'open' : 'full'
 }
 
 /** Registers the metrics of the relay. Without a relay they have names but no values. */

@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StoreThreadConfig } from '../src/config/config.ts'
 import type { Database } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrations.ts'
+import { embeddedFiles, requireRoom } from '../src/store/embedded-files.ts'
+import { migrate, pendingMigrations } from '../src/store/migrations.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
@@ -21,7 +22,7 @@ const post = (reply: StoreReply) => main.postMessage(reply)
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
   const database =
     databaseUrl === undefined
-      ? await openPglite(dataDir)
+      ? await openPglite(dataDir, { onDamage: endSoon })
       : await openPostgres({
           url: databaseUrl,
           readers: limits.storeReaders,
@@ -32,12 +33,40 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
           onLost: (reason) => post({ type: 'lost', reason }),
         })
   try {
-    await migrate(database)
+    // A migration needs room. Without one, the store opens even on a full disk, for reading.
+    if ((await pendingMigrations(database.reads)) !== 0) await migrate(database)
     return database
   } catch (error) {
     await database.close().catch(() => {})
     throw error
   }
+}
+
+/** Ends the thread after the answers of this tick. The next one reads why the store is damaged, and stays closed. */
+function endSoon(): void {
+  setImmediate(() => process.exit(1))
+}
+
+/** How often the free space of the disk is compared with what a write needs. */
+const ROOM_CHECK_MS = 1000
+
+/** Reports when the disk of the embedded store becomes full, and when it has room again. */
+function watchRoom(dataDir: string): void {
+  const { folder } = embeddedFiles(dataDir)
+  let wasFull = false
+  const check = () => {
+    let fullReason: string | undefined
+    try {
+      requireRoom(folder)
+    } catch (error) {
+      fullReason = (error as Error).message
+    }
+    const isFull = fullReason !== undefined
+    if (isFull !== wasFull) post({ type: 'room', fullReason })
+    wasFull = isFull
+  }
+  check()
+  setInterval(check, ROOM_CHECK_MS)
 }
 
 /** Returns the buffers to transfer with a result: the documents of a page. */
@@ -62,8 +91,8 @@ function callClock({ engine }: Database): () => () => number {
   }
 }
 
-function serveStore(database: Database, maxRecordsInMemory: number): void {
-  const memory = new RecordMemory(database, maxRecordsInMemory)
+function serveStore(database: Database, { dataDir, limits }: StoreThreadConfig): void {
+  const memory = new RecordMemory(database, limits.storeMemoryRecords)
   const store = createRecordStore(database, () => new Date().toISOString(), memory)
   const endIfBroken = (answer: Answer) => {
     const isBroken = answer.type === 'failure' && answer.kind === 'unavailable'
@@ -93,15 +122,17 @@ function serveStore(database: Database, maxRecordsInMemory: number): void {
     }
   })
   post({ type: 'open', engine: database.engine, version: database.version })
+  if (database.engine === 'embedded') watchRoom(dataDir)
   void memory.loaded()
 }
 
 const config = workerData as StoreThreadConfig
 open(config).then(
-  (database) => serveStore(database, config.limits.storeMemoryRecords),
+  (database) => serveStore(database, config),
   (error: unknown) => {
-    const isDamaged = error instanceof StoreFault && error.kind === 'damaged'
-    post({ type: 'refused', reason: error instanceof Error ? error.message : String(error), isDamaged })
+    const kind = error instanceof StoreFault ? error.kind : 'unavailable'
+    const condition = kind === 'damaged' || kind === 'full' ? kind : 'away'
+    post({ type: 'refused', reason: error instanceof Error ? error.message : String(error), condition })
     main.close()
   },
 )

@@ -15,6 +15,7 @@ import {
   addPluginTest,
   addRecords,
   addServe,
+  addStore,
   addSync,
 } from './verbs/service.ts'
 
@@ -117,6 +118,7 @@ const VERBS: readonly ((program: Command, terminal: Terminal, finish: Finish) =>
   addRecords,
   addBench,
   addDoctor,
+  addStore,
   addKeys,
   addCompletions,
   addMcp,

@@ -5,6 +5,8 @@ export interface Health {
   readonly status: 'ok'
   readonly message: string
   readonly database: 'connected' | 'disconnected'
+  /** What is wrong with the database; absent if it works. */
+  readonly detail?: string
   readonly commit: string
 }
 

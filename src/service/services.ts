@@ -13,6 +13,8 @@ import type {
 
 export interface Readiness {
   readonly ready: boolean
+  /** What is wrong with the store, in words for anyone; undefined if nothing is, or there is none. */
+  readonly storeProblem?: string | undefined
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
 }
 

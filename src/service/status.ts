@@ -68,19 +68,34 @@ export function createReadiness({ log, pool, signer, chainClient, store }: Readi
     }
     if (store !== undefined) checks['database'] = databaseCheck(store.state)
     // A refused chain is reported but does not make the service unready, because the other chains still work.
-    const ready = checks['compute']!.ok && checks['signer']!.ok && checks['database']?.ok !== false
+    // The same holds for a full disk: records are still read.
+    const ready = checks['compute']!.ok && checks['signer']!.ok && store?.state.isOpen !== false
     const failures = ready ? '' : failureText(checks)
     if (failures !== lastFailures) {
       lastFailures = failures
       if (ready) log.info('ready again')
       else log.warn('not ready', { reason: failures })
     }
-    return { ready, checks }
+    return { ready, checks, storeProblem: store === undefined ? undefined : storeProblem(store.state) }
   }
 }
 
+/** Says what is wrong with the store, without folders or addresses. Returns undefined if nothing is. */
+function storeProblem(state: StoreState): string | undefined {
+  if (!state.isOpen) return STORE_PROBLEMS[state.condition]
+  return state.fullReason === undefined ? undefined : STORE_PROBLEMS.full
+}
+
+const STORE_PROBLEMS = {
+  opening: 'the store is opening',
+  away: 'the database cannot be reached or opened',
+  damaged: 'the store is damaged: run `trigpoint store rebuild`',
+  full: 'the disk of the store is full: make room, and it continues by itself',
+} as const
+
 function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
   if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${state.reason}` }
+  if (state.fullReason !== undefined) return { ok: false, detail: `${state.engine}: ${state.fullReason}` }
   // The embedded engine hands its writes to the operating system, but does not force them to the disk.
   const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
   return { ok: true, detail: `${state.engine} ${state.version}${durability}` }

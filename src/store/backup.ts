@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -85,10 +85,16 @@ async function* tableLines(session: Session, table: SyncTable): AsyncGenerator<s
 /**
  * Fills an empty store from a backup, completely or not at all.
  *
+ * @param onProgress called with the number of records restored so far, and the share of the file that was read
  * @returns the number of restored records
  * @throws {Error} when the store has records, or the file is not a complete backup
  */
-export async function restore(database: Database, file: string): Promise<number> {
+export async function restore(
+  database: Database,
+  file: string,
+  onProgress: (progress: { readonly records: number; readonly share: number }) => void = () => {},
+): Promise<number> {
+  const { size } = await stat(file)
   return database.transaction(async (session) => {
     // Other services on the same database cannot store records until this transaction ends.
     await session.query('lock table location_record in share row exclusive mode')
@@ -112,10 +118,12 @@ export async function restore(database: Database, file: string): Promise<number>
       else if (rows.push(value) === ROWS_PER_STATEMENT) {
         records += await restoreRows(session, rows)
         rows = []
+        onProgress({ records, share: source.bytesRead / size })
       }
     }
     if (isFirst) throw new Error(`${file} is empty`)
     if (rows.length > 0) records += await restoreRows(session, rows)
+    onProgress({ records, share: 1 })
     await session.query(
       `insert into record_counter (chain_id, records, revoked, version)
        select chain_id, count(*), count(*) filter (where revoked), 1 from location_record group by chain_id

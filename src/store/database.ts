@@ -37,6 +37,7 @@ export function toStoreFault(error: unknown): StoreFault {
   // 57014: the statement timed out; 55P03: a lock timed out; class 40: the transaction was rolled back in favour of another.
   if (code === '57014' || code === '55P03' || code.startsWith('40'))
     return new StoreFault('late', message, { cause: error })
+  if (code === '53100') return new StoreFault('full', message, { cause: error })
   // Data or an index is corrupted: a retry or another connection reads the same.
   if (code === 'XX001' || code === 'XX002') return new StoreFault('damaged', message, { cause: error })
   // The server rejected the statement itself. Every other code means that the server is stopping, full or unreachable.

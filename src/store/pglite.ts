@@ -1,13 +1,24 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite, type Transaction } from '@electric-sql/pglite'
-import { makeFolder } from '../base/make-folder.ts'
 import { StoreFault } from '../wire/store-messages.ts'
 import { type Database, type Parameter, type Row, type Session, toStoreFault } from './database.ts'
+import {
+  completeFiles,
+  damagedStore,
+  type EmbeddedFiles,
+  embeddedFiles,
+  fullDisk,
+  type LogPosition,
+  parseLogPosition,
+  prepareFiles,
+  readDamageNote,
+  readWritten,
+  requireRoom,
+  tryNoteDamage,
+  WrittenMark,
+} from './embedded-files.ts'
 import { lockFolder } from './folder-lock.ts'
-
-/** Major version of PostgreSQL in the embedded engine. It cannot open files of another major version. */
-const ENGINE_MAJOR = 18
 
 /** The files of an empty database, made by the build (`scripts/build-store.mjs`). Unbuilt sources use those of the last build. */
 const EMPTY_STORE = new URL(
@@ -15,68 +26,274 @@ const EMPTY_STORE = new URL(
   import.meta.url,
 )
 
-/** Returns the folder of the embedded engine below the data folder. */
-function embeddedFolder(dataDir: string): string {
-  return join(dataDir, 'store')
-}
-
 /** Size of the file that tests the disk space; more than the engine writes while it opens intact files. */
 const PROBE_BYTES = 1_048_576
+
+/**
+ * Growth of the log after which the engine makes a checkpoint. Without a server process it makes none itself, and after a kill it
+ * would repeat everything since its start: 7 s for 100,000 records.
+ */
+const CHECKPOINT_BYTES = 32n * 1_048_576n
+
+/** Tables whose content is on no chain, with a condition that makes the engine read them through an index. */
+const INDEXED_READS = [
+  'submission where position > 0',
+  'relay_transaction where chain_id > 0',
+  'relay_attempt where chain_id > 0',
+  'chain_checkpoint where chain_id > 0',
+]
+
+/** Plans that would not read a table through an index. */
+export const SCANS = ['enable_seqscan', 'enable_bitmapscan', 'enable_indexonlyscan']
+
+/** Beyond the end of any log. */
+const LOST_POSITION: LogPosition = 2n ** 62n
+
+export interface EmbeddedOptions {
+  /** Called when a read or a write finds damage. The store then has to be closed, because it may return wrong results. */
+  readonly onDamage?: ((reason: string) => void) | undefined
+  /** True: a store that is being rebuilt is opened too. */
+  readonly isRebuild?: boolean
+  /** True: a store that was found damaged is opened, to check it again. */
+  readonly isCheck?: boolean
+}
 
 /**
  * Opens the embedded engine on a folder that no other process holds. The engine blocks the thread it runs in. It does not
  * flush to stable storage: acknowledged writes survive the end of the process but not a power failure.
  *
  * @throws {Error} with the remedy, when the folder is in use or was written by another major version
- * @throws {StoreFault} `damaged`, with the remedy, when files that were once complete cannot be opened
+ * @throws {StoreFault} `damaged`, with the remedy, when files that were once complete are damaged; `full` when the disk is full
  */
-export async function openPglite(dataDir: string): Promise<Database> {
-  const folder = embeddedFolder(dataDir)
-  const release = lockFolder(folder)
+export async function openPglite(
+  dataDir: string,
+  { onDamage, isRebuild = false, isCheck = false }: EmbeddedOptions = {},
+): Promise<Database> {
+  const paths = embeddedFiles(dataDir)
+  const release = lockFolder(paths.folder)
   try {
-    const format = join(folder, 'format.json')
-    const files = join(folder, 'files')
-    const incompleteMarker = join(folder, 'making')
-    const isNew = checkFormat({ format, files, incompleteMarker }, dataDir)
-    const engine = await PGlite.create({ dataDir: files, ...(isNew ? readEmptyStore() : {}) }).catch(
-      (error: unknown) => {
-        if (isNew) throw error
-        requireDiskSpace(folder)
-        throw damagedStore(folder, String((error as Error).message), error)
-      },
-    )
-    writeFormat(format)
-    rmSync(incompleteMarker, { force: true })
-    await engine.exec("set jit = off; set timezone = 'UTC'")
-    const { rows } = await engine.query<{ server_version: string }>('show server_version')
-    return {
-      engine: 'embedded',
-      version: rows[0]!.server_version,
-      reads: createSession(engine),
-      readTransaction: (run) => engine.transaction((transaction) => run(createSession(transaction))),
-      transaction: (run) => engine.transaction((transaction) => run(createSession(transaction))),
-      maintain: async (statement) => void (await engine.exec(statement)),
-      async close() {
-        await engine.close()
-        release()
-      },
-    }
+    const isNew = prepareFiles(paths)
+    const knownDamage = readDamageNote(paths)
+    if (knownDamage !== undefined && !isCheck) throw damagedStore(paths.folder, knownDamage)
+    if (existsSync(paths.rebuildNote) && !isRebuild) throw damagedStore(paths.folder, 'its rebuild was interrupted')
+    const engine = await createEngine(paths, isNew)
+    completeFiles(paths)
+    if (!isNew) await requireAcknowledged(engine, paths)
+    return await createDatabase(engine, paths, { onDamage, release })
   } catch (error) {
     release()
     throw error
   }
 }
 
-function createSession(engine: PGlite | Transaction): Session {
+async function createEngine(paths: EmbeddedFiles, isNew: boolean): Promise<PGlite> {
+  const engine = await PGlite.create({ dataDir: paths.engine, ...(isNew ? readEmptyStore() : {}) }).catch(
+    (error: unknown) => {
+      requireDiskSpace(paths.folder)
+      if (isNew) throw error
+      throw damagedStore(paths.folder, `the engine cannot open it: ${(error as Error).message}`, error)
+    },
+  )
+  await engine.exec("set jit = off; set timezone = 'UTC'")
+  return engine
+}
+
+/** Opens files of the engine as they are, to read what can still be read. Nothing is checked, and no other process is kept away. */
+export async function openDamaged(paths: EmbeddedFiles): Promise<Database> {
+  return createDatabase(await createEngine(paths, false), paths, { release: () => {}, isRepair: true })
+}
+
+interface DatabaseOptions extends Pick<EmbeddedOptions, 'onDamage'> {
+  readonly release: () => void
+  /** True: damage is expected, and is not noted. */
+  readonly isRepair?: boolean
+}
+
+async function createDatabase(
+  engine: PGlite,
+  paths: EmbeddedFiles,
+  { onDamage, release, isRepair = false }: DatabaseOptions,
+): Promise<Database> {
+  const { rows } = await engine.query<{ server_version: string }>('show server_version')
+  const report = (error: unknown): StoreFault => {
+    const fault = toEngineFault(error)
+    if (fault.kind === 'damaged' && !isRepair) {
+      tryNoteDamage(paths, fault.message)
+      onDamage?.(fault.message)
+    }
+    return fault
+  }
+  const mark = new WrittenMark(paths)
+  const writer = createWriter(engine, mark)
+  const toSession = (source: PGlite | Transaction) => createSession(source, report)
+  return {
+    engine: 'embedded',
+    version: rows[0]!.server_version,
+    reads: toSession(engine),
+    readTransaction: (run) => inTransaction(engine, (transaction) => run(toSession(transaction)), report),
+    async transaction(run) {
+      requireRoom(paths.folder)
+      return inTransaction(
+        engine,
+        (transaction) => writer.write(transaction, run(toSession(transaction))),
+        report,
+      ).then((result) => writer.acknowledge(result))
+    },
+    async maintain(statement) {
+      requireRoom(paths.folder)
+      await engine.exec(statement).catch((error: unknown) => {
+        throw report(error)
+      })
+    },
+    async close() {
+      await engine.close()
+      mark.close()
+      release()
+    },
+  }
+}
+
+/** A result together with the position of the engine's log before its transaction commits. */
+interface Written<T> {
+  readonly value: T
+  /** Undefined if the transaction changed nothing. */
+  readonly position: LogPosition | undefined
+}
+
+/** Notes the position of each acknowledged transaction, and makes checkpoints. */
+function createWriter(engine: PGlite, mark: WrittenMark) {
+  let checkpointAt: LogPosition | undefined
+  return {
+    /** Runs the statements of a transaction, and reads the position of the log after them. */
+    async write<T>(transaction: Transaction, run: Promise<T>): Promise<Written<T>> {
+      const value = await run
+      const { rows } = await transaction.query<{ position: string | null }>(
+        `select case when pg_current_xact_id_if_assigned() is not null then pg_current_wal_insert_lsn()::text end as position`,
+      )
+      const text = rows[0]!.position
+      return { value, position: text === null ? undefined : parseLogPosition(text) }
+    },
+    /** Call it when the transaction is committed. */
+    acknowledge<T>({ value, position }: Written<T>): T {
+      if (position === undefined) return value
+      mark.set(position)
+      checkpointAt ??= position + CHECKPOINT_BYTES
+      if (position > checkpointAt) {
+        checkpointAt = position + CHECKPOINT_BYTES
+        // If it fails, the engine is broken, and the next call says so.
+        void engine.exec('checkpoint').catch(() => {})
+      }
+      return value
+    },
+  }
+}
+
+/** Runs a transaction. Errors of the engine at its begin and end become faults too; an error of `run` stays as it is. */
+async function inTransaction<T>(
+  engine: PGlite,
+  run: (transaction: Transaction) => Promise<T>,
+  report: (error: unknown) => StoreFault,
+): Promise<T> {
+  let thrown: { readonly error: unknown } | undefined
+  try {
+    return await engine.transaction(async (transaction) => {
+      try {
+        return await run(transaction)
+      } catch (error) {
+        thrown = { error }
+        throw error
+      }
+    })
+  } catch (error) {
+    throw thrown === undefined ? report(error) : thrown.error
+  }
+}
+
+function createSession(engine: PGlite | Transaction, report: (error: unknown) => StoreFault): Session {
   return {
     async query(statement, parameters = []) {
       try {
         return (await engine.query<Row>(statement, parameters as Parameter[])).rows
       } catch (error) {
-        throw toStoreFault(error)
+        throw report(error)
       }
     },
   }
+}
+
+/**
+ * Converts an error of the embedded engine. There is no server here that might stop or be unreachable: a file that is missing or
+ * cannot be read (class 58), or a state that the engine excludes (XX000), means damage.
+ */
+function toEngineFault(error: unknown): StoreFault {
+  const fault = toStoreFault(error)
+  const { code = '' } = error as { code?: string }
+  if (fault.kind === 'unavailable' && (code === 'XX000' || code.startsWith('58')))
+    return new StoreFault('damaged', fault.message, { cause: error })
+  return fault
+}
+
+/**
+ * Checks that no acknowledged write is missing. The engine opens files that lost the end of their log, a part of a table or the
+ * outcome of transactions, and then returns fewer rows without an error.
+ *
+ * @throws {StoreFault} `damaged`
+ */
+async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promise<void> {
+  try {
+    const session = createSession(engine, toEngineFault)
+    if (await hasLostOutcomes(session)) throw new StoreFault('damaged', 'the outcome of transactions is missing')
+    if (await hasLostLog(session, paths)) {
+      // Later starts of the engine move the end of its log. This position stays beyond it.
+      const mark = new WrittenMark(paths)
+      mark.set(LOST_POSITION)
+      mark.close()
+      throw new StoreFault('damaged', 'the end of its log with acknowledged writes is missing')
+    }
+    await requireRows(session)
+  } catch (error) {
+    await engine.close().catch(() => {})
+    const { message } = error as Error
+    tryNoteDamage(paths, message)
+    throw damagedStore(paths.folder, message, error)
+  }
+}
+
+/** Tells whether writes are missing that were acknowledged. Call it before anything is written. */
+export async function hasLostWrites(session: Session, paths: EmbeddedFiles): Promise<boolean> {
+  return (await hasLostLog(session, paths)) || (await hasLostOutcomes(session))
+}
+
+/** Tells whether the engine has forgotten which transactions were committed. It then hides their rows. */
+async function hasLostOutcomes(session: Session): Promise<boolean> {
+  const [tables] = await session.query("select to_regclass('schema_migration') is null as missing")
+  if (tables!['missing'] === true) return false // its tables are not made yet
+  const rows = await session.query(
+    "select pg_xact_status(xmin::text::xid8) in ('aborted', 'in progress') as lost from schema_migration",
+  )
+  return rows.length === 0 || rows.some((row) => row['lost'] === true)
+}
+
+/** Compares the end of the engine's log with the last acknowledged write. */
+async function hasLostLog(session: Session, paths: EmbeddedFiles): Promise<boolean> {
+  const written = readWritten(paths)
+  if (written === undefined) return false
+  // The checkpoint at the end of a recovery, or of a clean end, begins where the log ended. The commit begins at the mark.
+  const [row] = await session.query('select redo_lsn::text as redo from pg_control_checkpoint()')
+  return parseLogPosition(row!['redo'] as string) <= written
+}
+
+/**
+ * Reads tables through an index, which finds rows whose pages are missing.
+ *
+ * @throws {StoreFault} `damaged`
+ */
+async function requireRows(session: Session): Promise<void> {
+  const [tables] = await session.query("select to_regclass('relay_attempt') is null as missing")
+  if (tables!['missing'] === true) return // its tables are not made yet
+  for (const setting of SCANS) await session.query(`set ${setting} = off`)
+  for (const table of INDEXED_READS) await session.query(`select count(*) from ${table}`)
+  for (const setting of SCANS) await session.query(`reset ${setting}`)
 }
 
 /** Reads the empty store. Without it the engine runs initdb, which takes seconds of processor time and 0.9 GB of memory. */
@@ -85,79 +302,18 @@ function readEmptyStore(): { loadDataDir?: Blob } {
 }
 
 /**
- * Checks which version wrote the files, and prepares the folder for a new database if there are none.
- *
- * @returns true when the database has to be created
- * @throws {Error} when the files are of another major version
- */
-function checkFormat(
-  {
-    format,
-    files,
-    incompleteMarker,
-  }: { readonly format: string; readonly files: string; readonly incompleteMarker: string },
-  dataDir: string,
-): boolean {
-  const ownVersion = join(files, 'PG_VERSION')
-  let engineMajor = readFormat(format)
-  const isComplete = engineMajor !== undefined || !existsSync(incompleteMarker)
-  // Without PG_VERSION the engine would create an empty database in place of the store.
-  if (existsSync(format) && isComplete && !existsSync(ownVersion)) {
-    throw damagedStore(embeddedFolder(dataDir), 'PG_VERSION is missing')
-  }
-  // format.json may be lost or truncated; PG_VERSION still tells the version. Files that were ever complete are never removed.
-  if (engineMajor === undefined && isComplete && existsSync(ownVersion)) {
-    engineMajor = Number(readFileSync(ownVersion, 'utf8'))
-  }
-  if (engineMajor === undefined) {
-    writeFileSync(incompleteMarker, '')
-    rmSync(files, { recursive: true, force: true })
-    makeFolder(files)
-    return true
-  }
-  if (engineMajor !== ENGINE_MAJOR) {
-    throw new Error(
-      `${files} was written by PostgreSQL ${engineMajor} and this version has ${ENGINE_MAJOR}: make a backup with the version that wrote it ` +
-        `(npm start -- --backup <file>), then restore it into an empty DATA_DIR; or remove ${embeddedFolder(dataDir)}, and the service reads the records from the chains again`,
-    )
-  }
-  return false
-}
-
-/** Returns undefined when the file is missing or was truncated by a power failure. */
-function readFormat(format: string): unknown {
-  try {
-    return (JSON.parse(readFileSync(format, 'utf8')) as { engineMajor?: unknown }).engineMajor
-  } catch {
-    return undefined
-  }
-}
-
-function writeFormat(format: string): void {
-  if (readFormat(format) === ENGINE_MAJOR) return
-  writeFileSync(`${format}.tmp`, `${JSON.stringify({ engineMajor: ENGINE_MAJOR })}\n`)
-  renameSync(`${format}.tmp`, format)
-}
-
-/**
  * Throws when the disk is full. A full disk stops the engine just as damaged files do, but is temporary.
  *
- * @throws {NodeJS.ErrnoException} such as ENOSPC
+ * @throws {StoreFault} `full`
  */
 function requireDiskSpace(folder: string): void {
   const probe = join(folder, 'space-test')
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES))
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw code === 'ENOSPC' || code === 'EDQUOT' ? fullDisk(folder, code, error) : error
   } finally {
     rmSync(probe, { force: true })
   }
-}
-
-function damagedStore(folder: string, reason: string, cause?: unknown): StoreFault {
-  return new StoreFault(
-    'damaged',
-    `${folder} cannot be opened and is probably damaged (${reason}): stop the service, move this folder elsewhere and start again; ` +
-      'then restore a backup (npm start -- --restore <file>), or wait until the service has read the records from the chains again',
-    { cause },
-  )
 }

@@ -18,11 +18,17 @@ import {
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import { type ThreadEnd, ThreadHost } from './thread-host.ts'
 
-/** Why a store is not open: it is opening, it cannot be reached or opened (`away`), or its files are damaged. */
-type StoreCondition = 'opening' | 'away' | 'damaged'
+/** Why a store is not open: it is opening, it cannot be reached or opened (`away`), its files are damaged, or its disk is full. */
+type StoreCondition = 'opening' | 'away' | 'damaged' | 'full'
 
 export type StoreState =
-  | { readonly isOpen: true; readonly engine: StoreEngine; readonly version: string }
+  | {
+      readonly isOpen: true
+      readonly engine: StoreEngine
+      readonly version: string
+      /** Set while the disk is full: records can be read, but nothing is stored. For operators only. */
+      readonly fullReason?: string
+    }
   | {
       readonly isOpen: false
       readonly engine: StoreEngine
@@ -155,8 +161,10 @@ export class StoreClient {
   #watchdog: NodeJS.Timeout | undefined
   #isBusyForOthers = false
   #isPinging = false
-  /** Whether the thread that is starting found damaged files. */
-  #isDamaged = false
+  /** Why the thread that is starting cannot open the store. */
+  #refusal: StoreCondition | undefined
+  /** Times of the last ends of the thread by itself, in milliseconds. */
+  #ends: number[] = []
 
   constructor(config: Config, log: Log) {
     const { limits } = config
@@ -328,7 +336,7 @@ export class StoreClient {
 
   #readStart(reply: StoreReply): boolean | Error {
     if (reply.type !== 'refused') return reply.type === 'open'
-    this.#isDamaged = reply.isDamaged
+    this.#refusal = reply.condition
     return new Error(reply.reason)
   }
 
@@ -349,6 +357,8 @@ export class StoreClient {
       this.#tracker.set(this.#openState)
       this.#log.info('store open', { engine: reply.engine, version: reply.version })
       this.#send()
+    } else if (reply.type === 'room') {
+      this.#setRoom(reply.fullReason)
     } else if (reply.type === 'busy') {
       this.#isBusyForOthers = reply.isBusy
       this.#watch()
@@ -360,24 +370,47 @@ export class StoreClient {
     }
   }
 
+  /** Tells the state and the log that the disk is full, or has room again. */
+  #setRoom(fullReason: string | undefined): void {
+    if (this.#openState?.isOpen !== true) return
+    const { engine, version } = this.#openState
+    this.#openState = { isOpen: true, engine, version, ...(fullReason === undefined ? {} : { fullReason }) }
+    this.#tracker.set(this.#openState)
+    if (fullReason === undefined) this.#log.info('the disk has room again: records are stored and chains are read')
+    else this.#log.error('the disk is full: records are not stored and chains are not read', { reason: fullReason })
+  }
+
   /** Returns the pause before the thread is started again, in milliseconds. */
   #onEnd({ wasReady, error, pauseMs }: ThreadEnd): number | undefined {
     if (this.#thread.isClosing) return undefined
-    const reason = error?.message ?? 'its thread ended'
-    const isDamaged = this.#isDamaged
-    this.#isDamaged = false
+    const refusal = this.#refusal
+    this.#refusal = undefined
+    const endsOften = refusal === undefined && this.#endsOften()
+    const reason = `${error?.message ?? 'its thread ended'}${endsOften ? OFTEN : ''}`
+    const isDamaged = refusal === 'damaged' || endsOften
     const retryMs = isDamaged ? this.#limits.storeDamagedRetryMs : pauseMs
     clearTimeout(this.#watchdog)
     this.#isBusyForOthers = false
     this.#openState = undefined
     // A thread that had opened the store will most likely open it again; one that had not may never succeed.
-    const condition = isDamaged ? 'damaged' : wasReady ? 'opening' : 'away'
+    const condition = isDamaged ? 'damaged' : wasReady ? 'opening' : (refusal ?? 'away')
     this.#tracker.set(this.#closedState(reason, condition))
     rejectAll([...this.#running, ...this.#queue.clear()], reason)
     this.#running.clear()
     this.#requests.detach(reason)
     this.#log.error('store not open', { engine: this.#engine, reason, retryMs })
     return retryMs
+  }
+
+  /**
+   * Notes that the thread ended by itself, and tells whether it did so too often lately. Damaged files may break the engine in ways
+   * that it does not report.
+   */
+  #endsOften(): boolean {
+    if (this.#engine !== 'embedded') return false
+    const nowMs = performance.now()
+    this.#ends = [...this.#ends.filter((endMs) => nowMs - endMs < ENDS_WITHIN_MS), nowMs]
+    return this.#ends.length >= MAX_ENDS
   }
 
   #markReachable(): void {
@@ -415,6 +448,11 @@ export class StoreClient {
 }
 
 const DISCONNECTED = 'the client has disconnected'
+
+/** A store whose thread ends this often within this time counts as damaged, and is opened again after a longer pause. */
+const MAX_ENDS = 6
+const ENDS_WITHIN_MS = 120_000
+const OFTEN = '; this happened often, so the files are probably damaged: stop the service and run trigpoint store check'
 
 function rejectAll(calls: readonly QueuedCall[], reason: string): void {
   for (const call of calls) {

@@ -215,11 +215,20 @@ export type RecordStore = {
 
 /**
  * Why a store operation failed. `unavailable`: the database cannot be reached. `busy`: its queue is full, or every connection
- * is in use. `opening`: it was still opening when the wait for it ended. `damaged`: its files cannot be read. `late`: the
- * operation took too long. `refused`: the database does not accept the values. `large`: the result would be too long.
+ * is in use. `opening`: it was still opening when the wait for it ended. `damaged`: its files cannot be read. `full`: its disk has
+ * no room for a write. `late`: the operation took too long. `refused`: the database does not accept the values. `large`: the result would be too long.
  * `failed`: a bug of ours.
  */
-export type StoreFaultKind = 'unavailable' | 'busy' | 'opening' | 'damaged' | 'late' | 'refused' | 'large' | 'failed'
+export type StoreFaultKind =
+  | 'unavailable'
+  | 'busy'
+  | 'opening'
+  | 'damaged'
+  | 'full'
+  | 'late'
+  | 'refused'
+  | 'large'
+  | 'failed'
 
 export class StoreFault extends Error {
   override readonly name = 'StoreFault'
@@ -255,7 +264,9 @@ export type StoreReply =
   | Answer
   | { readonly type: 'open'; readonly engine: StoreEngine; readonly version: string }
   /** The database could not be opened. The thread ends. */
-  | { readonly type: 'refused'; readonly reason: string; readonly isDamaged: boolean }
+  | { readonly type: 'refused'; readonly reason: string; readonly condition: 'away' | 'damaged' | 'full' }
+  /** The disk became full, for the given reason, or has room again. While it is full, nothing is written. */
+  | { readonly type: 'room'; readonly fullReason: string | undefined }
   /** An idle connection to the database broke. */
   | { readonly type: 'lost'; readonly reason: string }
   /** Whether the thread works for a thread other than main. Meanwhile main gives its own call the time limit of a write. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPglite } from '../../src/store/pglite.ts'
 import { cliFolder } from '../cli-runner.ts'
 import { eventually } from '../eventually.ts'
 import { untilReadable } from '../record-service.ts'
@@ -45,6 +46,7 @@ describe('docs/command-line.md', () => {
     write('batch.json', batch)
     write('item.json', batch.results[0])
     write('attester.json', await (await fetch(`${service.url}/.well-known/attester.json`)).text())
+    await (await openPglite(join(folder.path, '.data'))).close() // an empty store, which `store check` reads
     mkdirSync(join(folder.path, 'bin'))
     symlinkSync(join(root, 'scripts/trigpoint.mjs'), join(folder.path, 'bin/trigpoint'))
   })

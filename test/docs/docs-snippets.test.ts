@@ -28,6 +28,8 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ],
   ['docs/records.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],
   ['docs/operations.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],
+  ['docs/operations.md', 'trigpoint store', 'test/docs/recovery-docs.test.ts runs it on a damaged store'],
+  ['docs/operations.md', 'du -sh', 'test/docs/recovery-docs.test.ts runs it in a data folder'],
   [
     'docs/operations.md',
     'docker run',

@@ -79,15 +79,18 @@ describe('a damaged store', () => {
       async () =>
         expect((await get('/ready')).body).toMatchObject({
           status: 'not ready',
-          checks: { database: { detail: expect.stringMatching(/damaged.*folder elsewhere.*--restore/) } },
+          checks: { database: { detail: expect.stringMatching(/is damaged.*trigpoint store rebuild/) } },
         }),
       { timeout: 50_000 },
     )
     const { status, headers, body } = await get(LIST)
     expect(status).toBe(503)
-    expect(body['detail']).toBe(
-      'the store is damaged: its operator has to restore a backup or let the records be read from the chains again',
-    )
+    expect(body['detail']).toBe('the store is damaged: its operator has to run `trigpoint store rebuild`')
+    expect((await get('/health')).body).toMatchObject({
+      database: 'disconnected',
+      detail: 'the store is damaged: run `trigpoint store rebuild`',
+    })
+    expect(await (await fetch(`${service!.url}/metrics`)).text()).toContain('store_state{state="damaged"} 1')
     expect(headers.get('retry-after')).toBe('60')
     expect(service!.lines.filter((line) => line.includes('store not open'))).toHaveLength(1)
   })

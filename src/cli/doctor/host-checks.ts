@@ -10,6 +10,7 @@ import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/scanned-geometry.ts'
 import { builtFolder } from '../../http/pages/assets.ts'
 import { glibcVersion, loadInstalledUws, uwsFileName } from '../../http/transport/server.ts'
+import { embeddedFiles, REPAIR_COMMAND, readDamageNote } from '../../store/embedded-files.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
 import { openPostgres } from '../../store/postgres.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
@@ -256,7 +257,10 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
         'set DATABASE_URL, or EMBEDDED_DB=1, or RECORDS=0',
       )
     }
-    const folder = join(dataDir, 'store')
+    const files = embeddedFiles(dataDir)
+    const { folder } = files
+    const damage = readDamageNote(files)
+    if (damage !== undefined) return fail(`${resolve(folder)} is damaged: ${damage}`, REPAIR_COMMAND)
     return ok(existsSync(folder) ? `embedded, in ${resolve(folder)}` : 'embedded, will be created on the first start')
   }
   try {

@@ -136,13 +136,34 @@ export function addDoctor(program: Command, terminal: Terminal, finish: Finish):
   const command = program
     .command('doctor')
     .description('check whether a service can run here with this environment, and say how to fix it')
-    .option('--data <folder>', 'folder of keys and data (default: DATA_DIR, or ./.data)')
-  withJson(command)
+  withJson(withData(command))
   withExamples(command, 'trigpoint doctor', 'RPC_URL_84532=https://… NODE_ENV=production trigpoint doctor --json')
   command.action(async (options) => {
     const { runDoctor } = await import('../commands/doctor.ts')
     finish(await runDoctor(options, terminal))
   })
+}
+
+export function addStore(program: Command, terminal: Terminal, finish: Finish): void {
+  const store = program.command('store').description('the embedded database on this machine: check, rebuild')
+  const check = withData(store.command('check').description('read everything in the store of a stopped service'))
+  withExamples(withJson(check), 'trigpoint store check')
+  check.action(async (options) => {
+    const { runStoreCheck } = await import('../commands/store.ts')
+    finish(await runStoreCheck(options, terminal))
+  })
+  const rebuild = withData(
+    store.command('rebuild').description('set a damaged store aside, and make a new one with what is still readable'),
+  ).option('--backup <file>', 'restore the records from this backup (default: the service reads them from the chains)')
+  withExamples(withJson(rebuild), 'trigpoint store rebuild', 'trigpoint store rebuild --backup records.gz')
+  rebuild.action(async (options) => {
+    const { runStoreRebuild } = await import('../commands/store.ts')
+    finish(await runStoreRebuild(options, terminal))
+  })
+}
+
+function withData(command: Command): Command {
+  return command.option('--data <folder>', 'folder of keys and data (default: DATA_DIR, or ./.data)')
 }
 
 export function addMcp(program: Command, terminal: Terminal): void {

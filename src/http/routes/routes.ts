@@ -111,14 +111,18 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
 
 function healthRoutes(services: Services): Route[] {
   return [
-    getRoute('/health', 'whether the service is alive', () => ({
-      json: JSON.stringify({
-        status: 'ok',
-        message: 'Location service is running',
-        database: services.readiness().checks['database']?.ok === true ? 'connected' : 'disconnected',
-        commit: services.identity.commit,
-      }),
-    })),
+    getRoute('/health', 'whether the service is alive', () => {
+      const { checks, storeProblem } = services.readiness()
+      return {
+        json: JSON.stringify({
+          status: 'ok',
+          message: 'Location service is running',
+          database: checks['database']?.ok === true ? 'connected' : 'disconnected',
+          detail: storeProblem,
+          commit: services.identity.commit,
+        }),
+      }
+    }),
     getRoute('/ready', 'whether the service can handle requests', () => {
       const { ready, checks } = services.readiness()
       const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })

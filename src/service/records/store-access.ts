@@ -46,6 +46,7 @@ export function createStoreAccess({ config, store, now }: StoreAccessParts): Sto
       if (error.kind === 'opening')
         throw recordsUnavailable('the store is opening; try again in a few seconds', error, OPENING_RETRY_SECONDS)
       if (error.kind === 'damaged') throw recordsUnavailable(DAMAGED, error, DAMAGED_RETRY_SECONDS)
+      if (error.kind === 'full') throw recordsUnavailable(FULL, error, OPENING_RETRY_SECONDS)
       if (error.kind === 'late')
         throw recordsUnavailable('the database did not answer in time; try again, or request fewer records', error)
       if (error.kind === 'large') throw pageTooLarge(error.message, error)
@@ -85,8 +86,8 @@ export async function findNextCursor(
   return following.length === 0 ? undefined : encodeCursor(after, end)
 }
 
-const DAMAGED =
-  'the store is damaged: its operator has to restore a backup or let the records be read from the chains again'
+const DAMAGED = 'the store is damaged: its operator has to run `trigpoint store rebuild`'
+const FULL = 'the disk of the store is full: its operator has to make room; then it continues by itself'
 
 /** Makes the problem for a page that is too large (400); the client can request a smaller one. */
 export function pageTooLarge(size: string, cause?: unknown): ProblemError {

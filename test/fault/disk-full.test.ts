@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrate } from '../../src/store/migrations.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import { openPglite } from '../../src/store/pglite.ts'
+import type { StoreFault } from '../../src/wire/store-messages.ts'
+import { eventually } from '../eventually.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { recordOf, uidOf } from '../store-records.ts'
+
+const MIB = 1_048_576
+const folder = mkdtempSync(join(tmpdir(), 'trigpoint-full-'))
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', folder], { encoding: 'utf8' })
+const isMounted = mounted.status === 0
+if (!isMounted) console.warn(`skipped: a small file system cannot be mounted here (${mounted.stderr?.trim()})`)
+
+const ballast = join(folder, 'ballast')
+const freeBytes = () => {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+/** Fills the disk with another file, up to the given free space. */
+function fillDisk(leaveBytes: number): void {
+  appendFileSync(ballast, Buffer.alloc(Math.max(0, freeBytes() - leaveBytes)))
+}
+
+const makeRoom = () => truncateSync(ballast, 0)
+
+afterAll(() => {
+  // Lazily, because a test that failed may still have files open.
+  if (isMounted) spawnSync('umount', ['--lazy', folder])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe.runIf(isMounted)('a full disk', () => {
+  const RECORDS = 50
+  const range = (index: number) => ({
+    chainId: 84532,
+    records: Array.from({ length: RECORDS }, (_, at) => recordOf(index * RECORDS + at, { memo: 'x'.repeat(3000) })),
+    revocations: [],
+    checkpoint: {
+      from: index === 0 ? null : uidOf(index),
+      to: { blockNumber: index + 1, blockHash: uidOf(index + 1) },
+    },
+  })
+  let stored = 0
+  let service: TestService | undefined
+
+  beforeAll(() => writeFileSync(ballast, ''))
+  afterAll(() => service?.stop())
+
+  it('stops writes before the engine breaks down, keeps what was acknowledged, and lets them go on when there is room', async () => {
+    const database = await openPglite(folder)
+    await migrate(database)
+    const store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+    const applyUntilFull = async () => {
+      try {
+        for (;;) {
+          await store.apply(range(stored))
+          stored++
+        }
+      } catch (error) {
+        return error as StoreFault
+      }
+    }
+    fillDisk(80 * MIB)
+    expect(await applyUntilFull()).toMatchObject({ kind: 'full', message: expect.stringContaining('make room') })
+    expect(stored).toBeGreaterThan(0)
+    for (const leave of [10 * MIB, 0]) {
+      fillDisk(leave)
+      await expect(store.apply(range(stored))).rejects.toMatchObject({ kind: 'full' })
+      expect(await store.page({ limit: 1, offset: 0 })).toMatchObject({ count: stored * RECORDS })
+      expect(JSON.parse((await store.record(uidOf(0)))!).uid).toBe(uidOf(0))
+    }
+    makeRoom()
+    const before = stored
+    expect((await store.apply(range(stored++))).ok).toBe(true)
+    expect((await store.page({ limit: 1, offset: 0 })).count).toBe((before + 1) * RECORDS)
+    await database.close()
+  }, 300_000)
+
+  it('is reported by the service, which computes and reads records, and goes on by itself when there is room', async () => {
+    service = await startTestService({ DATA_DIR: folder, RECORDS: '1' })
+    const get = async (path: string) => (await fetch(service!.url + path)).json() as Promise<Record<string, unknown>>
+    const metric = async () => {
+      const text = await (await fetch(`${service!.url}/metrics`)).text()
+      return /^store_state\{state="(\w+)"\} 1$/m.exec(text)?.[1]
+    }
+    await eventually(async () => expect(await metric()).toBe('open'))
+    expect(await get('/health')).not.toHaveProperty('detail')
+
+    fillDisk(MIB)
+    await eventually(async () => expect(await metric()).toBe('full'))
+    expect((await get('/health'))['detail']).toMatch(/disk .* is full/)
+    expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+    expect((await get('/ready'))['checks']).toMatchObject({
+      database: { ok: false, detail: expect.stringContaining('make room') },
+    })
+    expect(service.lines.some((line) => line.includes('the disk is full'))).toBe(true)
+    expect((await get('/api/v0/location-records?limit=1'))['count']).toBe(stored * RECORDS)
+    const distance = { chainId: 84532, from: EIFFEL_TOWER, to: TOWN_HALL }
+    expect((await service.post('/compute/v0/distance', distance)).body.result).toBe(4238.77)
+
+    makeRoom()
+    await eventually(async () => expect(await metric()).toBe('open'))
+    expect(await get('/health')).not.toHaveProperty('detail')
+    expect((await get('/api/v0/location-records?limit=1'))['count']).toBe(stored * RECORDS)
+  }, 300_000)
+
+  it('does not need a restart even if the service is killed and starts on a disk without any room', async () => {
+    process.kill(service!.pid, 'SIGKILL')
+    fillDisk(0)
+    service = await startTestService({ DATA_DIR: folder, RECORDS: '1', STORE_WAIT_MS: '60000' }).catch(() => undefined)
+    if (service === undefined) {
+      makeRoom()
+      return // the service does not start without room for its own files
+    }
+    makeRoom()
+    const list = `${service.url}/api/v0/location-records?limit=1`
+    await eventually(async () => expect(await (await fetch(list)).json()).toMatchObject({ count: stored * RECORDS }))
+  }, 300_000)
+})

@@ -1,0 +1,94 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { randomFrom, recordWorld } from '../../bench/record-world.ts'
+import { backUp } from '../../src/store/backup.ts'
+import { checkStore } from '../../src/store/check.ts'
+import { migrate } from '../../src/store/migrations.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import { openPglite } from '../../src/store/pglite.ts'
+import { rebuildStore } from '../../src/store/rebuild.ts'
+import { isPartial } from '../../src/store/salvage.ts'
+import type { RecordStore } from '../../src/wire/store-messages.ts'
+import { DAMAGES, relationFiles } from '../store-damager.ts'
+import { addressOf, storeRecords, uidOf } from '../store-records.ts'
+
+const SEED = 20_261_123
+const RECORDS = 600
+const SUBMISSIONS = 60
+const NOW = 1_800_000_000_000
+
+let folder: string
+let backup: string
+let relations: Readonly<Record<string, string>>
+
+/** A store that was closed, and one whose files are as a kill leaves them. Both have the same content. */
+const closed = () => join(folder, 'closed')
+const killed = () => join(folder, 'killed')
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'trigpoint-damage-'))
+  backup = join(folder, 'records.gz')
+  const database = await openPglite(closed())
+  await migrate(database)
+  const store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+  await storeRecords(store, [...recordWorld({ seed: 3, count: RECORDS, newestSeconds: 1_790_000_000, spanDays: 30 })])
+  for (let index = 0; index < SUBMISSIONS; index++) await submit(store, index)
+  relations = await relationFiles(database)
+  await backUp(database, backup)
+  cpSync(closed(), killed(), { recursive: true, filter: (file) => !file.endsWith('/lock') })
+  await database.close()
+}, 300_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function submit(store: RecordStore, index: number) {
+  const data = `0x${'ab'.repeat(500)}` as const
+  const payload = { kind: 'verify', chainId: 84532, schema: uidOf(1), recipient: addressOf(2), data } as const
+  const submission = {
+    id: `s${index}`,
+    account: 'a',
+    idempotencyKey: `k${index}`,
+    sender: addressOf(77),
+    payload,
+    gas: 1,
+  }
+  return store.submit({ submissions: [submission], maxQueued: 1e6, gasPerDay: 1e9, nowMs: NOW })
+}
+
+describe.each([
+  ['closed', closed, DAMAGES],
+  ['killed', killed, DAMAGES.filter(({ name }) => /^log|pg_xact|pg_control/.test(name))],
+] as const)('a store that was %s', (state, source, damages) => {
+  it.each(damages.map((damage, index) => ({ ...damage, index })))(
+    'is whole or named as damaged, and the rebuilt one is whole: $name',
+    async ({ apply, name, index }) => {
+      const dataDir = join(folder, `damaged-${state}`)
+      cpSync(source(), dataDir, { recursive: true })
+      const random = randomFrom(SEED + index)
+      apply({ files: join(dataDir, 'store', 'files'), relations, random })
+
+      const check = await checkStore(dataDir)
+      if (check.faults.length === 0) {
+        expect(check).toEqual({ faults: [], records: RECORDS, submissions: SUBMISSIONS })
+        console.log(`${state}, ${name}: nothing is lost`)
+      } else {
+        const { damagedFolder, records, salvage, report } = await rebuildStore({
+          dataDir,
+          backup,
+          nowMs: NOW,
+          onProgress: () => {},
+        })
+        expect(records).toBe(RECORDS)
+        expect(readdirSync(damagedFolder)).toContain('files')
+        const isComplete = !('fault' in salvage) && !salvage.hasLostWrites && !salvage.tables.some(isPartial)
+        // What is not recovered is named.
+        if (isComplete) expect(report).toMatchObject({ submissions: SUBMISSIONS, failed: 0 })
+        expect(await checkStore(dataDir)).toEqual({ faults: [], records: RECORDS, submissions: report.submissions })
+        console.log(`${state}, ${name}: ${report.submissions} submissions recovered; ${check.faults[0]}`)
+      }
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+    300_000,
+  )
+})

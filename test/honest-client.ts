@@ -2,8 +2,8 @@
 import { Agent, request } from 'node:http'
 import type { Position } from '../src/types/generated.ts'
 
-/** Requests a second. */
-const RATE = 50
+/** The rate at which it sends. */
+export const REQUESTS_PER_SECOND = 50
 /** A request that takes longer counts as failed. */
 const PATIENCE_MS = 30_000
 
@@ -124,7 +124,7 @@ async function sendAll(steps: readonly Step[], send: (step: Step) => Promise<str
   const startMs = performance.now()
   const outcomes: Promise<Outcome>[] = []
   for (const [index, step] of steps.entries()) {
-    const dueMs = startMs + (index * 1000) / RATE
+    const dueMs = startMs + (index * 1000) / REQUESTS_PER_SECOND
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     // Counted from when it was due: a request that could not be sent in time has waited too.

@@ -13,17 +13,19 @@ export interface BenchService {
   readonly child: ChildProcess
   /** The secp256k1 backend that it signs with. */
   readonly secp256k1: string
+  /** An API key of the internal tier. */
+  readonly internalKey: string
 }
 
 /**
  * Starts the service and resolves when it is ready.
  *
  * @param folder the data directory, which holds its development key
- * @param environment additional settings; records are off unless set here
+ * @param environment additional settings, undefined for the default; records and the limit of the public tier are off unless set here
  */
 export function startService(
   folder: string,
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
 ): Promise<BenchService> {
   const child = spawn(
     process.execPath,
@@ -48,8 +50,8 @@ export function startService(
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stderr! }).on('line', (line) => {
       if (!line.includes('"event":"ready"')) return
-      const { url, secp256k1 } = JSON.parse(line)
-      resolve({ url, child, secp256k1 })
+      const { url, secp256k1, internalKey } = JSON.parse(line)
+      resolve({ url, child, secp256k1, internalKey })
     })
     child.on('exit', (code) => reject(new Error(`the service exited with ${code}`)))
   })

@@ -1,5 +1,5 @@
 // Loaded before the service: on SIGUSR2, ends the compute thread that started last, one of those for batches, in the middle of
-// its work.
+// its work. With KILL=oldest it ends the one that started first, so that each thread has its turn.
 const threads = require('node:worker_threads')
 const { syncBuiltinESMExports } = require('node:module')
 
@@ -16,7 +16,7 @@ if (threads.isMainThread) {
   threads.Worker = RecordedWorker
   syncBuiltinESMExports()
   process.on('SIGUSR2', () => {
-    const victim = alive.at(-1)
+    const victim = alive.at(process.env.KILL === 'oldest' ? 0 : -1)
     process._rawDebug(`killed ${victim?.threadId}`)
     void victim?.terminate()
   })

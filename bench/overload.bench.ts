@@ -1,0 +1,155 @@
+/**
+ * Measures how the built service behaves when more signed distances arrive than it can compute: how many it still answers, how
+ * long those take, and what a refusal costs. The service has one core and the generator another, where `taskset` and two cores
+ * are available, so that the arrivals do not slow the service down.
+ *
+ * `BENCH_SECONDS` sets the length of one measurement.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ArrivalResult, sendArrivals } from './open-loop.ts'
+import { type BenchService, startService, threadSeconds } from './service-process.ts'
+import { type Mark, Marks, printCells, printHeader } from './tables.ts'
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5)
+const ADAPTERS = ['uws', 'node'] as const
+/** Arrivals as fractions of an estimate of the peak, to find the peak itself. */
+const SEARCH = [0.8, 0.9, 1, 1.1]
+/** Part of the peak at which the service counts as unloaded. */
+const UNLOADED = 0.2
+/** Enough for a response time of a fifth of a second at 30,000 arrivals a second. */
+const CONNECTIONS = 6000
+const CLOSED_LOOP_CONNECTIONS = 64
+
+const REQUEST = (() => {
+  const body = JSON.stringify({
+    chainId: 84532,
+    from: { type: 'Point', coordinates: [2.2945, 48.8584] },
+    to: { type: 'Point', coordinates: [2.3522, 48.8566] },
+  })
+  const head = `POST /compute/v0/distance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+  return Buffer.from(`${head}\r\n\r\n${body}`)
+})()
+
+interface Measured extends ArrivalResult {
+  /** Processor time of the main thread, in seconds. */
+  readonly mainSeconds: number
+}
+
+export async function run(): Promise<object> {
+  const isPinned = availableParallelism() >= 2 && pin(process.pid, 1)
+  if (!isPinned) console.log('The service and the generator share their cores: taskset or a second core is missing.')
+  const rows: object[] = []
+  const marks: Mark[] = []
+  try {
+    for (const adapter of ADAPTERS) {
+      const folder = mkdtempSync(join(tmpdir(), 'trigpoint-overload-'))
+      const service = await startService(folder, { HTTP_ADAPTER: adapter, COMPUTE_THREADS: '1' })
+      try {
+        if (isPinned) pin(service.child.pid!, 0)
+        const { row, list } = await measureAdapter(adapter, service)
+        rows.push(row)
+        marks.push(...list)
+      } finally {
+        service.child.kill('SIGTERM')
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }
+  } finally {
+    if (isPinned) pin(process.pid, `0-${availableParallelism() - 1}`)
+  }
+  return { rows, seconds: SECONDS, isPinned, marks }
+}
+
+/** Binds all threads of a process to cores. @returns false if that is not possible here */
+function pin(pid: number, cores: number | string): boolean {
+  return spawnSync('taskset', ['-a', '-c', '-p', String(cores), String(pid)]).status === 0
+}
+
+async function measureAdapter(adapter: string, service: BenchService) {
+  await measure(service, Number.POSITIVE_INFINITY, CLOSED_LOOP_CONNECTIONS) // warm-up
+  const { acceptedPerSecond: estimate } = await measure(service, Number.POSITIVE_INFINITY, CLOSED_LOOP_CONNECTIONS)
+  const searched: Measured[] = []
+  for (const part of SEARCH) searched.push(await measure(service, part * estimate))
+  const peak = searched.reduce((best, next) => (next.acceptedPerSecond > best.acceptedPerSecond ? next : best))
+  const at = (part: number) => measure(service, part * peak.acceptedPerSecond)
+  const [unloaded, half, triple] = [await at(UNLOADED), await at(1.5), await at(3)]
+  const rows = { unloaded, peak, half, triple }
+  printRows(adapter, rows)
+  const cost = refusalCost(peak, triple)
+  const list = marksOf(adapter, rows, cost)
+  return { row: { adapter, ...rows, cost }, list }
+}
+
+async function measure(service: BenchService, perSecond: number, connections = CONNECTIONS): Promise<Measured> {
+  const pid = service.child.pid!
+  const before = threadSeconds(pid).get(pid)!
+  const result = await sendArrivals({ url: service.url, request: REQUEST, perSecond, seconds: SECONDS, connections })
+  return { ...result, mainSeconds: threadSeconds(pid).get(pid)! - before }
+}
+
+/**
+ * Processor time of the main thread for one accepted and for one refused request, in microseconds. The accepted ones under
+ * overload are taken to cost as much as at the peak.
+ */
+function refusalCost(peak: Measured, overloaded: Measured): { acceptedMicros: number; refusedMicros: number } {
+  const acceptedMicros = (1e6 * peak.mainSeconds) / peak.accepted
+  const refusedMicros = (1e6 * overloaded.mainSeconds - overloaded.accepted * acceptedMicros) / overloaded.refused
+  return { acceptedMicros, refusedMicros }
+}
+
+function printRows(adapter: string, rows: Readonly<Record<string, Measured>>): void {
+  printHeader([
+    adapter,
+    'arrivals/s',
+    'accepted/s',
+    'p50, p99 ms',
+    'refused',
+    'without Retry-After',
+    'p99 ms of refusals',
+    'failed, unsent',
+  ])
+  for (const [name, row] of Object.entries(rows)) {
+    printCells([
+      name,
+      row.perSecond.toFixed(0),
+      row.acceptedPerSecond.toFixed(0),
+      `${row.p50Ms.toFixed(1)}, ${row.p99Ms.toFixed(1)}`,
+      String(row.refused),
+      String(row.withoutRetryAfter),
+      row.refusedP99Ms.toFixed(1),
+      `${row.failed}, ${row.unsent}`,
+    ])
+  }
+  console.log()
+}
+
+function marksOf(
+  adapter: string,
+  { unloaded, peak, half, triple }: Readonly<Record<'unloaded' | 'peak' | 'half' | 'triple', Measured>>,
+  { acceptedMicros, refusedMicros }: ReturnType<typeof refusalCost>,
+): readonly Mark[] {
+  const marks = new Marks([])
+  const ratio = (mark: string, value: number, isReached: boolean) =>
+    marks.add(`${adapter}: ${mark}`, value.toFixed(2), isReached)
+  for (const [name, row, least] of [['1.5', half, 0.85] as const, ['3', triple, 0.6] as const]) {
+    const goodput = row.acceptedPerSecond / peak.acceptedPerSecond
+    const slowdown = row.p99Ms / unloaded.p99Ms
+    ratio(`${name} × the peak arrives: accepted, as part of the peak, ≥ ${least}`, goodput, goodput >= least)
+    ratio('… p99 of the accepted ≤ 5 × unloaded', slowdown, slowdown <= 5)
+    marks.add(
+      `${adapter}: … every refusal has Retry-After, nothing fails`,
+      `${row.withoutRetryAfter}, ${row.failed}`,
+      row.withoutRetryAfter + row.failed === 0,
+    )
+  }
+  const cost = refusedMicros / acceptedMicros
+  ratio(
+    `main thread: a refusal (${refusedMicros.toFixed(0)} µs) ≤ 0.25 of an accepted request (${acceptedMicros.toFixed(0)} µs)`,
+    cost,
+    cost <= 0.25,
+  )
+  return marks.list
+}

@@ -1,0 +1,167 @@
+/** A client that sends a mix of ordinary requests at a constant rate, whatever the service does (an open loop). */
+import { Agent, request } from 'node:http'
+import type { Position } from '../src/types/generated.ts'
+
+/** The rate at which it sends. */
+export const REQUESTS_PER_SECOND = 50
+/** A request that takes longer counts as failed. */
+const PATIENCE_MS = 30_000
+
+export interface HonestResult {
+  readonly requests: number
+  /** Requests without a correct response, by status, error code, or `wrong`. */
+  readonly failures: Readonly<Record<string, number>>
+  /** Times from when a request was due until its response, of those that succeeded; NaN if none did. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface HonestClient {
+  /** Sends this number of requests, and resolves when each has its response. */
+  run(requests: number): Promise<HonestResult>
+  /** Closes its connections. */
+  close(): void
+}
+
+interface Step {
+  readonly path: string
+  readonly body?: string
+  /** Text that a correct response contains. */
+  readonly contains: string
+}
+
+const RECORDS = '/api/v0/location-records'
+
+/**
+ * Makes an honest client of a service with sample records.
+ *
+ * @param apiKey its key, which makes it a client of its own
+ */
+export async function createHonestClient(url: string, apiKey: string): Promise<HonestClient> {
+  // A connection is not reused when the service may just be closing it.
+  const agent = new Agent({ keepAlive: true, timeout: 4000 })
+  const uids = await readUids(url)
+  let sent = 0
+  const send = (step: Step) => sendStep(agent, url, apiKey, step)
+  return {
+    async run(requests) {
+      const steps = Array.from({ length: requests }, () => stepOf(sent++, uids))
+      return summarize(await sendAll(steps, send))
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Waits until the sample records are stored. */
+async function readUids(url: string): Promise<readonly string[]> {
+  for (;;) {
+    const response = await fetch(`${url}${RECORDS}?limit=1000`)
+    const page = (await response.json()) as { count?: number; data?: { uid: string }[] }
+    if (page.count === 5000) return page.data!.map(({ uid }) => uid)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** The next request of the mix. Each differs from the one before it, so that no cache answers it. */
+function stepOf(index: number, uids: readonly string[]): Step {
+  // Exports are rare: on a slow machine, a few of them a second would reach the limit of exports without any attack.
+  if (index % EXPORT_EVERY === 0) return exportStep(index / EXPORT_EVERY)
+  return MIX[index % MIX.length]!(Math.floor(index / MIX.length), uids)
+}
+
+const EXPORT_EVERY = 24
+
+const MIX: readonly ((round: number, uids: readonly string[]) => Step)[] = [
+  (round) => ({
+    path: '/compute/v0/distance',
+    body: JSON.stringify({
+      chainId: 84532,
+      from: { type: 'Point', coordinates: [2.2945, 48.8584] },
+      to: { type: 'Point', coordinates: [2.3522 + round / 1e4, 48.8566] },
+    }),
+    contains: '"signature":"0x',
+  }),
+  (round) => ({
+    path: '/compute/v0/area',
+    body: JSON.stringify({ chainId: 84532, geometry: { type: 'Polygon', coordinates: [ringOf(round)] } }),
+    contains: '"signature":"0x',
+  }),
+  (round) => ({ path: `${RECORDS}?limit=10&offset=${(7 * round) % 4900}`, contains: '"count":5000' }),
+  (round, uids) => {
+    const uid = uids[round % uids.length]!
+    return { path: `${RECORDS}/${uid}`, contains: uid }
+  },
+  (round) => ({
+    path: '/graphql',
+    body: JSON.stringify({
+      query: `{ locationRecords(limit: 5, offset: ${(11 * round) % 4900}) { count data { uid } } }`,
+    }),
+    contains: '"count":5000',
+  }),
+]
+
+function exportStep(round: number): Step {
+  const west = (5 * round) % 140
+  return { path: `${RECORDS}/export?bbox=${west},10,${west + 40},50`, contains: '"uid"' }
+}
+
+/** A ring whose polygon is a body of about 20 KB. */
+function ringOf(round: number): Position[] {
+  const ring = Array.from({ length: 500 }, (_, index): Position => {
+    const angle = (2 * Math.PI * index) / 500
+    return [10 + round / 1e4 + Math.cos(angle), 45 + Math.sin(angle)]
+  })
+  return [...ring, ring[0]!]
+}
+
+interface Outcome {
+  readonly ms: number
+  /** undefined if the response was correct. */
+  readonly failure: string | undefined
+}
+
+async function sendAll(steps: readonly Step[], send: (step: Step) => Promise<string | undefined>): Promise<Outcome[]> {
+  const startMs = performance.now()
+  const outcomes: Promise<Outcome>[] = []
+  for (const [index, step] of steps.entries()) {
+    const dueMs = startMs + (index * 1000) / REQUESTS_PER_SECOND
+    const waitMs = dueMs - performance.now()
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    // Counted from when it was due: a request that could not be sent in time has waited too.
+    outcomes.push(send(step).then((failure) => ({ ms: performance.now() - dueMs, failure })))
+  }
+  return Promise.all(outcomes)
+}
+
+/** @returns undefined if the response is correct, otherwise why it is not */
+function sendStep(agent: Agent, url: string, apiKey: string, step: Step): Promise<string | undefined> {
+  const { path, body, contains } = step
+  return new Promise((resolve) => {
+    const outgoing = request(`${url}${path}`, {
+      agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'X-API-Key': apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    outgoing.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name))
+    outgoing.on('response', (incoming) => {
+      const pieces: Buffer[] = []
+      incoming.on('data', (piece) => pieces.push(piece))
+      incoming.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name))
+      incoming.on('end', () => {
+        if (incoming.statusCode !== 200) resolve(String(incoming.statusCode))
+        else resolve(Buffer.concat(pieces).includes(contains) ? undefined : 'wrong')
+      })
+    })
+    outgoing.end(body)
+  })
+}
+
+function summarize(outcomes: readonly Outcome[]): HonestResult {
+  const failures: Record<string, number> = {}
+  for (const { failure } of outcomes) if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1
+  const times = outcomes.filter(({ failure }) => failure === undefined).map(({ ms }) => ms)
+  times.sort((a, b) => a - b)
+  const percentile = (fraction: number) => times[Math.ceil(fraction * times.length) - 1] ?? Number.NaN
+  return { requests: outcomes.length, failures, p50Ms: percentile(0.5), p99Ms: percentile(0.99) }
+}

@@ -5,6 +5,8 @@
  *
  * Options of the command line: `BENCH_COSTLY` with a part of a shape's name runs only these shapes.
  */
+
+import { countWork, Work } from '../src/base/work.ts'
 import { createEngine } from '../src/compute/engine.ts'
 import { runComputeTask } from '../src/compute/task.ts'
 import { readConfig } from '../src/config/config.ts'
@@ -24,6 +26,7 @@ export interface CostlyResult {
   readonly operation: OperationName
   readonly bytes: number
   readonly milliseconds: number
+  readonly units: number
   readonly outcome: string
 }
 
@@ -47,21 +50,25 @@ function measureShape(shape: CostlyShape, operation: OperationName): CostlyResul
   return [result]
 }
 
-function print({ shape, operation, bytes, milliseconds, outcome }: CostlyResult): void {
-  console.log(`${milliseconds.toFixed(0).padStart(6)} ms  ${Math.round(bytes / 1024)} KiB  ${operation.padEnd(10)} ${shape}: ${outcome}`)
+function print({ shape, operation, bytes, milliseconds, units, outcome }: CostlyResult): void {
+  const cost = `${milliseconds.toFixed(0).padStart(6)} ms ${String(units).padStart(9)} units ${((1000 * milliseconds) / units).toFixed(2)} µs each`
+  console.log(`${cost} ${Math.round(bytes / 1024)} KiB  ${operation.padEnd(10)} ${shape}: ${outcome}`)
 }
 
 function measure(shape: string, operation: OperationName, body: Uint8Array): CostlyResult {
   let milliseconds = Number.POSITIVE_INFINITY
   let outcome = ''
+  let units = 0
   for (let i = 0; i < 2; i++) {
     const before = process.cpuUsage()
-    outcome = runBody(operation, body)
+    const work = new Work(Number.POSITIVE_INFINITY)
+    outcome = countWork(work, () => runBody(operation, body))
+    units = work.units
     const { user, system } = process.cpuUsage(before)
     milliseconds = Math.min(milliseconds, (user + system) / 1000)
     if (milliseconds > 1000) break
   }
-  return { shape, operation, bytes: body.byteLength, milliseconds, outcome }
+  return { shape, operation, bytes: body.byteLength, milliseconds, units, outcome }
 }
 
 function runBody(operation: OperationName, body: Uint8Array): string {

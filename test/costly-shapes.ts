@@ -49,7 +49,14 @@ function squares(count: number, pitch: number, size: number, offset: number): Po
     const x = (i % columns) * pitch + offset
     const y = Math.floor(i / columns) * pitch + offset
     const side = size * pitch
-    return [closed([[x, y], [x + side, y], [x + side, y + side], [x, y + side]])]
+    return [
+      closed([
+        [x, y],
+        [x + side, y],
+        [x + side, y + side],
+        [x, y + side],
+      ]),
+    ]
   })
 }
 
@@ -61,8 +68,7 @@ function randomLine(count: number, seed: number, size = 10): Position[] {
 /** A closed band between two zigzags, `gap` degrees wide. */
 function zigzagBand(count: number, width: number, height: number, gap: number): Position[] {
   const half = Math.floor(count / 2) - 1
-  const edge = (up: number): Position[] =>
-    positions(half, (i): Position => [(width * i) / half, (i % 2) * height + up])
+  const edge = (up: number): Position[] => positions(half, (i): Position => [(width * i) / half, (i % 2) * height + up])
   return closed([...edge(0), ...edge(gap).reverse()])
 }
 
@@ -166,7 +172,10 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
       const zigzag = (turn: boolean): Position[] =>
         positions(Math.min(n, 101), (i): Position => (turn ? [(i % 2) * 10, i / 10] : [i / 10, (i % 2) * 10]))
       const tail = positions(Math.max(4, n - 101), (i): Position => [20 + i / n, (i % 2) / 10])
-      return [lineOf([...zigzag(false), ...tail]), lineOf([...zigzag(true), ...tail.map(([x, y]): Position => [x, y + 1])])]
+      return [
+        lineOf([...zigzag(false), ...tail]),
+        lineOf([...zigzag(true), ...tail.map(([x, y]): Position => [x, y + 1])]),
+      ]
     },
   },
   { name: 'scribbles', pair: (n) => [lineOf(randomLine(n, 5)), lineOf(randomLine(n, 6))] },
@@ -205,10 +214,7 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
   },
   {
     name: 'one line there and back',
-    pair: (n) => [
-      lineOf(positions(n, (i): Position => [5 + (i % 2 ? i : -i) / 10_000, 0])),
-      polygon(circle(8, 10)),
-    ],
+    pair: (n) => [lineOf(positions(n, (i): Position => [5 + (i % 2 ? i : -i) / 10_000, 0])), polygon(circle(8, 10))],
   },
   {
     name: 'lines through one point',
@@ -220,6 +226,18 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
           [20, n / 400 - i / 100 - seed],
         ])
       return [linesOf(fan(0)), linesOf(fan(0.003))]
+    },
+  },
+  {
+    name: 'points among long lines',
+    mostVertices: 49_000,
+    pair: (n) => {
+      const random = seededNumbers(4)
+      const points = positions(Math.min(9000, n / 5), (): Position => [30 * random(), 30 * random()])
+      return [
+        lineOf(positions(n, (i): Position => [(i % 2) * 30 + i / n, (i % 2) * 30])),
+        { type: 'MultiPoint', coordinates: points },
+      ]
     },
   },
   {
@@ -249,7 +267,10 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
       const lines = (offset: number): Geometry[] =>
         Array.from({ length: Math.floor(n / 2) }, () => {
           const [x, y] = [10 * random() + offset, 10 * random()]
-          return lineOf([[x, y], [x + 1, y + 1]])
+          return lineOf([
+            [x, y],
+            [x + 1, y + 1],
+          ])
         })
       return [nested(lines(0), 5), nested(lines(12), 5)]
     },
@@ -305,7 +326,8 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
     name: 'tiny coordinates',
     isExact: true,
     pair: (n) => {
-      const tiny = (ring: Position[]): Position[] => ring.map(([x, y], i): Position => [1e-300 * x, i % 3 ? 1e-300 * y : y])
+      const tiny = (ring: Position[]): Position[] =>
+        ring.map(([x, y], i): Position => [1e-300 * x, i % 3 ? 1e-300 * y : y])
       return [polygon(tiny(star(even(n)))), lineOf(tiny(star(even(n), 1.5, 0.7)))]
     },
   },
@@ -313,7 +335,14 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
     name: 'almost collinear',
     isExact: true,
     pair: (n) => {
-      const chain = (up: number): Position[] => positions(n, (i): Position => [(i % 2 ? 1 : 0) * 10 + i * 1e-5, ((i % 2 ? 1 : 0) * 10 + i * 1e-5) * 0.1 + up + 1e-16 * (i % 3)])
+      const chain = (up: number): Position[] =>
+        positions(
+          n,
+          (i): Position => [
+            (i % 2 ? 1 : 0) * 10 + i * 1e-5,
+            ((i % 2 ? 1 : 0) * 10 + i * 1e-5) * 0.1 + up + 1e-16 * (i % 3),
+          ],
+        )
       return [lineOf(chain(0)), lineOf(chain(1e-16))]
     },
   },
@@ -337,14 +366,22 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
     pair: (n) => {
       const holes = squares(n / 5 - 2, 0.05, 0.8, 0.01).map(([ring]) => ring!)
       const size = Math.ceil(Math.sqrt(n / 5)) * 0.05 + 1
-      const frame = closed([[-1, -1], [size, -1], [size, size], [-1, size]])
+      const frame = closed([
+        [-1, -1],
+        [size, -1],
+        [size, size],
+        [-1, size],
+      ])
       return [polygon(frame, ...holes), linesOf([circle(64, 0.004, 0.03, 0.03), circle(64, 0.004, 0.08, 0.03)])]
     },
   },
   {
     name: 'a hole of spikes in a star',
     pair: (n) => [
-      polygon(star(even(n / 2), 5), star(even(n / 2), 4.4, 0.5).map(([x, y]): Position => [0.45 * x, 0.45 * y])),
+      polygon(
+        star(even(n / 2), 5),
+        star(even(n / 2), 4.4, 0.5).map(([x, y]): Position => [0.45 * x, 0.45 * y]),
+      ),
       polygon(circle(n / 2, 0.5)),
     ],
   },

@@ -10,7 +10,7 @@ const limits = {
   maxParts: 100,
   maxCollectionDepth: 8,
   maxJsonDepth: 32,
-  maxDistanceSolves: 20_000,
+  maxWork: 20_000,
   maxPreparedBytes: 1_048_576,
   chainIds: [84532, 8453],
 }

@@ -8,7 +8,7 @@ export const LIMITS = {
   maxParts: 10_000,
   maxCollectionDepth: 8,
   maxJsonDepth: 32,
-  maxDistanceSolves: 100_000,
+  maxWork: 100_000,
   maxPreparedBytes: 1_000_000,
   chainIds: [84532, 31337],
 }

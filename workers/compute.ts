@@ -29,19 +29,19 @@ export interface ComputeRunner {
  */
 class CostLog {
   readonly costs: number[] = []
-  readonly #work: { readonly vertices: number }
+  readonly #counts: { readonly vertices: number }
   #sinceMs = performance.now()
   #vertices: number
 
-  constructor(work: { readonly vertices: number }) {
-    this.#work = work
-    this.#vertices = work.vertices
+  constructor(counts: { readonly vertices: number }) {
+    this.#counts = counts
+    this.#vertices = counts.vertices
   }
 
   /** Ends a piece of work. @returns its result */
   note<T>(result: T): T {
     const nowMs = performance.now()
-    const { vertices } = this.#work
+    const { vertices } = this.#counts
     this.costs.push(nowMs - this.#sinceMs, vertices - this.#vertices)
     this.#sinceMs = nowMs
     this.#vertices = vertices
@@ -77,7 +77,7 @@ export async function createComputeRunner({
   const verifyEngine = await createVerifyEngine(engine, config, secp256k1)
   return {
     runBatch({ bytes, heads }) {
-      const log = new CostLog(engine.work)
+      const log = new CostLog(engine.counts)
       const result = heads.map((head, index) =>
         log.note(runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),
       )
@@ -86,7 +86,7 @@ export async function createComputeRunner({
     runChunk: (chunk) => runWhole(() => runComputeChunk(chunk, engine, limits)),
     runTree: (task) => runWhole(() => runMerkleTask(task, engine.keccak)),
     async runVerify({ bytes, heads }) {
-      const log = new CostLog(engine.work)
+      const log = new CostLog(engine.counts)
       const result: VerifyResult[] = []
       // One after another, so that each is charged its own time.
       for (const [index, head] of heads.entries())
@@ -96,7 +96,7 @@ export async function createComputeRunner({
   }
 
   function runWhole<T>(run: () => T): Worked<T> {
-    const log = new CostLog(engine.work)
+    const log = new CostLog(engine.counts)
     return { result: log.note(run()), costs: log.costs }
   }
 }

@@ -19,8 +19,8 @@ export function createInlineCompute(
   let engine = createEngine(limits)
   const memos = new RequestMemos()
   return (task, costs) => {
-    const { work } = engine
-    const { vertices } = work
+    const { counts } = engine
+    const { vertices } = counts
     const startedMs = performance.now()
     try {
       const result = runComputeTask(task, engine, limits, { memos })
@@ -30,7 +30,7 @@ export function createInlineCompute(
       return undefined
     } finally {
       costs?.charge('cpu-ms', performance.now() - startedMs)
-      costs?.charge('vertices', work.vertices - vertices)
+      costs?.charge('vertices', counts.vertices - vertices)
     }
   }
 }

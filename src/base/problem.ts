@@ -11,6 +11,7 @@ export const PROBLEMS = {
   conflict: { status: 409, title: 'Conflict' },
   'payload-too-large': { status: 413, title: 'Payload Too Large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported Media Type' },
+  'too-complex': { status: 422, title: 'Too Complex' },
   'rate-limited': { status: 429, title: 'Rate Limited' },
   internal: { status: 500, title: 'Internal Server Error' },
   database: { status: 500, title: 'Database Error' },

@@ -8,7 +8,7 @@ import { parseOperation } from './verify/signed-data.ts'
 import type { Recompute } from './verify/verdict.ts'
 
 /** Generous limits: a geometry above a default limit may come from a service that is configured for more. */
-const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxDistanceSolves: 50_000_000 }
+const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxWork: 50_000_000 }
 
 /** Creates the service's computation with a given kernel, e.g. one that a web page fetched. */
 export function recomputeWith(kernel: Kernel): Recompute {

@@ -16,7 +16,7 @@ export function createEngine(limits: ComputeWorkerData['limits']) {
   selfTestKernel(kernel)
   selfTestScanner(kernel)
   const prepared = new PreparedGeometries(kernel, limits.maxPreparedBytes)
-  return { kernel, keccak: kernelKeccak(kernel), limits, prepared, work: { vertices: 0 } } satisfies ComputeContext
+  return { kernel, keccak: kernelKeccak(kernel), limits, prepared, counts: { vertices: 0 } } satisfies ComputeContext
 }
 
 /** Size of the input buffer inside the kernel. Longer inputs are hashed piece by piece. */

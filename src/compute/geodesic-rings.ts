@@ -12,7 +12,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
 import type { PreparedTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { bulgeMeters, METERS_PER_DEGREE, SolutionBudget, type SweptVertex } from './swept-vertex.ts'
+import { bulgeMeters, METERS_PER_DEGREE, type SweptVertex } from './swept-vertex.ts'
 import { SweptVertexSearch } from './swept-vertices.ts'
 
 /**
@@ -46,23 +46,17 @@ export interface GeodesicFault extends Invalidity {
  * of the area.
  *
  * @param topology polygons that are valid by `findInvalidity`
- * @param workLimit number of solutions of the inverse problem that the search may use
  * @returns undefined if the polygons are valid
- * @throws {WorkLimitError} when the limit is reached
+ * @throws {WorkLimitError} when the request may not spend more work
  */
-export function findGeodesicFault(
-  kernel: Kernel,
-  topology: PreparedTopology,
-  workLimit: number,
-): GeodesicFault | undefined {
+export function findGeodesicFault(kernel: Kernel, topology: PreparedTopology): GeodesicFault | undefined {
   const { geometry, isOnePolygonal } = topology
   if (isOnePolygonal && areClearlyHarmless(topology)) return undefined
   const { elementTypes, elementStarts, partStarts } = geometry
-  const budget = new SolutionBudget(workLimit)
   for (let element = 0; element < elementTypes.length; element++) {
     if (!elementTypes[element]!.endsWith('Polygon')) continue
     const [first, end] = [partStarts[elementStarts[element]!]!, partStarts[elementStarts[element + 1]!]!]
-    const swept = new SweptVertexSearch(kernel, topology, element, first, end, budget).find()
+    const swept = new SweptVertexSearch(kernel, topology, element, first, end).find()
     if (swept.length === 0) continue
     const fault = assessSwept(kernel, geometry, element, swept)
     if (fault !== undefined) return fault

@@ -4,9 +4,6 @@ import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../base/units.ts'
 import type { ElementType } from '../geometry/flat.ts'
 import type { OperationName } from '../wire/values.ts'
 
-/** Code of the problem for a computation that needs more exact solutions of the inverse problem than its limit. */
-export const TOO_MUCH_WORK = 'too-much-work'
-
 export interface OperationRow {
   readonly name: OperationName
   /** Names of the request members that hold the inputs, in the order of `inputRefs`. */

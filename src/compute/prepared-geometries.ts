@@ -99,16 +99,16 @@ export class PreparedGeometries {
 /** One cached geometry. Each index is built when it is first needed. */
 export class PreparedGeometry {
   readonly geometry: FlatGeometry
-  /** True once its polygons were found valid with planar edges. */
-  isValid = false
-  /** True once they were found valid with geodesic edges too. */
-  isValidGeodesic = false
+  /** Work of the check that found its polygons valid with planar edges; undefined before it. */
+  validityWork: number | undefined = undefined
+  /** Work of the check that found them valid with planar and geodesic edges. */
+  geodesicValidityWork: number | undefined = undefined
   /** True once a check found no hole with edges along the antimeridian. */
   areHolesChecked = false
   /** Undefined until it is determined. */
   hasWholeParallel: boolean | undefined = undefined
-  /** Undefined until it is computed. */
-  areaSquareMeters: number | undefined = undefined
+  /** Undefined until it is computed, which took this work. */
+  area: { readonly squareMeters: number; readonly work: number } | undefined = undefined
   readonly #kernel: Kernel
   readonly #freeOne: () => boolean
   #topology: PreparedTopology | undefined

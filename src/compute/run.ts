@@ -1,11 +1,12 @@
-import { problemAt } from '../base/problem.ts'
+import { type ProblemError, problemAt } from '../base/problem.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../base/units.ts'
+import { countWork, spendWork, Work, WorkLimitError, workSoFar } from '../base/work.ts'
 import { canonicalGeometry } from '../crypto/canonical.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceToBandsMeters, isSinglePoint } from '../geodesy/band-distance.ts'
-import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../geodesy/distance.ts'
+import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
@@ -18,7 +19,7 @@ import type { Topology } from '../topology/plane/prepared.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
-import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
+import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
 import {
@@ -95,11 +96,11 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
 function checkTotals(
   geometries: readonly FlatGeometry[],
   operands: readonly Operand[],
-  { limits, work }: ComputeContext,
+  { limits, counts }: ComputeContext,
 ): void {
   const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
   const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
-  if (work !== undefined) work.vertices += vertices
+  if (counts !== undefined) counts.vertices += vertices
   if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
   const most =
     vertices > limits.maxVertices ? `${limits.maxVertices} vertices` : `${limits.maxParts} rings, lines and points`
@@ -109,35 +110,29 @@ function checkTotals(
   })
 }
 
+/** Units of work for each vertex of a request: reading, hashing and building trees of boxes take linear time. */
+const WORK_PER_VERTEX = 1 / 4
+
 /**
- * Runs a computation and turns its `WorkLimitError` into a problem for the client.
+ * Makes the problem for a request that needs more work than its limit.
  *
  * @param what names the computation in the problem's detail
- * @throws {ProblemError} `invalid-input` with the code `TOO_MUCH_WORK`
  */
-function withWorkLimit<T>(
-  { maxDistanceSolves }: { readonly maxDistanceSolves: number },
-  compute: () => T,
-  what = 'distance',
-): T {
-  try {
-    return compute()
-  } catch (error) {
-    if (!(error instanceof WorkLimitError)) throw error
-    throw problemAt('invalid-input', [], `the ${what} needs more work than ${maxDistanceSolves} exact solutions`, {
-      code: TOO_MUCH_WORK,
-      hint: 'simplify the geometries or split them over several requests',
-    })
-  }
+export function tooComplexProblem(what: string, error: WorkLimitError): ProblemError {
+  return problemAt('too-complex', [], `${what} needs too much work: ${error.message}`, {
+    code: 'too-much-work',
+    hint: 'simplify the geometries, or split them into parts and send these as the items of a batch',
+  })
 }
 
 /** Everything that a computation may use: no clock, no environment, no network. */
 export interface ComputeContext {
   readonly kernel: Kernel
   readonly keccak: Keccak
-  readonly limits: GeometryLimits & { readonly maxDistanceSolves: number }
+  /** `maxWork`: units of work that one operation may need. */
+  readonly limits: GeometryLimits & { readonly maxWork: number }
   /** Counts the vertices that were computed on. */
-  readonly work?: { vertices: number }
+  readonly counts?: { vertices: number }
   /** Cache of prepared geometries. Results are the same without it. */
   readonly prepared?: PreparedGeometries
 }
@@ -165,7 +160,8 @@ export type Outcome = {
  * @param operands in the order of the row's inputs
  * @param radiusMeters for `within` only
  * @returns the on-chain integer (centimetres, square centimetres) or the truth value, with the references
- * @throws {ProblemError} `invalid-input`, with the pointer of the geometry that the operation is not defined for
+ * @throws {ProblemError} `invalid-input`, with the pointer of the geometry that the operation is not defined for; `too-complex` if it
+ *   needs more work than its limit
  */
 export function runOperation(
   row: OperationRow,
@@ -176,8 +172,22 @@ export function runOperation(
   const [a, b] = operands
   const mayTakePoints = row.name === 'distance' && context.limits.maxParts > 1
   if (mayTakePoints && isReadPoint(a) && isReadPoint(b)) return pointDistance(row, a, b, context)
+  try {
+    return countWork(new Work(context.limits.maxWork), () => runOperands(row, operands, radiusMeters, context))
+  } catch (error) {
+    throw error instanceof WorkLimitError ? tooComplexProblem(row.name, error) : error
+  }
+}
+
+function runOperands(
+  row: OperationRow,
+  operands: readonly Operand[],
+  radiusMeters: number | undefined,
+  context: ComputeContext,
+): Outcome {
   const geometries = operands.map((operand) => readOperand(row, operand, context.limits))
   checkTotals(geometries, operands, context)
+  for (const { vertices } of geometries) spendWork((vertices.length / 2) * WORK_PER_VERTEX)
   const inputRefs = operands.map((operand) => operandRef(operand, context.keccak))
   const subjects = geometries.map((geometry, index): Subject => {
     const prepared = hasOwnHash(operands[index]!) ? context.prepared?.find(inputRefs[index]!, geometry) : undefined
@@ -198,14 +208,9 @@ export function runOperation(
 const FULL_PARALLEL: readonly Note[] = [{ code: 'full-parallel' }]
 
 /** Computes the most frequent request, a distance between two points. Skips the checks that two points cannot fail. */
-function pointDistance(
-  row: OperationRow,
-  a: ReadOperand,
-  b: ReadOperand,
-  { kernel, limits, work }: ComputeContext,
-): Outcome {
-  if (work !== undefined) work.vertices += 2
-  return numeric(row, [a.ref, b.ref], distanceMeters(kernel, a.flat, b.flat, limits.maxDistanceSolves))
+function pointDistance(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, counts }: ComputeContext): Outcome {
+  if (counts !== undefined) counts.vertices += 2
+  return numeric(row, [a.ref, b.ref], distanceMeters(kernel, a.flat, b.flat))
 }
 
 function computeRow(
@@ -257,20 +262,18 @@ function requireValid(
   path: Operand['path'],
   context: ComputeContext,
 ): void {
-  if (row.isGeodesic ? prepared?.isValidGeodesic === true : prepared?.isValid === true) return
-  const { kernel, limits } = context
-  if (row.isGeodesic) {
-    withWorkLimit(
-      limits,
-      () => checkInterior(geometry, path, kernel, { maxSolves: limits.maxDistanceSolves }),
-      row.name,
-    )
-  } else {
-    checkInterior(geometry, path, kernel)
+  const { isGeodesic } = row
+  const known = isGeodesic ? prepared?.geodesicValidityWork : prepared?.validityWork
+  // A check that is not repeated counts as often as one that is, so that the cache has no influence on the result.
+  if (known !== undefined) {
+    spendWork(known)
+    return
   }
+  const before = workSoFar()
+  checkInterior(geometry, path, context.kernel, isGeodesic)
   if (prepared === undefined) return
-  prepared.isValid = true
-  prepared.isValidGeodesic ||= row.isGeodesic
+  if (isGeodesic) prepared.geodesicValidityWork = workSoFar() - before
+  else prepared.validityWork = workSoFar() - before
 }
 
 function topologyFrom({ geometry, prepared }: Subject): Topology {
@@ -286,7 +289,7 @@ function within(
   b: Subject,
   radiusMeters: number,
   inputRefs: readonly Hex[],
-  { kernel, limits }: ComputeContext,
+  { kernel }: ComputeContext,
 ): Outcome {
   for (const subject of [a, b])
     if (subject.hasWholeParallel) throw noMeasureProblem(subject.geometry, subject.path, 'within')
@@ -299,9 +302,7 @@ function within(
       hint: 'the radius is in metres; the smallest is 0.005',
     })
   }
-  const isWithin = withWorkLimit(limits, () =>
-    isWithinCentimeters(kernel, distanceOperand(a), distanceOperand(b), radiusCm, limits.maxDistanceSolves),
-  )
+  const isWithin = isWithinCentimeters(kernel, distanceOperand(a), distanceOperand(b), radiusCm)
   return truth(`within:${radiusCm}`, inputRefs, isWithin)
 }
 
@@ -318,10 +319,20 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
 function polygonArea({ geometry, prepared, path }: Subject, { kernel }: ComputeContext): number {
-  const area = prepared?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
-  if (prepared !== undefined) prepared.areaSquareMeters = area
+  const area = cachedArea(geometry, prepared, kernel)
   if (area < SMALLEST_SQUARE_METERS) throw noAreaProblem(path)
   return area
+}
+
+function cachedArea(geometry: FlatGeometry, prepared: PreparedGeometry | undefined, kernel: Kernel): number {
+  if (prepared?.area !== undefined) {
+    spendWork(prepared.area.work)
+    return prepared.area.squareMeters
+  }
+  const before = workSoFar()
+  const squareMeters = areaSquareMeters(kernel, geometry)
+  if (prepared !== undefined) prepared.area = { squareMeters, work: workSoFar() - before }
+  return squareMeters
 }
 
 function checkSubjectHoles({ geometry, prepared, path }: Subject, kernel: Kernel): void {
@@ -331,23 +342,21 @@ function checkSubjectHoles({ geometry, prepared, path }: Subject, kernel: Kernel
 }
 
 function geometryDistance(a: Subject, b: Subject, context: ComputeContext): number {
-  const { kernel, limits } = context
+  const { kernel } = context
   checkSubjectHoles(a, kernel)
   checkSubjectHoles(b, kernel)
   if (a.hasWholeParallel) return distanceToBands(b, a, context)
   if (b.hasWholeParallel) return distanceToBands(a, b, context)
-  return withWorkLimit(limits, () =>
-    distanceMeters(kernel, distanceOperand(a), distanceOperand(b), limits.maxDistanceSolves),
-  )
+  return distanceMeters(kernel, distanceOperand(a), distanceOperand(b))
 }
 
 /**
  * Computes the distance between a point and a geometry with whole parallels. Distance is symmetric, so the request may name
  * either first.
  */
-function distanceToBands(point: Subject, { geometry, path }: Subject, { kernel, limits }: ComputeContext): number {
+function distanceToBands(point: Subject, { geometry, path }: Subject, { kernel }: ComputeContext): number {
   if (!isSinglePoint(point.geometry)) throw noMeasureProblem(geometry, path, 'the distance to anything but a point')
-  return withWorkLimit(limits, () => distanceToBandsMeters(kernel, point.geometry, geometry, limits.maxDistanceSolves))
+  return distanceToBandsMeters(kernel, point.geometry, geometry)
 }
 
 function distanceOperand({ geometry, prepared }: Subject): PreparedDistance | FlatGeometry {

@@ -1,4 +1,4 @@
-import { WorkLimitError } from '../geodesy/distance.ts'
+import { spendWork } from '../base/work.ts'
 import { GeodesicEdge } from '../geodesy/edge-offset.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { orientation } from '../topology/exact/exact.ts'
@@ -76,40 +76,21 @@ export interface SweptVertex {
   readonly beyondMeters: number
 }
 
-/** Counts the solutions of the inverse problem that a check may still use. */
-export class SolutionBudget {
-  readonly #limit: number
-  #remaining: number
-
-  constructor(limit: number) {
-    this.#limit = limit
-    this.#remaining = limit
-  }
-
-  /** @throws {WorkLimitError} when the budget is spent */
-  spend(solutions: number): void {
-    this.#remaining -= solutions
-    if (this.#remaining < 0) throw new WorkLimitError(`the rings need more than ${this.#limit} solutions`)
-  }
-}
-
 /** Tests one edge and one vertex at a time: did the edge sweep over the vertex when it was bent into its geodesic? */
 export class SweptVertexTest {
   readonly #kernel: Kernel
   readonly #geometry: FlatGeometry
   readonly #isRounded: boolean
-  readonly #budget: SolutionBudget
   #edge: { readonly start: number; readonly geodesic: GeodesicEdge } | undefined
 
   /**
    * @param geometry with longitudes unrolled along each ring, so that no edge jumps over ±180
    * @param isRounded whether unrolling has rounded the longitudes
    */
-  constructor(kernel: Kernel, geometry: FlatGeometry, isRounded: boolean, budget: SolutionBudget) {
+  constructor(kernel: Kernel, geometry: FlatGeometry, isRounded: boolean) {
     this.#kernel = kernel
     this.#geometry = geometry
     this.#isRounded = isRounded
-    this.#budget = budget
   }
 
   /**
@@ -117,7 +98,7 @@ export class SweptVertexTest {
    *
    * @param shift degrees of longitude added to the vertex
    * @returns undefined if the vertex was not swept
-   * @throws {WorkLimitError} when the budget is spent
+   * @throws {WorkLimitError} when the request may not spend more work
    */
   test(
     chord: Chord,
@@ -160,7 +141,7 @@ export class SweptVertexTest {
 
   /** Returns how far north of the geodesic a position lies; negative to the south. */
   #offsetFrom(chord: Chord, x: number, y: number): { northMeters: number; errorMeters: number } {
-    this.#budget.spend(1)
+    spendWork(1)
     const { x1, y1, x2, y2 } = chord
     const isNearSecond = Math.abs(x2 - x) + Math.abs(y2 - y) < Math.abs(x - x1) + Math.abs(y1 - y)
     const { leftMeters, errorMeters } = this.#geodesicFor(chord).measureOffset(wrapLongitude(x), y, isNearSecond)
@@ -169,7 +150,7 @@ export class SweptVertexTest {
 
   #geodesicFor({ start, x1, y1, x2, y2 }: Chord): GeodesicEdge {
     if (this.#edge?.start !== start) {
-      this.#budget.spend(1)
+      spendWork(1)
       this.#edge = { start, geodesic: new GeodesicEdge(this.#kernel, wrapLongitude(x1), y1, wrapLongitude(x2), y2) }
     }
     return this.#edge.geodesic
@@ -223,7 +204,7 @@ export class SweptVertexTest {
   ): number {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * other]!, vertices[2 * other + 1]!]
-    this.#budget.spend(1)
+    spendWork(1)
     const length = this.#kernel.inverse(
       vertices[2 * vertex + 1]!,
       wrapLongitude(vertices[2 * vertex]!),

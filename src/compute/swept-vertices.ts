@@ -1,3 +1,4 @@
+import { spendWork } from '../base/work.ts'
 import { edgeTurn } from '../geometry/edge-turn.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { wrapLongitude } from '../topology/layout/segment-set.ts'
@@ -5,18 +6,10 @@ import { hasLongitudeJump } from '../topology/layout/unwrap.ts'
 import { EASTWARD, EdgeTree, FANOUT, WESTWARD } from '../topology/plane/edge-tree.ts'
 import type { PreparedTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import {
-  type Chord,
-  edgeReachDegrees,
-  isFar,
-  isHalfTurn,
-  type SolutionBudget,
-  type SweptVertex,
-  SweptVertexTest,
-} from './swept-vertex.ts'
+import { type Chord, edgeReachDegrees, isFar, isHalfTurn, type SweptVertex, SweptVertexTest } from './swept-vertex.ts'
 
-/** Number of box comparisons that the work limit counts as one solution of the inverse problem. */
-const COMPARISONS_PER_SOLUTION = 16
+/** Number of box comparisons that count as one unit of work. */
+const COMPARISONS_PER_UNIT = 16
 
 type Edge = [lon1: number, lat1: number, lon2: number, lat2: number]
 
@@ -29,7 +22,6 @@ export class SweptVertexSearch {
   readonly #tree: EdgeTree
   /** For each node of the tree: degrees of latitude by which the geodesics of its edges may leave its box. */
   readonly #reach: Float64Array
-  readonly #budget: SolutionBudget
   readonly #sweptVertices: SweptVertex[] = []
   readonly #edgeTest: SweptVertexTest
 
@@ -38,14 +30,7 @@ export class SweptVertexSearch {
    * @param firstSequence index of its first ring
    * @param endSequence index after its last ring
    */
-  constructor(
-    kernel: Kernel,
-    topology: PreparedTopology,
-    element: number,
-    firstSequence: number,
-    endSequence: number,
-    budget: SolutionBudget,
-  ) {
+  constructor(kernel: Kernel, topology: PreparedTopology, element: number, firstSequence: number, endSequence: number) {
     const { geometry } = topology
     const { elementStarts } = geometry
     this.#isRounded = hasLongitudeJump(geometry, elementStarts[element]!, elementStarts[element + 1]!)
@@ -53,11 +38,10 @@ export class SweptVertexSearch {
     const isWhole = topology.isOnePolygonal && !this.#isRounded
     this.#tree = isWhole ? topology.tree : new EdgeTree(this.#geometry, firstSequence, endSequence)
     this.#reach = nodeReaches(this.#tree)
-    this.#budget = budget
-    this.#edgeTest = new SweptVertexTest(kernel, this.#geometry, this.#isRounded, budget)
+    this.#edgeTest = new SweptVertexTest(kernel, this.#geometry, this.#isRounded)
   }
 
-  /** @throws {WorkLimitError} when the budget is spent */
+  /** @throws {WorkLimitError} when the request may not spend more work */
   find(): readonly SweptVertex[] {
     const { boxes } = this.#tree
     const root = boxes.length - 4
@@ -94,7 +78,7 @@ export class SweptVertexSearch {
     const { x1, y1, x2, y2 } = chord
     const pole = Math.abs(y1) === 90 ? y1 : Math.abs(y2) === 90 ? y2 : this.#edgeTest.poleOver(chord)
     for (let leaf = 0; leaf < leafFirst.length; leaf++) {
-      this.#budget.spend((leafLast[leaf]! - leafFirst[leaf]!) / COMPARISONS_PER_SOLUTION)
+      spendWork((leafLast[leaf]! - leafFirst[leaf]!) / COMPARISONS_PER_UNIT)
       for (let vertex = leafFirst[leaf]!; vertex < leafLast[leaf]!; vertex++) {
         const [x, y] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
         const [isFirst, isSecond] = [isSameMeridian(x, x1), isSameMeridian(x, x2)]
@@ -139,7 +123,7 @@ export class SweptVertexSearch {
       const fixed = splitsA ? levels[levelB]! + nodeB : levels[levelA]! + nodeA
       const boxShift = splitsA ? shift : -shift
       comparisons += end - first
-      this.#budget.spend(comparisons / COMPARISONS_PER_SOLUTION)
+      spendWork(comparisons / COMPARISONS_PER_UNIT)
       comparisons = 0
       for (let child = first; child < end; child++) {
         // Without a shift, each pair of nodes would be visited in both orders; one order is enough.
@@ -160,7 +144,7 @@ export class SweptVertexSearch {
         else stack.push(levelA, nodeA, level, child)
       }
     }
-    this.#budget.spend(comparisons / COMPARISONS_PER_SOLUTION)
+    spendWork(comparisons / COMPARISONS_PER_UNIT)
   }
 
   /**

@@ -52,28 +52,22 @@ export function kernelPoleResolver(kernel: Kernel): PoleResolver {
  * its exterior ring would count as a part of the polygon (decisions 94 and 125).
  *
  * @param path pointer of the geometry in the request
- * @param measures limits the solutions of the inverse problem that the check of geodesic rings may use; absent for predicates,
- *   which use planar edges
+ * @param isMeasured also checks the rings as geodesics; false for predicates, which use planar edges
  * @throws {ProblemError} `invalid-input`, with the pointer of the faulty vertex or ring
- * @throws {WorkLimitError} when the check needs more solutions
+ * @throws {WorkLimitError} when the request may not spend more work
  */
-export function checkInterior(
-  geometry: FlatGeometry,
-  path: Path,
-  kernel: Kernel,
-  measures?: { readonly maxSolves: number },
-): void {
+export function checkInterior(geometry: FlatGeometry, path: Path, kernel: Kernel, isMeasured = false): void {
   if (!geometry.partDimensions.includes(2)) return
   const topology = toPrepared(geometry)
   const invalidity = findInvalidity(topology, kernelPoleResolver(kernel))
   if (invalidity !== undefined) throw invalidityProblem(geometry, path, invalidity, HINTS[invalidity.reason])
   checkExtent(geometry, path, kernel)
-  if (measures === undefined) return
+  if (!isMeasured) return
   checkPolesReachedTwice(geometry, path)
   const hasParallel = hasWholeParallel(geometry)
-  if (hasParallel) checkParallels(geometry, path, kernel, HINT_GEODESIC, measures.maxSolves)
+  if (hasParallel) checkParallels(geometry, path, kernel, HINT_GEODESIC)
   const geodesics = hasParallel ? toPrepared(collapseBands(geometry)) : topology
-  const fault = findGeodesicFault(kernel, geodesics, measures.maxSolves)
+  const fault = findGeodesicFault(kernel, geodesics)
   if (fault !== undefined) throw geodesicProblem(geometry, path, fault)
 }
 
@@ -120,6 +114,8 @@ function checkExtent(geometry: FlatGeometry, path: Path, kernel: Kernel): void {
       const ring = { ...geometry, sequenceStarts: Uint32Array.of(start, end), partStarts: Uint32Array.of(0, 1) }
       const isSmall = partAreaSquareMeters(kernel, ring, 0) < DEGENERATE_SQUARE_METERS
       if (!isSmall && findRing(geometry, ({ kind }) => kind === 'mixed', part) !== undefined) continue
+      // The area of a part with one ring is the area of that ring.
+      if (!isSmall && partStarts[part + 1]! - partStarts[part]! === 1) continue
       if (!isSmall && partAreaSquareMeters(kernel, geometry, part) >= DEGENERATE_SQUARE_METERS) continue
       throw noAreaProblem([...path, ...vertexPath(geometry, sequence)])
     }
@@ -206,11 +202,10 @@ const HINT_ANTIMERIDIAN_HOLE =
  *
  * @param geometry has whole parallels
  * @param hint for the problem of geodesics that cross
- * @param maxSolves number of exact solutions that the check may use
  * @throws {ProblemError} `invalid-input`, with the pointer of the edge
- * @throws {WorkLimitError} when the check needs more solutions
+ * @throws {WorkLimitError} when the request may not spend more work
  */
-function checkParallels(geometry: FlatGeometry, path: Path, kernel: Kernel, hint: string, maxSolves: number): void {
+function checkParallels(geometry: FlatGeometry, path: Path, kernel: Kernel, hint: string): void {
   const mixed = findRing(geometry, ({ kind }) => kind === 'mixed')
   if (mixed !== undefined) {
     throw wholeParallelProblem(
@@ -220,7 +215,7 @@ function checkParallels(geometry: FlatGeometry, path: Path, kernel: Kernel, hint
       'the edges of a measured ring must be whole parallels or geodesics, not both',
     )
   }
-  const crossing = findParallelCrossing(kernel, geometry, maxSolves)
+  const crossing = findParallelCrossing(kernel, geometry)
   if (crossing === undefined) return
   const { sequence, vertex, lon, lat } = crossing
   const detail = `self-intersection at [${lon}, ${lat}]`

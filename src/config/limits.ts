@@ -91,10 +91,10 @@ export const REQUEST_LIMITS = {
   keepAliveTimeoutMs: constant(10_000),
   drainTimeoutMs: integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
   maxConnections: integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
-  /** Solutions of the inverse geodesic problem that one distance may cost; beyond it the service answers 400. */
-  maxDistanceSolves: integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
+  /** Units of work (`src/base/work.ts`) that one request or item of a batch may need; beyond it the answer is 422. */
+  maxWork: integer('MAX_WORK', 200_000, 1000, 1e9),
   /** The same limit in the small lane. A request that needs more is computed in the large lane. */
-  maxSmallDistanceSolves: constant(20_000),
+  maxSmallWork: constant(20_000),
   /** Size of each compute thread's cache of prepared geometries. */
   maxPreparedBytes: integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
   workerHeapMb: constant(512),

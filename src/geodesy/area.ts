@@ -1,3 +1,4 @@
+import { spendWork } from '../base/work.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import type { Kernel } from '../wasm/loader.ts'
@@ -111,5 +112,8 @@ function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {
     if (form.kind === 'band') return bandAreaSquareMeters(form.south, form.north)
   }
   kernel.release()
-  return kernel.ringArea(kernel.write(ring), count)
+  kernel.startWork(Number.POSITIVE_INFINITY)
+  const area = kernel.ringArea(kernel.write(ring), count)
+  spendWork(kernel.workDone())
+  return area
 }

@@ -14,25 +14,19 @@ export function isSinglePoint({ partDimensions }: FlatGeometry): boolean {
  *
  * @param point one position
  * @param geometry has valid polygons, whose rings are ordinary or bands
- * @param workLimit as for `distanceMeters`, for each ring
  * @returns metres, before any rounding
- * @throws {WorkLimitError} when the limit is reached
+ * @throws {WorkLimitError} as `distanceMeters`
  */
-export function distanceToBandsMeters(
-  kernel: Kernel,
-  point: FlatGeometry,
-  geometry: FlatGeometry,
-  workLimit: number,
-): number {
+export function distanceToBandsMeters(kernel: Kernel, point: FlatGeometry, geometry: FlatGeometry): number {
   let least = Number.POSITIVE_INFINITY
   const others: number[] = []
   for (let part = 0; part < geometry.partDimensions.length; part++) {
     const isWithoutBand = findRing(geometry, ({ kind }) => kind === 'band', part) === undefined
     if (isWithoutBand) others.push(part)
-    else least = Math.min(least, new BandPart(kernel, point, geometry, part, workLimit).distanceMeters())
+    else least = Math.min(least, new BandPart(kernel, point, geometry, part).distanceMeters())
   }
   if (others.length === 0 || least === 0) return least
-  return Math.min(least, distanceMeters(kernel, point, selectParts(geometry, others), workLimit))
+  return Math.min(least, distanceMeters(kernel, point, selectParts(geometry, others)))
 }
 
 /** A polygon that has a band as a ring, and a point. */
@@ -43,16 +37,14 @@ class BandPart {
   readonly #lat: number
   readonly #geometry: FlatGeometry
   readonly #part: number
-  readonly #workLimit: number
 
-  constructor(kernel: Kernel, point: FlatGeometry, geometry: FlatGeometry, part: number, workLimit: number) {
+  constructor(kernel: Kernel, point: FlatGeometry, geometry: FlatGeometry, part: number) {
     this.#kernel = kernel
     this.#point = point
     this.#lon = point.vertices[0]!
     this.#lat = point.vertices[1]!
     this.#geometry = geometry
     this.#part = part
-    this.#workLimit = workLimit
   }
 
   /**
@@ -112,7 +104,7 @@ class BandPart {
       elementTypes: [type],
       elementPaths: [[]],
     }
-    return distanceMeters(this.#kernel, this.#point, single, this.#workLimit)
+    return distanceMeters(this.#kernel, this.#point, single)
   }
 }
 

@@ -1,12 +1,8 @@
 import { CM_PER_METER, toScaledInteger } from '../base/units.ts'
+import { remainingWork, spendWork, WorkLimitError } from '../base/work.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { isPrepared, operandBytes, type PreparedDistance, writeOperand } from './prepared-distance.ts'
-
-/** Thrown when a distance would cost more than the allowed work. */
-export class WorkLimitError extends Error {
-  override readonly name = 'WorkLimitError'
-}
 
 /** More than the length of any shortest geodesic on WGS 84, metres. */
 const MAX_GEODESIC_METERS = 20_004_000
@@ -20,7 +16,8 @@ const BOUND_MARGIN_METERS = 1e-6
  * other. Neither the order of the arguments nor preparing them changes a single bit of it. Between two points it is the length of
  * the line between them.
  *
- * @param workLimit number of solutions of the inverse problem that it may cost; 16 bounding boxes count as one
+ * @param workLimit units of work that it may cost: solutions of the inverse problem, and 16 bounding boxes count as one; what the
+ *   request may still spend if it is absent
  * @returns metres, before any rounding
  * @throws {WorkLimitError} when the limit is reached
  * @throws {RangeError} when the kernel's memory cannot grow, or when a prepared geometry was released or belongs to another
@@ -30,16 +27,25 @@ export function distanceMeters(
   kernel: Kernel,
   a: FlatGeometry | PreparedDistance,
   b: FlatGeometry | PreparedDistance,
-  workLimit: number,
+  workLimit = remainingWork(),
 ): number {
   // Gives the same bits as the search over two points, without writing them into the kernel.
   if (isPoint(a) && isPoint(b)) {
+    spendWork(1)
     return kernel.fastInverse(a.vertices[1]!, a.vertices[0]!, b.vertices[1]!, b.vertices[0]!)
   }
   kernel.release()
   const first = operandPointer(kernel, a)
   const second = operandPointer(kernel, b)
-  return requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)
+  return leastDistance(kernel, first, second, workLimit)
+}
+
+/** Returns the distance of two operands of the kernel and counts its work. */
+function leastDistance(kernel: Kernel, first: number, second: number, workLimit: number): number {
+  const distance = kernel.minimumDistance(first, second, workLimit)
+  spendWork(kernel.workDone())
+  if (distance < 0) throw workLimitError(workLimit)
+  return distance
 }
 
 function isPoint(geometry: FlatGeometry | PreparedDistance): geometry is FlatGeometry {
@@ -59,7 +65,7 @@ export function isWithinCentimeters(
   a: FlatGeometry | PreparedDistance,
   b: FlatGeometry | PreparedDistance,
   radiusCm: bigint,
-  workLimit: number,
+  workLimit = remainingWork(),
 ): boolean {
   // Distances up to half a centimetre beyond the radius round to it.
   const threshold = (Number(radiusCm) + 0.5) / CM_PER_METER
@@ -69,19 +75,16 @@ export function isWithinCentimeters(
   const second = operandPointer(kernel, b)
   const inner = threshold - BOUND_MARGIN_METERS
   const result = kernel.isWithin(first, second, inner, threshold + BOUND_MARGIN_METERS, workLimit)
+  const spent = kernel.workDone()
+  spendWork(spent)
   if (result === 0 || result === 1) return result === 1
   if (result === -1) throw workLimitError(workLimit)
-  const distance = requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)
+  const distance = leastDistance(kernel, first, second, Math.max(0, workLimit - spent))
   return toScaledInteger(distance, CM_PER_METER) <= radiusCm
 }
 
-function requireWithinLimit(distance: number, workLimit: number): number {
-  if (distance < 0) throw workLimitError(workLimit)
-  return distance
-}
-
 function workLimitError(workLimit: number): WorkLimitError {
-  return new WorkLimitError(`the distance needs more than ${workLimit} solutions of the inverse problem`)
+  return new WorkLimitError(`the distance needs more than ${workLimit} units of work`)
 }
 
 /** Returns the kernel's pointer to a geometry, which is written there unless it is prepared. */

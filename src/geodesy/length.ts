@@ -1,3 +1,4 @@
+import { spendWork } from '../base/work.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
@@ -21,6 +22,7 @@ export function compensatedSum(terms: Iterable<number>): number {
  *
  * @param geometry LineString or MultiLineString
  * @returns metres, before any rounding
+ * @throws {WorkLimitError} when the request may not spend more work
  * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), doi:10.1007/s00190-012-0578-z
  */
 export function lengthMeters(kernel: Kernel, geometry: FlatGeometry): number {
@@ -32,6 +34,9 @@ function* lineLengths(kernel: Kernel, { vertices, sequenceStarts }: FlatGeometry
   const pointer = kernel.write(vertices)
   for (let sequence = 0; sequence + 1 < sequenceStarts.length; sequence++) {
     const start = sequenceStarts[sequence]!
-    yield kernel.lineLength(pointer + 16 * start, sequenceStarts[sequence + 1]! - start)
+    kernel.startWork(Number.POSITIVE_INFINITY)
+    const length = kernel.lineLength(pointer + 16 * start, sequenceStarts[sequence + 1]! - start)
+    spendWork(kernel.workDone())
+    yield length
   }
 }

@@ -1,7 +1,7 @@
+import { spendWork } from '../base/work.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { WorkLimitError } from './distance.ts'
 
 /** a (π/180)² / 8: the geodesic of an edge of w by h degrees is less than this · w (w + 2h) metres from its planar edge. */
 const METERS_PER_SQUARE_DEGREE = 242.9
@@ -12,8 +12,8 @@ const METERS_PER_DEGREE = 110_000
 /** Halvings of an edge, after which its length is below rounding. */
 const HALVINGS = 60
 
-/** Cost of the search for one extreme latitude, in solutions of the inverse problem. */
-const SOLUTIONS = 8
+/** Work of the search for one extreme latitude, in units. */
+const SEARCH_WORK = 40
 
 /** An edge whose geodesic crosses a whole parallel although both its ends lie on the same side. */
 export interface ParallelCrossing {
@@ -30,15 +30,9 @@ export interface ParallelCrossing {
  * beyond that parallel. Geodesics bulge towards the nearer pole, so the extreme latitude of each edge decides.
  *
  * @param geometry is valid in the plane, so every ordinary ring lies on one side of every parallel
- * @param workLimit number of solutions of the inverse problem that it may cost
- * @throws {WorkLimitError} when the limit is reached
+ * @throws {WorkLimitError} when it costs more work than the request may still spend
  */
-export function findParallelCrossing(
-  kernel: Kernel,
-  geometry: FlatGeometry,
-  workLimit: number,
-): ParallelCrossing | undefined {
-  const budget = { solutions: workLimit }
+export function findParallelCrossing(kernel: Kernel, geometry: FlatGeometry): ParallelCrossing | undefined {
   const { vertices, sequenceStarts, partStarts, partDimensions, elementStarts } = geometry
   for (let element = 0; element + 1 < elementStarts.length; element++) {
     if (partDimensions[elementStarts[element]!] !== 2) continue
@@ -54,7 +48,7 @@ export function findParallelCrossing(
     if (parallels.length === 0) continue
     parallels.sort((a, b) => a - b)
     for (const sequence of ordinary) {
-      const crossing = findCrossingOfRing(kernel, geometry, sequence, parallels, budget)
+      const crossing = findCrossingOfRing(kernel, geometry, sequence, parallels)
       if (crossing !== undefined) return crossing
     }
   }
@@ -66,7 +60,6 @@ function findCrossingOfRing(
   { vertices, sequenceStarts }: FlatGeometry,
   sequence: number,
   parallels: readonly number[],
-  budget: { solutions: number },
 ): ParallelCrossing | undefined {
   const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
   let south = 90
@@ -83,8 +76,7 @@ function findCrossingOfRing(
       [-1, below],
     ] as const) {
       if (Math.abs(parallel) === 90) continue
-      if (budget.solutions < 0) throw new WorkLimitError('too many edges along whole parallels')
-      const beyond = findExtremeBeyond(kernel, vertices, vertex, side, parallel, budget)
+      const beyond = findExtremeBeyond(kernel, vertices, vertex, side, parallel)
       if (beyond !== undefined) return { sequence, vertex: vertex - start, ...beyond }
     }
   }
@@ -92,14 +84,7 @@ function findCrossingOfRing(
 }
 
 /** Returns the northernmost position of an edge (side 1), or the southernmost (−1), if it lies beyond a parallel. */
-function findExtremeBeyond(
-  kernel: Kernel,
-  vertices: Float64Array,
-  vertex: number,
-  side: 1 | -1,
-  parallel: number,
-  budget: { solutions: number },
-) {
+function findExtremeBeyond(kernel: Kernel, vertices: Float64Array, vertex: number, side: 1 | -1, parallel: number) {
   const [lon1, lat1] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
   const [lon2, lat2] = [vertices[2 * vertex + 2]!, vertices[2 * vertex + 3]!]
   const gapMeters = side * (parallel - (side > 0 ? Math.max(lat1, lat2) : Math.min(lat1, lat2))) * METERS_PER_DEGREE
@@ -107,7 +92,7 @@ function findExtremeBeyond(
   const widthDegrees = difference > 180 ? 360 - difference : difference
   const bulgeMeters = METERS_PER_SQUARE_DEGREE * widthDegrees * (widthDegrees + 2 * Math.abs(lat2 - lat1))
   if (widthDegrees <= MAX_BOUNDED_DEGREES && bulgeMeters < gapMeters) return undefined
-  budget.solutions -= SOLUTIONS
+  spendWork(SEARCH_WORK)
   const length = kernel.inverse(lat1, lon1, lat2, lon2)
   const [salp, calp] = [kernel.salp1(), kernel.calp1()]
   // The extreme latitude is between the ends only if the geodesic starts towards the parallel and arrives from it.

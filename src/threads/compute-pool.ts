@@ -279,7 +279,7 @@ const CHECK_INTERVAL_MS = 50
 type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
 type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 /** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
-const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }
+const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxWork: 128, maxPreparedBytes: 1_048_576 }
 
 /** @param remainingMs time until the first deadline among the callers of `work` */
 type Run = (work: Work, remainingMs: number) => Promise<Worked<WorkResult>>
@@ -426,8 +426,8 @@ function maxWaitMs({ limits }: Config, isLarge: boolean): number {
  */
 function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge: boolean): ComputeWorkerData['limits'] {
   const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxPreparedBytes } = limits
-  const maxDistanceSolves = isLarge ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
-  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes, chainIds }
+  const maxWork = isLarge ? limits.maxWork : limits.maxSmallWork
+  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxWork, maxPreparedBytes, chainIds }
 }
 
 /** Packs tasks into one message; the bodies share a buffer that is transferred. */

@@ -12,8 +12,8 @@ import { heapLimits, workerUrl } from './spawn.ts'
 export function runPluginTrial(url: string, task: PluginTrialData['task'], config: Config): Promise<PluginTrialResult> {
   const { limits } = config
   const timeoutMs = task === 'describe' ? limits.pluginLoadMs : limits.pluginTrialMs
-  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes } = limits
-  const workerLimits = { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes }
+  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxWork, maxPreparedBytes } = limits
+  const workerLimits = { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxWork, maxPreparedBytes }
   const workerData: PluginTrialData = { url, task, limits: { ...workerLimits, chainIds: [] } }
   const worker = new Worker(workerUrl('plugin-trial'), { env: {}, workerData, resourceLimits: heapLimits(config) })
   return new Promise<PluginTrialResult>((resolve) => {

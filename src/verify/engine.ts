@@ -1,4 +1,5 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
+import { countWork, type Work } from '../base/work.ts'
 import type { ComputeContext } from '../compute/run.ts'
 import { checkGeodesicEdges, checkInterior, kernelPoleResolver } from '../compute/validity.ts'
 import { canonicalBytes } from '../crypto/canonical.ts'
@@ -48,16 +49,26 @@ export async function createVerifyEngine(
       ...(config.didKeys && { didKeys: config.didKeys }),
     },
     config,
-    distanceMeters: (a, b) => distanceMeters(kernel, a, b, limits.maxDistanceSolves),
+    distanceMeters: (a, b) => distanceMeters(kernel, a, b),
     toPoint: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
     readLocation({ location, locationType }, path) {
       const geometry = typeof location === 'string' ? readLocationText(locationType, location, path, limits) : location
       const flat = readGeometry(geometry, path, limits)
       // Distances to the location are measured, so it must be valid for geodesic work.
-      checkInterior(flat, path, kernel, { maxSolves: limits.maxDistanceSolves })
+      checkInterior(flat, path, kernel, true)
       checkGeodesicEdges(flat, path, kernelPoleResolver(kernel), 'verification')
       return flat
     },
+  }
+}
+
+/** Returns the same engine, whose measures and signatures add their work to that of one request. */
+export function countingRunner(engine: VerifyRunner, work: Work): VerifyRunner {
+  return {
+    ...engine,
+    count: (compute) => countWork(work, compute),
+    distanceMeters: (a, b) => countWork(work, () => engine.distanceMeters(a, b)),
+    readLocation: (located, path) => countWork(work, () => engine.readLocation(located, path)),
   }
 }
 

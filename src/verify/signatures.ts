@@ -6,6 +6,7 @@ import { parseSignature } from '../crypto/signature.ts'
 import type { SignatureVerdict, StampSignature, SubjectIdentifier } from '../types/generated.ts'
 import type { DidKey, DidKeys } from '../wire/compute-messages.ts'
 import type { StampMessage } from './message.ts'
+import { spendOnEd25519, spendOnRecovery } from './signature-work.ts'
 
 /** The cryptography that verifying signatures needs. */
 export interface SignatureEngine {
@@ -40,6 +41,7 @@ const HEX = /^(?:0x)?(?:[0-9a-fA-F]{2})+$/
  * Verifies each signature of a stamp with the key that it names. No verdict is `ok` without a cryptographic check.
  *
  * @param subject of the claim; undefined when there is no claim
+ * @throws {WorkLimitError} when the request may not spend more work
  */
 export function verifySignatures(
   signatures: readonly StampSignature[],
@@ -98,6 +100,7 @@ function verifyAddress(
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   let recovered: string | null = null
   for (const { form, eip191 } of messages) {
+    spendOnRecovery()
     const candidate = recoverAddress(eip191(), parsed.signature, secp256k1, keccak)
     if (candidate === address.toLowerCase())
       return { ok: true, reason: 'eip191', recovered: candidate, message: form, key: candidate }
@@ -125,6 +128,7 @@ function verifyDeviceKey(
       ['ecdsa-eip191', message.eip191],
     ] as const) {
       const digest = computeDigest()
+      spendOnRecovery()
       const publicKey = secp256k1.recover(digest, parsed.signature)
       if (publicKey !== undefined && isSameKey(publicKey, expected)) {
         const recovered = `0x${bytesToHex(expected)}`
@@ -146,6 +150,7 @@ function verifyEd25519(
   const signature = bytesFromHex(value)
   if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
   for (const { form, bytes } of messages) {
+    spendOnEd25519()
     if (!ed25519.verify(bytes, signature, publicKey)) continue
     const hex = bytesToHex(publicKey)
     return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: form, key: `ed25519:${hex}` }
@@ -190,6 +195,7 @@ function verifyAnyAddress(
       ['eip191', message.eip191()],
       ['ecdsa-sha256', message.sha256()],
     ] as const) {
+      spendOnRecovery()
       const key = recoverAddress(digest, parsed.signature, secp256k1, keccak)
       if (key !== undefined && addresses.has(key))
         return { ok: true, reason, recovered: key, message: message.form, key }

@@ -1,3 +1,4 @@
+import { WorkLimitError } from '../base/work.ts'
 import type { FlatGeometry, GeometryType } from '../geometry/flat.ts'
 import { findNotation } from '../geometry/notation.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
@@ -23,6 +24,8 @@ export interface VerifyEngine {
   distanceMeters(a: FlatGeometry, b: FlatGeometry): number
   /** @param lon degrees */
   toPoint(lon: number, lat: number): FlatGeometry
+  /** Runs a synchronous computation and counts its work as that of the request. Absent: work has no limit. */
+  count?<T>(compute: () => T): T
 }
 
 /** A stamp whose shape has been validated. */
@@ -74,7 +77,9 @@ export async function verifyStamp(
   subject?: SubjectIdentifier,
 ): Promise<StampVerdict> {
   const { stamp, plugin, messages } = read
-  const { verdicts: signatures, keys } = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
+  const { verdicts: signatures, keys } = countWith(engine, () =>
+    verifySignatures(stamp.signatures, messages, subject, engine.crypto),
+  )
   const structure = checkStructure(stamp, read.geometry.type, plugin)
   const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
   const declared = safely(() => plugin.accuracyMeters(stamp.signals))
@@ -130,14 +135,19 @@ async function checkSignals(
     distanceFrom: (position) => measure(toPoint(position), geometry),
   }
   try {
-    return { checks, facts: await withTimeout(plugin.check(context, checks)) }
+    return { checks, facts: await withTimeout(countWith(engine, () => plugin.check(context, checks))) }
   } catch (error) {
     // A distance that costs too much says nothing about the evidence. Rethrow, so that the request moves to a lane with
     // larger limits or is rejected.
     if (distanceError !== undefined) throw distanceError.cause
+    if (error instanceof WorkLimitError) throw error
     checks.fail('plugin-error', false, (error as Error).message, null)
     return { checks, facts: { error: 'the plugin could not judge these signals' } }
   }
+}
+
+function countWith<T>(engine: VerifyEngine, compute: () => T): T {
+  return engine.count === undefined ? compute() : engine.count(compute)
 }
 
 /** Limits the time of a plugin's promise. Built-in plugins return facts directly and need no timer. */

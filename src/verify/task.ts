@@ -1,14 +1,14 @@
 import { decodeVerify, encodeVerify, VERIFY_FIELDS } from '../attest/data.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
-import { TOO_MUCH_WORK } from '../compute/operations.ts'
-import { WorkLimitError } from '../geodesy/distance.ts'
+import { Work, WorkLimitError } from '../base/work.ts'
+import { tooComplexProblem } from '../compute/run.ts'
 import type { CredibilityVector, StampResult, VerifyOptions } from '../types/generated.ts'
 import { parseJsonObject } from '../validation/json-body.ts'
 import { readProofRequest } from '../validation/verify-request.ts'
 import { type ComputeWorkerData, EVALUATION_MODES, OWN_EVALUATION } from '../wire/compute-messages.ts'
 import { PROOF_HINT, type VerifyResult, type VerifyTask } from '../wire/evidence-messages.ts'
 import type { Hex } from '../wire/values.ts'
-import { hashProof, judgeProof, judgeStamp, type VerifyRunner } from './engine.ts'
+import { countingRunner, hashProof, judgeProof, judgeStamp, type VerifyRunner } from './engine.ts'
 import { asObject } from './signals.ts'
 import type { StampVerdict } from './stamp.ts'
 
@@ -122,10 +122,11 @@ type Limits = ComputeWorkerData['limits']
 export async function runVerifyTask(task: VerifyTask, engine: VerifyRunner, limits: Limits): Promise<VerifyResult> {
   try {
     const body = parseJsonObject(task.body, limits.maxJsonDepth)
-    return await HANDLERS[task.kind](body, task.nowSeconds, engine, limits)
+    const counting = countingRunner(engine, new Work(limits.maxWork))
+    return await HANDLERS[task.kind](body, task.nowSeconds, counting, limits)
   } catch (error) {
     if (error instanceof ProblemError) return { ok: false, problem: error.data }
-    if (error instanceof WorkLimitError) return { ok: false, problem: tooMuchWork(error).data }
+    if (error instanceof WorkLimitError) return { ok: false, problem: tooComplexProblem('the evidence', error).data }
     throw error
   }
 }
@@ -266,8 +267,4 @@ function methodJson({ config }: VerifyRunner): string {
 
 function differs(path: Path, check: string, detail: string): ProblemError {
   return problemAt('invalid-input', path, detail, { code: `proof-${check}`, hint: PROOF_HINT })
-}
-
-function tooMuchWork(error: WorkLimitError): ProblemError {
-  return problemAt('invalid-input', [], error.message, { code: TOO_MUCH_WORK, hint: 'simplify the locations' })
 }

@@ -47,6 +47,7 @@ interface Exports {
   sideOfRing(vertices: number, count: number, lon: number, lat: number): number
   minimumDistance(first: number, second: number, units: number): number
   isWithin(first: number, second: number, inner: number, outer: number, units: number): number
+  startWork(units: number): void
   workDone(): number
   scanJson(text: number, length: number, maxDepth: number, maxVertices: number): number
   scanResult(): number

@@ -92,7 +92,7 @@ export interface ComputeWorkerData {
     readonly maxParts: number
     readonly maxCollectionDepth: number
     readonly maxJsonDepth: number
-    readonly maxDistanceSolves: number
+    readonly maxWork: number
     /** Size of the thread's cache of prepared geometries. */
     readonly maxPreparedBytes: number
     /** All supported chains. */

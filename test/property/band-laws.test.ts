@@ -24,7 +24,7 @@ const poleOf = kernelPoleResolver(kernel)
 const engine = {
   kernel,
   keccak: await createKeccak(),
-  limits: { maxVertices: 1000, maxParts: 100, maxDistanceSolves: 100_000 },
+  limits: { maxVertices: 1000, maxParts: 100, maxWork: 100_000 },
 }
 const read = (geometry: Geometry) => readGeometry(geometry, [], engine.limits)
 const seeds = fc.integer({ min: 0 }).map((seed) => seededNumbers(seed))

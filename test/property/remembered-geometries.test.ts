@@ -9,7 +9,7 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 import { seededRandom } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 
-const limits = { maxVertices: 50_000, maxParts: 10_000, maxDistanceSolves: 1_000_000 }
+const limits = { maxVertices: 50_000, maxParts: 10_000, maxWork: 1_000_000 }
 const RUNS = scaled(60)
 const MAX_BYTES = 400_000
 

@@ -106,6 +106,7 @@ describe('the configuration', () => {
   it.each([
     ['RATE_LIMIT_PUBLIC', '1e3', 'a whole number from 1 to 1000000000 in decimal digits, such as 1000'],
     ['RATE_LIMIT_PUBLIC', '0x10', 'a whole number from 1 to 1000000000 in decimal digits'],
+    ['MAX_WORK', '999', 'a whole number from 1000 to 1000000000 in decimal digits'],
     ['MAX_VERTICES', '10,000', 'a whole number from 4 to 5000000 in decimal digits'],
     ['MAX_VERTICES', '10_000', 'a whole number from 4 to 5000000 in decimal digits'],
     ['PORT', '30 00', 'a whole number from 0 to 65535 in decimal digits'],

@@ -1,6 +1,7 @@
 import geodesic from 'geographiclib-geodesic'
 import { describe, expect, it } from 'vitest'
-import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../../src/geodesy/distance.ts'
+import { WorkLimitError } from '../../src/base/work.ts'
+import { distanceMeters, isWithinCentimeters } from '../../src/geodesy/distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'

@@ -32,7 +32,7 @@ function findRejection(geometry: Geometry): { code?: string; where: string; hint
   const flat = read(geometry)
   checkInterior(flat, ['geometry'], kernel)
   try {
-    checkInterior(flat, ['geometry'], kernel, { maxSolves: 1_000_000 })
+    checkInterior(flat, ['geometry'], kernel, true)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.type).toBe('invalid-input')
@@ -103,7 +103,7 @@ describe('rings that cross only as geodesics', () => {
 const engine = {
   kernel,
   keccak: await createKeccak(),
-  limits: { ...limits, maxDistanceSolves: 1_000_000 },
+  limits: { ...limits, maxWork: 1_000_000 },
 }
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 
@@ -200,10 +200,10 @@ describe('operations that measure', () => {
       ', ',
     )
     const comb = polygon(`${teeth}, 61 41, 61 39`)
-    const limited = { ...engine, limits: { ...engine.limits, maxDistanceSolves: 100 } }
+    const limited = { ...engine, limits: { ...engine.limits, maxWork: 100 } }
     const operands = [{ geometry: comb, path: ['g'], ref: undefined }]
     expect(() => runOperation(OPERATIONS.area, operands, undefined, limited)).toThrow(
-      'the area needs more work than 100 exact solutions',
+      'area needs too much work: 100 units of work were counted, and the limit is 100',
     )
   })
 })

@@ -12,11 +12,11 @@ const limits = {
   maxParts: 10_000,
   maxCollectionDepth: 8,
   maxJsonDepth: 32,
-  maxDistanceSolves: 20_000,
+  maxWork: 20_000,
   maxPreparedBytes: 1_048_576,
   chainIds: [84532],
 }
-const inlineLimits = { ...limits, maxVertices: 16, maxParts: 4, maxDistanceSolves: 64 }
+const inlineLimits = { ...limits, maxVertices: 16, maxParts: 4, maxWork: 64 }
 const timestampSeconds = 1_700_000_000
 const toBody = (value: object) => Buffer.from(JSON.stringify(value))
 const line = (vertices: number, lat: number) => ({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../../src/geodesy/distance.ts'
+import { WorkLimitError } from '../../src/base/work.ts'
+import { distanceMeters, isWithinCentimeters } from '../../src/geodesy/distance.ts'
 import { BlockList, prepareDistance, reservePreparedMemory } from '../../src/geodesy/prepared-distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'

@@ -8,7 +8,7 @@ const limits = {
   maxParts: 100,
   maxCollectionDepth: 8,
   maxJsonDepth: 32,
-  maxDistanceSolves: 200_000,
+  maxWork: 200_000,
   maxPreparedBytes: 64 * 1_048_576,
   chainIds: [84532],
 }

@@ -170,7 +170,7 @@ describe('an input that refers to a text location', async () => {
     maxParts: 100,
     maxCollectionDepth: 8,
     maxJsonDepth: 32,
-    maxDistanceSolves: 100_000,
+    maxWork: 100_000,
     maxPreparedBytes: 1_000_000,
     chainIds: [84532],
   }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { WorkLimitError } from '../../src/geodesy/distance.ts'
+import { WorkLimitError } from '../../src/base/work.ts'
 import { parseTime } from '../../src/verify/signals.ts'
 import { EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'

@@ -70,7 +70,7 @@ describe('the area between two parallels', () => {
 })
 
 const keccak = await createKeccak()
-const limits = { maxVertices: 1000, maxParts: 100, maxDistanceSolves: 100_000 }
+const limits = { maxVertices: 1000, maxParts: 100, maxWork: 100_000 }
 const engine = { kernel: loadKernel(), keccak, limits }
 
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })

@@ -1,6 +1,6 @@
 import { folderIndex, header, json, type Operation, type OperationTable, ok, query, schemaRef } from './operation.ts'
 
-const ERROR_STATUSES = [400, 401, 408, 413, 415, 429, 500, 503]
+const ERROR_STATUSES = [400, 401, 408, 413, 415, 422, 429, 500, 503]
 
 const PREFER = header(
   'Prefer',

@@ -9,7 +9,7 @@ import {
   schemaRef,
 } from './operation.ts'
 
-const ERROR_STATUSES = [400, 401, 408, 413, 415, 429, 500, 501, 503]
+const ERROR_STATUSES = [400, 401, 408, 413, 415, 422, 429, 500, 501, 503]
 
 const IDEMPOTENCY_KEY = header(
   'Idempotency-Key',

@@ -140,6 +140,17 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>>
     body: '{}',
     detail: 'Content-Encoding is not accepted; send the body uncompressed',
   },
+  'too-complex': {
+    cause: 'The geometries are valid, but their shape would take more computing time than one request may have.',
+    remedy:
+      'Simplify the geometries, or split them into parts and send these as the items of a batch. The detail has the work that was counted.',
+    path: '/compute/v0/distance',
+    situation: 'The distance of two rings of 20,000 vertices that lie on opposite sides of the Earth.',
+    detail: 'distance needs too much work: {countedWork} units of work were counted, and the limit is {maxWork}',
+    pointer: [],
+    code: 'too-much-work',
+    hint: 'simplify the geometries, or split them into parts and send these as the items of a batch',
+  },
   'rate-limited': {
     cause:
       'This address or key has used up its requests for this hour, or its bytes, vertices or processor time; detail says which.',

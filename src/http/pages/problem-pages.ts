@@ -45,11 +45,13 @@ export interface Explanation {
 export function explanations(): readonly Explanation[] {
   const config = readConfig({}, 1)
   const publicPerHour = config.requestsPerHour.public
-  const { smallBodyBytes } = config.limits
+  const { smallBodyBytes, maxWork } = config.limits
   const padding = ' '.repeat(smallBodyBytes)
   const values: Readonly<Record<string, string | number>> = {
     nextRequest: publicPerHour + 1,
     smallBodyBytes,
+    maxWork,
+    countedWork: maxWork + 1,
     padding,
     sentBytes: JSON.stringify({ padding }).length,
   }

@@ -1,5 +1,4 @@
 import { freeBuffer, isLarge } from '../../base/bytes.ts'
-import { TOO_MUCH_WORK } from '../../compute/operations.ts'
 import type { Config } from '../../config/config.ts'
 import type { ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
@@ -78,5 +77,5 @@ export function createComputeService(parts: ComputeServiceParts) {
 }
 
 function needsMoreWork(result: ComputeResult): boolean {
-  return result.type === 'problem' && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
+  return result.type === 'problem' && result.problem.type === 'too-complex'
 }

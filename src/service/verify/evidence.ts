@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { TOO_MUCH_WORK } from '../../compute/operations.ts'
 import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/setting.ts'
 import { javascriptKeccak } from '../../crypto/noble.ts'
@@ -40,7 +39,7 @@ export function createEvidenceRunner(
 }
 
 function needsMoreWork(result: VerifyResult): boolean {
-  return !result.ok && result.problem.invalidParts?.[0]?.code === TOO_MUCH_WORK
+  return !result.ok && result.problem.type === 'too-complex'
 }
 
 /** The operator's settings for evidence, and the descriptions of the plugins that the operator adds. */

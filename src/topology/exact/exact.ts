@@ -1,6 +1,11 @@
 /** Exact integer arithmetic on doubles: the last resort for a sign that floating point cannot decide. */
 
 import { orient2d } from 'robust-predicates'
+import { spendWork } from '../../base/work.ts'
+
+/** Units of work of one orientation test by expansions, and by integers. */
+const EXPANSION_WORK = 1 / 8
+const INTEGER_WORK = 4
 
 const bits = new DataView(new ArrayBuffer(8))
 
@@ -55,6 +60,7 @@ export function exactOrientation(
   cLat: number,
   cTurn: number,
 ): number {
+  spendWork(INTEGER_WORK)
   const fractionBits = Math.max(
     countFractionBits(aLon),
     countFractionBits(aLat),
@@ -100,6 +106,7 @@ export function orientation(ax: number, ay: number, bx: number, by: number, cx: 
   if (isTiny(ax) || isTiny(ay) || isTiny(bx) || isTiny(by) || isTiny(cx) || isTiny(cy)) {
     return orientTiny(ax, ay, bx, by, cx, cy)
   }
+  spendWork(EXPANSION_WORK)
   // orient2d has the sign of a y axis that points down.
   return -orient2d(ax, ay, bx, by, cx, cy)
 }
@@ -119,6 +126,7 @@ function orientTiny(ax: number, ay: number, bx: number, by: number, cx: number, 
   const isMixed =
     (sx === 1 && (isTiny(ax) || isTiny(bx) || isTiny(cx))) || (sy === 1 && (isTiny(ay) || isTiny(by) || isTiny(cy)))
   if (isMixed) return exactOrientation(ax, ay, 0, bx, by, 0, cx, cy, 0)
+  spendWork(EXPANSION_WORK)
   return -orient2d(sx * ax, sy * ay, sx * bx, sy * by, sx * cx, sy * cy)
 }
 

@@ -1,3 +1,5 @@
+import { spendWork } from '../../base/work.ts'
+
 /**
  * Thrown when an exact decision would cost too much. The caller rejects the request and says so: a result is never guessed, and
  * no input may occupy a worker for seconds.
@@ -20,14 +22,31 @@ const COMPUTATION_EFFORT = 1 / 12
 /** Units per fraction bit of testing whether a segment passes through a crossing. */
 const TEST_EFFORT = 1 / 16
 
+/** Units of work (`base/work.ts`) of one crossing found ahead, and of one unit of effort. */
+const CROSSING_WORK = 8
+const EFFORT_WORK = 1 / 8
+/** Units of work of one position that the sweep line passes, beside those of its segments. */
+const POSITION_WORK = 1
+
 /**
- * Limits a sweep to about 0.3 s, whatever its input is.
+ * Limits a sweep, whatever its input is, and counts its work.
  *
- * All methods throw an {@link UndecidableError} when the budget is spent.
+ * All methods throw an {@link UndecidableError} when the budget is spent, and a `WorkLimitError` when the request may not spend more
+ * work.
  */
 export class SweepBudget {
   #crossings = 0
   #units = 0
+
+  /** Counts a position that the sweep line passes. */
+  spendOnPosition(): void {
+    spendWork(POSITION_WORK)
+  }
+
+  /** Counts the comparison of a position with a crossing that has this many fraction bits. */
+  spendOnComparison(fractionBits: number): void {
+    spendWork(Math.ceil(fractionBits / 16) / 16)
+  }
 
   /** Counts the segments that come to a node and leave it. */
   spendOnNode(segments: number): void {
@@ -39,6 +58,7 @@ export class SweepBudget {
     if (++this.#crossings > MAX_CROSSINGS) {
       throw new UndecidableError(`the geometries cross themselves or each other more than ${MAX_CROSSINGS} times`)
     }
+    spendWork(CROSSING_WORK)
     this.#spend(COMPUTATION_EFFORT * fractionBits)
   }
 
@@ -49,6 +69,7 @@ export class SweepBudget {
 
   #spend(units: number): void {
     this.#units += units
+    spendWork(EFFORT_WORK * Math.ceil(units))
     if (this.#units > MAX_EFFORT) throw new UndecidableError('too many edges meet at one point or overlap')
   }
 }

@@ -24,7 +24,8 @@ interface Item {
   /** Largest difference of longitude along one of its edges, degrees. */
   readonly reach: number
   readonly segmentCount: number
-  addCopy(turns: number): void
+  /** @param near leaves out the edges of rings that lie farther than a degree from these longitudes */
+  addCopy(turns: number, near?: Extent): void
 }
 
 /**
@@ -36,7 +37,7 @@ interface Item {
  *
  * All of b is added once, with the western ends of its rings, edges and points within one turn. The longitudes that it covers are
  * the window of the set. Rings of both geometries are added in every copy, shifted by whole turns, that is no farther from the
- * window than the longest edge is long, so that the depths of every edge in the window are complete. Lines and points of a are
+ * window than the longest edge is long, so that the depths of every edge in the window are complete; edges farther away are left out. Lines and points of a are
  * added in all copies that come near the window. Edges of lines are added one by one, because nothing depends on how a line
  * continues.
  *
@@ -67,12 +68,12 @@ export function unrollOntoCylinder(
   const around = { west: window.west - reach, east: window.east + reach }
   for (const { role, extent, segmentCount, addCopy } of itemsOfA) {
     const [first, last] = turnsToReach(segments, extent, role.dimension === 2 ? around : window, segmentCount)
-    for (let turns = first; turns <= last; turns++) addCopy(turns)
+    for (let turns = first; turns <= last; turns++) addCopy(turns, around)
   }
   itemsOfB.forEach(({ role, extent, segmentCount, addCopy }, i) => {
     if (role.dimension !== 2) return
     const [first, last] = turnsToReach(segments, extent, around, segmentCount)
-    for (let turns = first; turns <= last; turns++) if (turns !== homeTurns[i]) addCopy(turns)
+    for (let turns = first; turns <= last; turns++) if (turns !== homeTurns[i]) addCopy(turns, around)
   })
   segments.window = window
 }
@@ -128,7 +129,7 @@ function ringItem(segments: SegmentSet, ring: UnwrappedRing, role: SegmentRole, 
   for (let i = 1; i < lon.length; i++) {
     reach = Math.max(reach, Math.abs(lon[i]! - lon[i - 1]! + 360 * (turn[i]! - turn[i - 1]!)))
   }
-  const addCopy = (turns: number): void => segments.addRing(ring, role, isHole, turns)
+  const addCopy = (turns: number, near?: Extent): void => segments.addRing(ring, role, isHole, turns, near)
   return { role, extent: computeRingExtent(ring), reach, segmentCount: lon.length, addCopy }
 }
 

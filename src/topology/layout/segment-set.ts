@@ -1,3 +1,4 @@
+import { spendWork } from '../../base/work.ts'
 import { bigintSign, scaledInteger, scaledLongitude } from '../exact/exact.ts'
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
@@ -111,8 +112,12 @@ export class SegmentSet {
     return x[this.right[segment]!]! >= this.window.west && x[this.left[segment]!]! <= this.window.east
   }
 
-  /** Adds all edges of a ring, except those of zero length. */
-  addRing(ring: UnwrappedRing, role: SegmentRole, isHole: boolean, copy: number): void {
+  /**
+   * Adds all edges of a ring, except those of zero length.
+   *
+   * @param near leaves out the edges that lie farther than a degree from these longitudes
+   */
+  addRing(ring: UnwrappedRing, role: SegmentRole, isHole: boolean, copy: number, near?: Extent): void {
     const { positions } = this
     const first = positions.count
     const size = ring.lon.length
@@ -121,9 +126,15 @@ export class SegmentSet {
     for (let i = 0; i < size - 1; i++) {
       const from = first + i
       const order = positions.compare(from, from + 1)
-      if (order === 0) continue
+      if (order === 0 || (near !== undefined && this.#isOutside(from, from + 1, near))) continue
       this.addSegment(from, from + 1, role, order < 0 === isLeftInside ? 1 : -1, ring.source[i]!, copy)
     }
+  }
+
+  /** Tells whether an edge lies wholly outside of an extent. The margin makes rounding harmless. */
+  #isOutside(from: number, to: number, { west, east }: Extent): boolean {
+    const { x } = this.positions
+    return (x[from]! < west - 1 && x[to]! < west - 1) || (x[from]! > east + 1 && x[to]! > east + 1)
   }
 
   #grow(): void {
@@ -176,8 +187,12 @@ export function isInsideOnLeft(positions: Positions, first: number, size: number
   return side !== 0 ? side > 0 : exactAreaSign(positions, first, size) > 0
 }
 
+/** Units of work of each edge in `exactAreaSign`. */
+const AREA_WORK = 4
+
 /** Returns the sign of the shoelace sum, computed with integers: 1074 fraction bits hold every double. */
 function exactAreaSign({ lon, lat, turn, planar }: Positions, first: number, size: number): number {
+  spendWork(AREA_WORK * size)
   const fractionBits = 1074
   const x = (i: number): bigint => scaledLongitude(lon[i]!, planar ? 0 : turn[i]!, fractionBits)
   const originX = x(first)

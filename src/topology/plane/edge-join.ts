@@ -1,3 +1,4 @@
+import { spendWork } from '../../base/work.ts'
 import { FILTER, orientation, SMALLEST_PRODUCT } from '../exact/exact.ts'
 import { type EdgeTree, FANOUT } from './edge-tree.ts'
 
@@ -82,6 +83,8 @@ function foldsBack(ax: number, ay: number, bx: number, by: number, cx: number, c
 
 /** Cost of one exact contact test, in comparisons of boxes. */
 const CONTACT_EFFORT = 4
+/** Comparisons of boxes that count as one unit of work. */
+const COMPARISONS_PER_UNIT = 256
 
 /**
  * Visits all pairs of edges, one of each tree, that meet. An edge is identified by the vertex at which it starts; a point counts
@@ -89,6 +92,7 @@ const CONTACT_EFFORT = 4
  *
  * @param budget comparisons of boxes after which the join gives up
  * @param visit returns false to stop
+ * @throws {WorkLimitError} when the request may not spend more work
  */
 export function joinEdges(
   a: EdgeTree,
@@ -99,6 +103,10 @@ export function joinEdges(
   if (a.leafCount === 0 || b.leafCount === 0 || areBoxesApart(a.boxes, rootOffset(a), b.boxes, rootOffset(b)))
     return 'done'
   let remaining = budget
+  const finish = (end: JoinEnd): JoinEnd => {
+    spendWork((budget - Math.max(0, remaining)) / COMPARISONS_PER_UNIT)
+    return end
+  }
   // Pairs of (level, node) of both trees.
   const stack = [a.rootLevel, 0, b.rootLevel, 0]
   while (stack.length > 0) {
@@ -107,9 +115,10 @@ export function joinEdges(
     const nodeA = stack.pop()!
     const levelA = stack.pop()!
     if (levelA === 0 && levelB === 0) {
-      remaining = joinLeaves(a, nodeA, b, nodeB, remaining, visit)
-      if (remaining === STOPPED) return 'stopped'
-      if (remaining < 0) return 'exhausted'
+      const left = joinLeaves(a, nodeA, b, nodeB, remaining, visit)
+      if (left === STOPPED) return finish('stopped')
+      remaining = left
+      if (remaining < 0) return finish('exhausted')
       continue
     }
     const splitsA = levelA >= levelB
@@ -121,14 +130,14 @@ export function joinEdges(
     const fixedBoxes = splitsA ? b.boxes : a.boxes
     const fixed = 4 * (splitsA ? b.levels[levelB]! + nodeB : a.levels[levelA]! + nodeA)
     remaining -= end - first
-    if (remaining < 0) return 'exhausted'
+    if (remaining < 0) return finish('exhausted')
     for (let child = end - 1; child >= first; child--) {
       if (areBoxesApart(split.boxes, 4 * (start + child), fixedBoxes, fixed)) continue
       if (splitsA) stack.push(level, child, levelB, nodeB)
       else stack.push(levelA, nodeA, level, child)
     }
   }
-  return 'done'
+  return finish('done')
 }
 
 const STOPPED = Number.NEGATIVE_INFINITY
@@ -199,8 +208,16 @@ function joinLeaves(
  * @param isSimple by sequence: 1 for rings known not to intersect themselves
  * @param budget comparisons of boxes after which the check gives up
  * @returns false also when the outcome is uncertain: when the budget is spent, and for repeated vertices
+ * @throws {WorkLimitError} when the request may not spend more work
  */
 export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: number): boolean {
+  const left = compareRings(tree, isSimple, budget)
+  spendWork((budget - Math.max(0, left)) / COMPARISONS_PER_UNIT)
+  return left >= 0
+}
+
+/** Does the work of `areRingsSimple`. Returns the remaining budget; negative when rings meet or the budget is spent. */
+function compareRings(tree: EdgeTree, isSimple: Uint8Array, budget: number): number {
   const { boxes, levels, trends, leafSequence } = tree
   let remaining = budget
   // Pairs of nodes of one level; a node paired with itself stands for the pairs inside it.
@@ -215,7 +232,7 @@ export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: num
       const sequence = leafSequence[first]!
       if (sequence === leafSequence[second] && isSimple[sequence] === 1) continue
       remaining = joinRingLeaves(tree, first, second, remaining)
-      if (remaining < 0) return false
+      if (remaining < 0) return remaining
       continue
     }
     const below = levels[level - 1]!
@@ -240,9 +257,9 @@ export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: num
         stack.push(level - 1, child, other)
       }
     }
-    if (remaining < 0) return false
+    if (remaining < 0) return remaining
   }
-  return true
+  return remaining
 }
 
 /**

@@ -1,3 +1,4 @@
+import { spendWork } from '../../base/work.ts'
 import { orientation } from '../exact/exact.ts'
 import { isOnSegment } from '../exact/point-in-ring.ts'
 import { type EdgeTree, FANOUT } from './edge-tree.ts'
@@ -6,6 +7,9 @@ import { type EdgeTree, FANOUT } from './edge-tree.ts'
 export const ODD = 1
 export const ON = 2
 const SEEN = 4
+
+/** Leaves whose edges are compared with a position that count as one unit of work. */
+const LEAVES_PER_UNIT = 4
 
 /**
  * Locates positions among the rings of an edge tree by ray casting. A ray runs from the position to the east; the position is
@@ -25,6 +29,8 @@ export class EdgeRay {
   readonly flaggedSequences: number[] = []
   /** Number of leaves opened so far, as a measure of cost. */
   openedLeaves = 0
+  /** Number of nodes visited so far. */
+  visitedNodes = 0
   readonly #tree: EdgeTree
   #lon = 0
   #lat = 0
@@ -54,6 +60,7 @@ export class EdgeRay {
   }
 
   #visit(level: number, node: number): void {
+    this.visitedNodes++
     const { boxes, levels } = this.#tree
     const lon = this.#lon
     const lat = this.#lat
@@ -139,6 +146,7 @@ export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isSkipped?: 
   const { boxes, levels, leafFirst, leafLast, leafSequence, vertices, leafCount } = tree
   if (leafCount === 0) return false
   const stack = [tree.rootLevel, 0]
+  let visited = 0
   while (stack.length > 0) {
     const node = stack.pop()!
     const level = stack.pop()!
@@ -150,15 +158,18 @@ export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isSkipped?: 
       continue
     }
     if (isSkipped?.[leafSequence[node]!] === 1) continue
+    visited++
     let i = leafFirst[node]!
     do {
       const j = Math.min(i + 1, leafLast[node]!)
       if (isOnSegment(vertices[2 * i]!, vertices[2 * i + 1]!, vertices[2 * j]!, vertices[2 * j + 1]!, lon, lat)) {
+        spendWork(visited / LEAVES_PER_UNIT)
         return true
       }
       i++
     } while (i < leafLast[node]!)
   }
+  spendWork(visited / LEAVES_PER_UNIT)
   return false
 }
 

@@ -1,3 +1,4 @@
+import { spendWork } from '../../base/work.ts'
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import { type Location, passRings } from '../exact/point-in-ring.ts'
@@ -19,6 +20,9 @@ const MAX_PASSES = 4
 /** Edges visited, or pairs of points, before a sweep takes over: about 10 ms. */
 const MAX_VISITED_EDGES = 2_000_000
 const EDGES_PER_LEAF = 8
+/** Nodes visited by rays, and pairs of a vertex and a point in passes, that count as one unit of work. */
+const NODES_PER_UNIT = 64
+const VERTICES_PER_UNIT = 1024
 /** Crossings with a MultiPolygon that are examined one by one before a sweep takes over. The first one nearly always decides. */
 const MAX_CROSSINGS = 4
 
@@ -161,6 +165,24 @@ function visitPoints(
   visit: (location: Location) => boolean,
 ): 'done' | 'stopped' | TouchingEdges {
   const { vertices } = points
+  if (a.isOnePolygonal && vertices.length <= 2 * MAX_PASSES) {
+    // As much for rays as for passes, so that the count does not depend on whether there is a tree already.
+    spendWork((a.geometry.vertices.length * vertices.length) / VERTICES_PER_UNIT)
+    return locatePoints(a, points, kernel, visit)
+  }
+  a.ray.visitedNodes = 0
+  const end = locatePoints(a, points, kernel, visit)
+  spendWork((vertices.length + a.ray.visitedNodes) / NODES_PER_UNIT)
+  return end
+}
+
+function locatePoints(
+  a: PreparedTopology,
+  points: FlatGeometry,
+  kernel: Kernel | undefined,
+  visit: (location: Location) => boolean,
+): 'done' | 'stopped' | TouchingEdges {
+  const { vertices } = points
   if (a.isOnePolygonal && !a.hasTree && vertices.length <= 2 * MAX_PASSES) {
     for (let i = 0; i < vertices.length; i += 2) {
       const { location, isSurelyPlanar } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
@@ -200,7 +222,9 @@ function visitAcrossAntimeridian(
   for (let i = 0; i < vertices.length; i += 2) {
     const [received, lat] = [vertices[i]!, vertices[i + 1]!]
     const lon = eastwardLongitude(received)
+    ray.visitedNodes = 1
     const location = Math.abs(lat) === 90 ? undefined : locate(moved, lon, lat)
+    spendWork(ray.visitedNodes / NODES_PER_UNIT)
     // The edge between two parts may be a cut along the antimeridian, which is no boundary.
     if (location === undefined || (location === 'boundary' && a.mayBeCut)) return unknown
     // A rounded position is outside of the box of all edges if and only if the exact one is.
@@ -235,6 +259,7 @@ function locationInElements(a: PreparedTopology, lon: number, lat: number): Loca
   const { elementStarts, elementTypes, partStarts } = a.geometry
   const sequences = a.ray.cast(lon, lat).flagsBySequence!
   a.ray.openedLeaves += sequences.length / EDGES_PER_LEAF
+  a.ray.visitedNodes += sequences.length / EDGES_PER_LEAF
   let boundaries = 0
   for (let element = 0; element < elementTypes.length; element++) {
     if (!elementTypes[element]!.endsWith('Polygon')) continue
@@ -255,6 +280,19 @@ function locationInElements(a: PreparedTopology, lon: number, lat: number): Loca
  * @param isCounted by sequence: 0 for those to skip; absent when all count
  */
 function findSequence(
+  polygons: PreparedTopology,
+  other: PreparedTopology,
+  isInside: boolean,
+  isCounted?: Uint8Array,
+): 'found' | 'none' | 'unknown' {
+  const { ray } = polygons
+  ray.visitedNodes = 0
+  const found = searchSequence(polygons, other, isInside, isCounted)
+  spendWork(ray.visitedNodes / NODES_PER_UNIT)
+  return found
+}
+
+function searchSequence(
   polygons: PreparedTopology,
   { geometry }: PreparedTopology,
   isInside: boolean,

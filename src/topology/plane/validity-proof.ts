@@ -1,3 +1,4 @@
+import { spendWork } from '../../base/work.ts'
 import { FILTER, orientation, SMALLEST_PRODUCT } from '../exact/exact.ts'
 import { CROSSES_ANTIMERIDIAN, NORTH, SOUTH } from '../layout/unwrap.ts'
 import { areRingsSimple } from './edge-join.ts'
@@ -86,6 +87,8 @@ function starMargin(vertices: Float64Array, start: number, end: number): number 
 /** Edges visited while rings are located one by one: about 10 ms. */
 const MAX_VISITED_EDGES = 2_000_000
 const EDGES_PER_LEAF = 8
+/** Nodes visited by rays that count as one unit of work. */
+const NODES_PER_UNIT = 64
 /** Comparisons of boxes per edge that an attempt is worth. Smooth rings need 1 to 10, jagged ones up to 50. */
 const EFFORT_PER_EDGE = 60
 
@@ -157,6 +160,8 @@ function areRingsInPlace({ geometry }: PreparedTopology, tree: EdgeTree, element
         if (partOf[other] === part) ownDepth += step
       }
       const expected = sequence === exterior ? 0 : 1
+      spendWork(1 / 4 + ray.visitedNodes / NODES_PER_UNIT)
+      ray.visitedNodes = 0
       if (depth !== expected || ownDepth !== expected || EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES)
         return false
     }

@@ -1,8 +1,12 @@
+import { spendWork } from '../../base/work.ts'
 import { type Crossing, CrossingQueue, compareToPosition, computeCrossing, liesOn } from '../exact/crossing.ts'
 import { bucketByEnd, type EndBuckets, rankPositions } from '../exact/positions.ts'
 import { SweepStatus } from '../exact/sweep-status.ts'
 import { SweepBudget } from '../exact/undecidable.ts'
 import type { SegmentSet } from '../layout/segment-set.ts'
+
+/** Units of work for each segment: building it, and sorting its ends. */
+const WORK_PER_SEGMENT = 1 / 2
 
 /**
  * Receives the arrangement of the segments while the sweep line moves over it. A method that returns false ends the sweep.
@@ -78,10 +82,12 @@ export class Sweep {
    * @param active segments that take part; must include all edges of rings
    * @returns false when the visitor ended the sweep
    * @throws {UndecidableError} after too many crossings, or when too many segments meet
+   * @throws {WorkLimitError} when the request may not spend more work
    */
   run(active: Int32Array, visitor: SweepVisitor): boolean {
     const { segments } = this
     const { left, right } = segments
+    spendWork(active.length * WORK_PER_SEGMENT)
     const endPositions = new Int32Array(2 * active.length)
     active.forEach((segment, i) => {
       endPositions[2 * i] = left[segment]!
@@ -104,12 +110,14 @@ export class Sweep {
     for (let r = 0; r < count; r++) {
       const position = representative[r]!
       for (let crossing = this.#crossings.first; crossing !== undefined; crossing = this.#crossings.first) {
+        this.#budget.spendOnComparison(crossing.fractionBits)
         const order = compareToPosition(segments, crossing, position)
         if (order > 0) break
         // Of several crossings at one point the first is enough: passing it handles all segments that meet there.
         this.#crossings.removeFirstPoint()
         if (order < 0 && !this.#passCrossing(crossing, visitor)) return false
       }
+      this.#budget.spendOnPosition()
       if (!this.#passPosition(position, r, starts, ends, node, visitor)) return false
     }
     return true

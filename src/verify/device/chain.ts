@@ -1,4 +1,5 @@
 import { type KeyObject, timingSafeEqual, X509Certificate } from 'node:crypto'
+import { spendOnReading, spendOnVerification } from '../signature-work.ts'
 import {
   BIT_STRING,
   type DerElement,
@@ -195,6 +196,7 @@ export function verifyChain(ders: readonly Uint8Array[], policy: ChainPolicy): C
   const certificates: Certificate[] = []
   for (const [at, der] of ders.entries()) {
     try {
+      spendOnReading()
       certificates.push(readCertificate(der))
     } catch (error) {
       if (error instanceof CertificateError) return fail('malformed', at, error.message)
@@ -234,12 +236,17 @@ function linkFault({ x509 }: Certificate, issuer: Certificate, at: number): Chai
   if (!issuer.isAuthority) return 'not-authority'
   if (issuer.pathLength !== undefined && issuer.pathLength < at) return 'path-length'
   if (!x509.checkIssued(issuer.x509)) return 'issuer'
+  spendOnVerification(issuer.publicKey)
   return x509.verify(issuer.publicKey) ? undefined : 'signature'
 }
 
 function rootFault({ x509, publicKey }: Certificate, { anchors }: ChainPolicy): ChainFault | undefined {
   if (isAnchor(publicKey, anchors)) return undefined
-  return anchors.some((anchor) => x509.verify(anchor)) ? undefined : 'unknown-root'
+  const isSignedByAnchor = anchors.some((anchor) => {
+    spendOnVerification(anchor)
+    return x509.verify(anchor)
+  })
+  return isSignedByAnchor ? undefined : 'unknown-root'
 }
 
 function isAnchor(key: KeyObject, anchors: readonly KeyObject[]): boolean {

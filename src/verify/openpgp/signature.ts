@@ -1,4 +1,5 @@
 import { createHash, verify } from 'node:crypto'
+import { spendOnVerification } from '../signature-work.ts'
 import { OpenPgpError, readInteger, readNewLength } from './packets.ts'
 import type { PublicKey } from './public-key.ts'
 
@@ -91,6 +92,7 @@ export function isSignedBy(signature: Signature, { key, algorithm }: PublicKey, 
   const bytes = Buffer.concat([...signed, trailer])
   const digest = createHash(hash).update(bytes).digest()
   if (!digest.subarray(0, 2).equals(left)) return false
+  spendOnVerification(key)
   switch (key.asymmetricKeyType) {
     case 'rsa': {
       const { value, next } = readInteger(material, 0)

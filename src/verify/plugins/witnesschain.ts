@@ -14,6 +14,7 @@ import {
   readText,
   type Signals,
 } from '../signals.ts'
+import { spendOnEd25519, spendOnRecovery } from '../signature-work.ts'
 import type { SignatureEngine } from '../signatures.ts'
 
 /**
@@ -27,6 +28,7 @@ function recoverPersonalSigner(
 ): Hex | undefined {
   const parsed = parseSignature(signature)
   if (!parsed.ok) return undefined
+  spendOnRecovery()
   return recoverAddress(keccak.hash(personalMessage(utf8(text))), parsed.signature, secp256k1, keccak)
 }
 
@@ -227,6 +229,7 @@ function readAnchors({ signals, crypto, config }: PluginContext, checks: CheckCo
     const [raw, signature, publicKey] = ['raw', 'signature', 'pubkey'].map((name) =>
       decodeBytes(readText(anchor, name)),
     )
+    spendOnEd25519()
     const isSigned = raw !== undefined && crypto.ed25519.verify(raw, signature ?? NO_BYTES, publicKey ?? NO_BYTES)
     const signedMembers = raw === undefined ? undefined : parseObject(raw.toString('utf8'))
     const isSameMeasurement =

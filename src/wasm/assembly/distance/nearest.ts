@@ -69,7 +69,7 @@ export function minimumDistance(first: usize, second: usize, units: f64): f64 {
   const isOrdered = areOrdered(first, second)
   const p = changetype<Operand>(isOrdered ? first : second)
   const q = changetype<Operand>(isOrdered ? second : first)
-  start(0, Infinity, units)
+  start(p, q, 0, Infinity, units)
   if (isOneInside(p, q)) return 0
   search(p, q, best)
   return isOverLimit() ? OVER_LIMIT : best.distance
@@ -91,7 +91,7 @@ export function isWithin(first: usize, second: usize, inner: f64, outer: f64, un
   const isOrdered = areOrdered(first, second)
   const p = changetype<Operand>(isOrdered ? first : second)
   const q = changetype<Operand>(isOrdered ? second : first)
-  start(Math.max(0, inner), outer, units)
+  start(p, q, Math.max(0, inner), outer, units)
   search(p, q, best)
   if (best.distance <= best.goodEnough) return WITHIN
   if (isOneInside(p, q)) return WITHIN
@@ -105,8 +105,10 @@ function areOrdered(first: usize, second: usize): bool {
 
 const best = changetype<Best>(memory.data(offsetof<Best>(), 8))
 
-function start(inner: f64, outer: f64, units: f64): void {
+function start(p: Operand, q: Operand, inner: f64, outer: f64, units: f64): void {
   startWork(units)
+  // Preparing counts in every search, so that the count does not depend on whether an operand was prepared before.
+  countSolutions(p.solutions + q.solutions)
   resetBest(best, inner, outer)
   forgetEdge()
 }

@@ -52,6 +52,8 @@ export class Operand {
   interiorParts: usize
   interiorCount: i32
   interiorLevels: i32
+  /** Number of inverse problems that were solved to prepare it. */
+  solutions: i32
   /** First unused byte of the block, while it is being filled. */
   free: usize
 }

@@ -69,6 +69,7 @@ export function prepareOperand(block: usize, vertexCount: i32, sequenceCount: i3
   assert(blockEnd <= (<usize>memory.size()) << 16, 'prepareOperand: the block must be in memory')
   const operand = changetype<Operand>(block)
   operand.free = operandInputs(block)
+  operand.solutions = 0
   operand.vertices = allocate(operand, inputBytes(vertexCount, sequenceCount, partCount))
   operand.vertexCount = vertexCount
   operand.sequenceStarts = operand.vertices + ((<usize>vertexCount) << 4)
@@ -150,6 +151,7 @@ function boundLength(operand: Operand, v: i32): f64 {
   const from = positionAt(operand, v)
   const length = geodesicUpperBound(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
   if (length < LONGEST_GEODESIC) return length
+  operand.solutions++
   return geodesicLength(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
 }
 

@@ -10,12 +10,17 @@
  */
 import { longitudeDifference, longitudeDifferenceLow, sumError } from '../math/math'
 import { fillSineTable } from '../math/sines'
+import { countChecks } from '../math/work'
 import { areasWithErrors } from './general-areas'
 import { generalLengths } from './general-edge'
 import { areShort, LONGEST_DEGREES, Parallel, SHORT_DEGREES, setParallel, shortEdge, squareDegrees } from './short-edge'
 
 /** Edges per block. A block has two uncompensated partial sums, so each adds at most 64 numbers. */
 const BLOCK: i32 = 128
+
+/** Work of the length and of the area of one general edge, in box checks. */
+const LENGTH_CHECKS: i32 = 4
+const AREA_CHECKS: i32 = 8
 
 /** Where areas under general edges are measured from: the equator (NO_POLE) or a pole. */
 export const NO_POLE: i32 = 0
@@ -219,6 +224,7 @@ function flush(sums: EdgeSums): void {
     sums.side = polarSide(sums.vertices, sums.count)
     sums.isSideKnown = true
   }
+  countChecks(runEdges * (sums.wantsArea ? LENGTH_CHECKS + AREA_CHECKS : LENGTH_CHECKS))
   generalLengths(runStart, runEdges + 1, generalResults)
   if (sums.wantsArea) areasWithErrors(runStart, runEdges + 1, sums.side, generalStrips, generalStripsLow)
   for (let i = 0; i < runEdges; i++) {

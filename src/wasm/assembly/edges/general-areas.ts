@@ -9,6 +9,7 @@ import { areDegrees, areDoubles, areOnSide } from '../math/contracts'
 import { DoubleDouble } from '../math/double-double'
 import { laneCount, loadFirsts, loadSeconds, shiftIn, splat } from '../math/lanes'
 import { fillSineTable } from '../math/sines'
+import { countSolutions } from '../math/work'
 import { areaUnder, EdgeEnd, fillEnd } from './excess'
 
 /** Bytes of a position and of a result. */
@@ -57,6 +58,7 @@ export function areasWithErrors(vertices: usize, count: i32, side: i32, out: usi
     const areaSoFar = load<f64>(out + <usize>i * RESULT_BYTES)
     if (areaSoFar == areaSoFar) continue // not NaN: the guards passed
     const p = vertices + <usize>i * POSITION_BYTES
+    countSolutions(2)
     inverseWithArea(load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16), geodesic)
     store<f64>(out + <usize>i * RESULT_BYTES, side == 0 ? geodesic.S12 : geodesic.P12)
     if (errors != 0) store<f64>(errors + <usize>i * RESULT_BYTES, 0)

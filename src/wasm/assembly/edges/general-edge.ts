@@ -10,6 +10,7 @@ import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from '../
 import { areDegrees, areDoubles, isPosition } from '../math/contracts'
 import { laneCount, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from '../math/lanes'
 import { fillSineTable } from '../math/sines'
+import { countSolutions } from '../math/work'
 import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
 
 /** Bytes of a position, of a pair of positions and of a result. */
@@ -101,7 +102,10 @@ function remeasure(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f64): v
   const length = load<f64>(result)
   if (length > SHORT_BELOW_METERS) return
   if (measureShort(lat1, lon1, lat2, lon2)) store<f64>(result, load<f64>(shortLength))
-  else if (length != length) store<f64>(result, geodesicLength(lat1, lon1, lat2, lon2))
+  else if (length != length) {
+    countSolutions(1)
+    store<f64>(result, geodesicLength(lat1, lon1, lat2, lon2))
+  }
 }
 
 /** Stores the length at `shortLength` and returns true if the edge is short. */

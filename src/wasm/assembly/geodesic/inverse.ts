@@ -21,6 +21,7 @@ import {
   square,
   TINY,
 } from '../math/math'
+import { countSolutions } from '../math/work'
 import { inverseStart, Start } from './inverse-start'
 import { Lengths, lengths, multiplySines, roughJ12, SineProducts, sumC3 } from './lengths'
 import { A3f, a, b, C4a, C4f, c2, cosSeries, e2, ep2, expansion, f, f1, n } from './series'
@@ -73,6 +74,8 @@ class Arc {
 }
 
 const NEWTON_STEPS: i32 = 20
+/** Steps that one unit of work includes. Nearly all problems need fewer. */
+const ORDINARY_STEPS: i32 = 5
 const ALL_STEPS: i32 = 83 // the bisection needs at most one step per bit
 
 /** How the canonical problem was solved: along a meridian, by a closed form (ω12 is proportional to λ12), by the series. */
@@ -283,7 +286,10 @@ function newton(p: Problem, arc: Arc, out: Geodesic): void {
   let tripb = false
   for (let step: i32 = 0; ; step++) {
     const v = lambda12(p, salp1, calp1, step < NEWTON_STEPS, arc, out)
-    if (tripb || Math.abs(v) < (tripn ? 8 : 1) * EPSILON || step == ALL_STEPS) break
+    if (tripb || Math.abs(v) < (tripn ? 8 : 1) * EPSILON || step == ALL_STEPS) {
+      if (step > ORDINARY_STEPS) countSolutions(step / ORDINARY_STEPS)
+      break
+    }
     if (v > 0 && (step < NEWTON_STEPS || calp1 / salp1 > calp1b / salp1b)) {
       salp1b = salp1
       calp1b = calp1

@@ -1,5 +1,5 @@
 /**
- * Counts the work of one distance against a limit. One solution of the inverse problem is one unit; 16 box checks are
+ * Counts work, and that of one distance against a limit. One solution of the inverse problem is one unit; 16 box checks are
  * one unit. The count is global: passed as an argument, it would have to go through every function that solves.
  */
 

@@ -1,0 +1,97 @@
+/**
+ * Searches for the requests that cost most: processor time of one request for a catalogue of adversarial shapes and all
+ * operations, at the largest size that a body may have. Prints the milliseconds, the units of work that were counted, and how
+ * many units were counted per microsecond, which shows whether the weights of the counters fit.
+ *
+ * Options of the command line: `BENCH_COSTLY` with a part of a shape's name runs only these shapes.
+ */
+
+import { countWork, Work } from '../src/base/work.ts'
+import { createEngine } from '../src/compute/engine.ts'
+import { runComputeTask } from '../src/compute/task.ts'
+import { readConfig } from '../src/config/config.ts'
+import type { OperationName } from '../src/wire/values.ts'
+import { COSTLY_SHAPES, type CostlyShape, costlyPair, requestOf } from '../test/costly-shapes.ts'
+
+const OPERATIONS: readonly OperationName[] = ['distance', 'area', 'length', 'contains', 'within', 'intersects']
+const CHAIN_ID = 84532
+const config = readConfig({}, 1)
+const limits = { ...config.limits, chainIds: [CHAIN_ID] }
+const { kernel, keccak } = createEngine(limits)
+/** Without a cache of prepared geometries, so that every run does all of the work. */
+const engine = { kernel, keccak, limits }
+
+export interface CostlyResult {
+  readonly shape: string
+  readonly operation: OperationName
+  readonly bytes: number
+  readonly milliseconds: number
+  readonly units: number
+  readonly outcome: string
+}
+
+/** Prints and returns the cost of every shape and operation. */
+export function run(): object {
+  const selected = COSTLY_SHAPES.filter(({ name }) => name.includes(process.env['BENCH_COSTLY'] ?? ''))
+  const results = selected.flatMap((shape) => OPERATIONS.flatMap((operation) => measureShape(shape, operation)))
+  results.sort((a, b) => b.milliseconds - a.milliseconds)
+  console.log('\nThe most costly:\n')
+  for (const result of results.slice(0, 20)) print(result)
+  return { results }
+}
+
+function measureShape(shape: CostlyShape, operation: OperationName): CostlyResult[] {
+  const body = largestBody(shape, operation)
+  if (body === undefined) return []
+  const small = bodyOf(shape, operation, 1000)!
+  for (let i = 0; i < 3; i++) runBody(operation, small)
+  const result = measure(shape.name, operation, body)
+  print(result)
+  return [result]
+}
+
+function print({ shape, operation, bytes, milliseconds, units, outcome }: CostlyResult): void {
+  const cost = `${milliseconds.toFixed(0).padStart(6)} ms ${String(units).padStart(9)} units ${((1000 * milliseconds) / units).toFixed(2)} µs each`
+  console.log(`${cost} ${Math.round(bytes / 1024)} KiB  ${operation.padEnd(10)} ${shape}: ${outcome}`)
+}
+
+function measure(shape: string, operation: OperationName, body: Uint8Array): CostlyResult {
+  let milliseconds = Number.POSITIVE_INFINITY
+  let outcome = ''
+  let units = 0
+  for (let i = 0; i < 2; i++) {
+    const before = process.cpuUsage()
+    const work = new Work(Number.POSITIVE_INFINITY)
+    outcome = countWork(work, () => runBody(operation, body))
+    units = work.units
+    const { user, system } = process.cpuUsage(before)
+    milliseconds = Math.min(milliseconds, (user + system) / 1000)
+    if (milliseconds > 1000) break
+  }
+  return { shape, operation, bytes: body.byteLength, milliseconds, units, outcome }
+}
+
+function runBody(operation: OperationName, body: Uint8Array): string {
+  const task = { operation, body: body.slice(), resolved: [], timestampSeconds: 1_760_000_000 }
+  const result = runComputeTask(task, engine, limits)
+  if (result.type === 'problem') return `${result.problem.type} ${result.problem.detail.slice(0, 90)}`
+  return result.type === 'computed' ? result.members.slice(0, 40) : result.type
+}
+
+function bodyOf(shape: CostlyShape, operation: OperationName, vertices: number): Uint8Array | undefined {
+  const isSingle = operation === 'area' || operation === 'length'
+  const [a, b] = costlyPair(shape, isSingle ? vertices : vertices / 2)
+  const request = requestOf(operation, a, b)
+  return request === undefined ? undefined : Buffer.from(JSON.stringify({ chainId: CHAIN_ID, ...request }))
+}
+
+/** The largest body of a shape within the limits. */
+function largestBody(shape: CostlyShape, operation: OperationName): Uint8Array | undefined {
+  const most = Math.min(shape.mostVertices ?? limits.maxVertices, limits.maxVertices) - 40
+  let vertices = most
+  for (;;) {
+    const body = bodyOf(shape, operation, vertices)
+    if (body === undefined || body.byteLength <= limits.maxBodyBytes) return body
+    vertices = Math.floor((vertices * limits.maxBodyBytes * 0.995) / body.byteLength)
+  }
+}

@@ -149,6 +149,54 @@ describe('a table of results', () => {
     expect(parseTable(run.out)[0]!.slice(0, 3)).toEqual(['lon', 'lat', 'result'])
   })
 
+  it.each([
+    ['0x10', 'longitude "0x10" is not a decimal number such as 2.3522'],
+    ['1e999', 'longitude "1e999" is not a decimal number such as 2.3522'],
+    ['Infinity', 'longitude "Infinity" is not a decimal number such as 2.3522'],
+    ['"2,2945"', 'longitude "2,2945" has a decimal comma: write 2.2945'],
+    ['', 'longitude is empty: write a number such as 2.3522'],
+    ['190', 'longitude 190 is outside -180..180'],
+  ])('says where a number is that it does not read, and what would work: %s', async (longitude, fault) => {
+    const run = await distances(file('numbers.csv', `id,lon,lat\n1, +2.29450 ,48.8584\n2,${longitude},48\n`))
+    expect(parseTable(run.out)[1]!.slice(3)).toEqual(['4238.77', 'meters', 'distance', ''])
+    expect(parseTable(run.out)[2]!.at(-1)).toBe(`column "lon": ${fault}`)
+    expect(JSON.parse(run.err.split('\n')[0]!)).toMatchObject({ place: 'line 3', id: '2' })
+  })
+
+  it.each([
+    ['has a header', 'lon,lat\n1,2\n', ['--columns', 'lon,lat'], 'line 1 is a header: leave out --columns'],
+    [
+      'lacks a column',
+      '1,2\n',
+      ['--columns', 'id,lon,lat'],
+      '--columns names "lat", but line 1 has 2 fields: "1", "2"',
+    ],
+    [
+      'has more columns',
+      'a,1,2\n',
+      ['--columns', 'lon,lat'],
+      '--columns names 2 columns, but line 1 has 3 fields: "a", "1", "2"; name every column of the file in its order',
+    ],
+    ['has no column of a geometry', 'name,east,north\nA,1,2\n', [], 'found "name", "east", "north": name two columns'],
+  ])('says what is wrong with the columns if the file %s', async (_what, text, more, message) => {
+    const run = await distances(file('columns.csv', text), more)
+    expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  it('reads semicolons without a header, also between numbers with decimal commas', async () => {
+    const run = await distances(file('comma.csv', '2,2945;48,8584\n2.2945;48.8584\n'), ['--columns', 'lon,lat'])
+    expect(run.out).toContain('longitude ""2,2945"" has a decimal comma: write 2.2945')
+    expect(parseTable(run.out)[2]!.slice(0, 3)).toEqual(['2.2945', '48.8584', '4238.77'])
+  })
+
+  it.each(['parks.gpkg', 'parks.shp'])('says how to convert %s', async (name) => {
+    const run = await distances(file(name, new Uint8Array([0, 255])))
+    expect([run.exitCode, run.err]).toEqual([
+      2,
+      expect.stringContaining('convert it: ogr2ogr -f GeoJSONSeq -t_srs EPSG:4326 parks.geojsonl '),
+    ])
+  })
+
   it('is the same after an interruption as without one', async () => {
     const rows = Array.from({ length: 3000 }, (_, index) =>
       index % 7 === 0 ? `far,"${index}"\n` : `${index / 100},"${index / 50}"\n`,

@@ -22,15 +22,19 @@ async function* pieces(text: string, pieceBytes = 65_536) {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
 }
 
-/** Returns the items that the engine gets, and the faults of those that it gets empty, with where they are. */
+/** Returns the items that the engine gets, and the faults of the others with where they are. */
 async function packedItems(groups: AsyncIterable<PackedGroup>): Promise<unknown[]> {
   const found: unknown[] = []
   for await (const group of groups) {
-    for (let index = 0; index < group.items.offsets.length - 1; index++) {
-      const text = Buffer.from(unpack(group.items, index)).toString()
-      const { place, fault } = group.read(index)
-      found.push(text === '' ? `${place}: ${fault}` : JSON.parse(text))
+    const inGroup: unknown[] = []
+    group.positions.forEach((position, index) => {
+      inGroup[position] = JSON.parse(Buffer.from(unpack(group.items, index)).toString())
+    })
+    for (const position of group.faults) {
+      const { place, fault } = group.read(position)
+      inGroup[position] = `${place}: ${fault}`
     }
+    found.push(...inGroup)
   }
   return found
 }

@@ -39,23 +39,29 @@ export async function computePacked(
     if (format === JSON_LINES) return writer.results(end - begin, bytes)
     const text = bytes.toString()
     for (let index = begin; index < end; index++)
-      writer.result(group.shown(index), text.slice(lines.offsets[index]! - start, lines.offsets[index + 1]! - start))
+      writer.result(
+        group.shown(group.positions[index]!),
+        text.slice(lines.offsets[index]! - start, lines.offsets[index + 1]! - start),
+      )
   }
   for await (const group of groups) {
     await requireRunning(run)
     const results = await run.engine.computeItems(group.items, run.call)
+    const rejected = [...results.others.keys()].map((item) => group.positions[item]!)
     let done = 0
-    for (const index of results.others.keys()) {
-      writeLines(group, results, done, index)
+    for (const index of [...group.faults, ...rejected].sort((first, second) => first - second)) {
+      let item = done
+      while (item < group.positions.length && group.positions[item]! < index) item++
+      writeLines(group, results, done, item)
       await writeRejected(group.read(index), writer, run)
-      done = index + 1
+      done = group.positions[item] === index ? item + 1 : item
     }
     writeLines(group, results, done, group.items.offsets.length - 1)
     await flush()
   }
 }
 
-/** Computes an item again that the engine rejected as it was packed. Parsed, it may have a fault, or be another item. */
+/** Writes an item that has a fault, or computes it again, parsed: as it was packed, the engine rejected it. */
 async function writeRejected(entry: Entry, writer: BatchWriter, run: LocalRun): Promise<void> {
   if (entry.fault !== undefined) return writer.rejection(entry, notSentProblem(entry.fault))
   const [result] = await computeItems([entry], run)

@@ -6,11 +6,15 @@ import { type Entry, GROUP_ITEMS, type ItemRule, type ShownItem } from './feeder
 
 /** Items of a file as bytes, for the engine in this process. Valid until the next group is taken. */
 export interface PackedGroup {
-  /** Operations as JSON. An invalid item is empty, so the engine rejects it. */
+  /** Operations as JSON, without the items that have a fault. */
   readonly items: PackedBytes
-  /** Returns what a table of results shows of the item at an index. */
+  /** The index in the group of each of `items`. */
+  readonly positions: Uint32Array
+  /** The indexes in the group of the items that have a fault, ascending. */
+  readonly faults: readonly number[]
+  /** Returns what a table of results shows of the item at an index in the group. */
   shown(index: number): ShownItem
-  /** Parses an item, which finds every fault. */
+  /** Parses the item at an index in the group, which finds every fault. */
   read(index: number): Entry
 }
 
@@ -22,20 +26,28 @@ export class ItemPacker {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   /** The items that had to be parsed, by index. */
   #parsed = new Map<number, Entry>()
+  readonly #positions = new Uint32Array(GROUP_ITEMS)
+  #faults: number[] = []
+  /** Number of items without a fault. */
   #count = 0
 
   get isEmpty(): boolean {
-    return this.#count === 0
+    return this.#size === 0
   }
 
   get isFull(): boolean {
-    return this.#count === GROUP_ITEMS
+    return this.#size === GROUP_ITEMS
   }
 
-  /** Adds an item that was parsed. */
+  get #size(): number {
+    return this.#count + this.#faults.length
+  }
+
+  /** Adds an item that was parsed. The engine does not get one that has a fault. */
   addEntry(entry: Entry): void {
-    this.#parsed.set(this.#count, entry)
-    this.addText(entry.item === undefined ? '' : JSON.stringify(entry.item))
+    this.#parsed.set(this.#size, entry)
+    if (entry.item === undefined) this.#faults.push(this.#size)
+    else this.addText(JSON.stringify(entry.item))
   }
 
   addText(text: string): void {
@@ -57,11 +69,14 @@ export class ItemPacker {
    */
   take(read: (index: number) => Entry, shown: PackedGroup['shown'] = read): PackedGroup {
     const offsets = this.#offsets.subarray(0, this.#count + 1)
-    const parsed = this.#parsed
+    const [parsed, faults] = [this.#parsed, this.#faults]
     this.#parsed = new Map()
+    this.#faults = []
     this.#count = 0
     return {
       items: { buffer: this.#bytes.buffer, offsets },
+      positions: this.#positions.subarray(0, offsets.length - 1),
+      faults,
       shown,
       read: (index) => parsed.get(index) ?? read(index),
     }
@@ -78,6 +93,7 @@ export class ItemPacker {
   }
 
   #endItem(at: number): void {
+    this.#positions[this.#count] = this.#size
     this.#offsets[++this.#count] = at
   }
 }

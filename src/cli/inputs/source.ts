@@ -3,7 +3,6 @@ import { basename, extname } from 'node:path'
 import { usage } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { csvItems } from './csv-source.ts'
-import { gpxItems } from './gpx-source.ts'
 import { isJsonLines, jsonItems, jsonLineItems } from './json-source.ts'
 import { decodeText, peek, splitLines } from './pieces.ts'
 import { type Format, isWkt, loadNotationReader, SourceError, type SourceItem } from './source-item.ts'
@@ -82,7 +81,10 @@ const READERS: Readonly<
   json: jsonItems,
   ndjson: jsonLineItems,
   csv: (texts, { columns }) => csvItems(texts, columns),
-  gpx: gpxItems,
+  async *gpx(texts) {
+    const { gpxItems } = await import('./gpx-source.ts')
+    yield* gpxItems(texts)
+  },
   wkt: wktItems,
 }
 

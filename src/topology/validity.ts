@@ -11,7 +11,8 @@ import { ValiditySweep } from './sweep/ring-sweep.ts'
 
 /**
  * Finds the first fault in the polygons of a geometry by the rules of RFC 7946 and OGC: rings are simple, holes lie inside,
- * interiors are connected, and members of a MultiPolygon touch at points at most. Elements of a collection are checked
+ * interiors are connected (except by a hole around the whole globe, which leaves two caps or bands: every operation has a defined
+ * result for them), and members of a MultiPolygon touch at points at most. Elements of a collection are checked
  * separately; lines and points have no faults. Repeated vertices are no fault, nor is orientation.
  *
  * The decision is exact and takes O(n log n). Edges along a pole do not count. A polygon that would cost too much to decide is

@@ -270,6 +270,20 @@ describe('rings over the antimeridian and around a pole', () => {
     }
   })
 
+  // Regression: rings that meet at ±180 were compared only in polygons that cross the antimeridian.
+  it('have an interior that is cut in two by holes that touch in a circle around the globe', () => {
+    const band: Ring = box(-180, -50, 180, 50)
+    const [west, east] = [at('-180 0, -90 -5, 0 0, -90 5, -180 0'), at('0 0, 90 -5, 180 0, 90 5, 0 0')]
+    expect(polygon(band, west, east)).toMatchObject({ reason: 'disconnected interior' })
+    expect(polygon(band, west, at('1 0, 90 -5, 180 0, 90 5, 1 0'))).toBeUndefined()
+    expect(polygon(band, at('-180 0, 0 -5, 180 0, 0 5, -180 0'))).toMatchObject({ reason: 'self-touch', lat: 0 })
+    // Two holes that are one on the globe.
+    const halves = [at('180 3, 175 5, 180 8, 180 3'), at('-180 3, -175 5, -180 8, -180 3')]
+    expect(polygon(band, ...halves)).toBeUndefined()
+    // A band as a hole is the one way to write two caps as a polygon (test/property/band-laws.test.ts).
+    expect(polygon(band, box(-180, -10, 180, 10))).toBeUndefined()
+  })
+
   it('may come to a pole only once, because it is one point at all longitudes', () => {
     const twice: Ring = at('0 60, 40 60, 40 90, 80 90, 80 60, 120 60, 120 90, 0 90, 0 60')
     expect(polygon(twice)).toMatchObject({ reason: 'self-touch', lat: 90 })

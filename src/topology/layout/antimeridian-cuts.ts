@@ -15,10 +15,12 @@ export class AntimeridianCuts {
   readonly #segments: SegmentSet
   /** Turn by sequence, for the rings of these polygons. */
   readonly #turns = new Map<number, number>()
+  readonly #exteriors: readonly number[]
 
   /** @param exteriors sequence of the exterior ring by key */
   constructor(segments: SegmentSet, rings: readonly ElementRing[], exteriors: readonly number[]) {
     this.#segments = segments
+    this.#exteriors = exteriors
     for (const { unwrapped, role } of rings) {
       const exterior = exteriors[role.step1]!
       // A polygon that crosses the antimeridian is in one piece there, and so are its holes.
@@ -36,16 +38,38 @@ export class AntimeridianCuts {
     return turn !== undefined && positions.turn[position] === copy[segment]! + turn + 1 ? 1 : 0
   }
 
-  /** Tells whether two overlapping segments are a cut: edges of such polygons, one at 180 and one at −180. */
-  isCut(s: number, t: number): boolean {
-    const { left, right, positions, sequence } = this.#segments
-    if (positions.planar || !this.#turns.has(sequence[s]!) || !this.#turns.has(sequence[t]!)) return false
-    const isOnAntimeridian = (segment: number): boolean =>
+  /**
+   * Returns the side of each of the segments that meet at a position, as `sideAt` does. Inside a polygon that lies on both sides of
+   * the antimeridian the map does not end, so its holes touch there: the side is 0 for all of them. An edge along the antimeridian
+   * may be a cut, where it ends.
+   */
+  sidesAt(around: readonly number[], position: number): (segment: number) => 0 | 1 {
+    const { sequence, step1 } = this.#segments
+    const sideAt = (segment: number): 0 | 1 => this.sideAt(segment, position)
+    if (around.every((segment) => sideAt(segment) === 0)) return sideAt
+    const ending = new Set<number>()
+    for (const segment of around) {
+      const key = Math.abs(step1[segment]!)
+      if (sequence[segment] === this.#exteriors[key] || this.#isOnAntimeridian(segment)) ending.add(key)
+    }
+    return (segment) => (ending.has(Math.abs(step1[segment]!)) ? sideAt(segment) : 0)
+  }
+
+  #isOnAntimeridian(segment: number): boolean {
+    const { left, right, positions } = this.#segments
+    return (
       positions.lon[left[segment]!] === -180 &&
       positions.lon[right[segment]!] === -180 &&
       positions.turn[left[segment]!] === positions.turn[right[segment]!]
-    if (!isOnAntimeridian(s) || !isOnAntimeridian(t) || positions.turn[left[s]!] !== positions.turn[left[t]!])
-      return false
+    )
+  }
+
+  /** Tells whether two overlapping segments are a cut: edges of such polygons, one at 180 and one at −180. */
+  isCut(s: number, t: number): boolean {
+    const { left, positions, sequence } = this.#segments
+    if (positions.planar || !this.#turns.has(sequence[s]!) || !this.#turns.has(sequence[t]!)) return false
+    if (!this.#isOnAntimeridian(s) || !this.#isOnAntimeridian(t)) return false
+    if (positions.turn[left[s]!] !== positions.turn[left[t]!]) return false
     return this.sideAt(s, left[s]!) !== this.sideAt(t, left[t]!)
   }
 }

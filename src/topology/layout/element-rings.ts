@@ -68,7 +68,9 @@ export function buildElementRings(
       }
     }
   }
-  const planar = !hasLongitudeJump(geometry, firstPart, elementStarts[element + 1]!)
+  // Rings may touch at ±180 where a polygon lies on both sides of it.
+  const isOpen = rings.length > 1 && rings.some(({ unwrapped }) => unwrapped.isOpenAtAntimeridian)
+  const planar = !isOpen && !hasLongitudeJump(geometry, firstPart, elementStarts[element + 1]!)
   const segments = new SegmentSet(
     rings.reduce((sum, { unwrapped }) => sum + unwrapped.lon.length, 0),
     planar,

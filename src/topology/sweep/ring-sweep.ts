@@ -143,9 +143,10 @@ export class ValiditySweep implements SweepVisitor {
     const around = [...leaving, ...arriving]
     // As with pieces, faults show around originals.
     if (around.length <= 2 || around.every((segment) => this.#segments.copy[segment] !== 0)) return true
-    if (!this.#checkRings(position, around)) return false
+    const sideOf = this.#cuts.sidesAt(around, position)
+    if (!this.#checkRings(position, around, sideOf)) return false
     for (const side of [0, 1] as const) {
-      const sameSide = around.filter((segment) => this.#cuts.sideAt(segment, position) === side)
+      const sameSide = around.filter((segment) => sideOf(segment) === side)
       if (sameSide.length > 2) this.#touch(position, sameSide, side)
     }
     return true
@@ -160,10 +161,9 @@ export class ValiditySweep implements SweepVisitor {
   }
 
   /** Checks the rings that meet at a position: none comes there twice, and no two cross. */
-  #checkRings(position: number, around: readonly number[]): boolean {
+  #checkRings(position: number, around: readonly number[], sideOf: (segment: number) => 0 | 1): boolean {
     // Edges on the other side of the antimeridian are another strand of the same ring.
-    const strandOf = (segment: number): number =>
-      2 * this.#segments.sequence[segment]! + this.#cuts.sideAt(segment, position)
+    const strandOf = (segment: number): number => 2 * this.#segments.sequence[segment]! + sideOf(segment)
     const ends = new Map<number, number>()
     for (const segment of around) ends.set(strandOf(segment), (ends.get(strandOf(segment)) ?? 0) + 1)
     const open: number[] = []

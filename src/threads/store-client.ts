@@ -324,6 +324,8 @@ export class StoreClient {
       this.#isBusyForOthers || oldest === undefined ? this.#limits.storeWriteMs : this.#limitMs(oldest.operation)
     this.#watchdog = setTimeout(() => {
       this.#log.error('the store hangs in a statement and is restarted', { limitMs })
+      // The thread will not report how long it worked.
+      if (!this.#isBusyForOthers) oldest?.caller.costs?.charge('cpu-ms', limitMs)
       this.#thread.terminate()
     }, limitMs)
   }

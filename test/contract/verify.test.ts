@@ -208,7 +208,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(body.errors[0].pointer).toMatch(/^#/)
   })
 
-  it.each([65, 256, 130_000])('rejects %i stamps because of their number', async (count) => {
+  it.each([65, 256, 40_000])('rejects %i stamps because of their number', async (count) => {
     const stamps = `[${Array(count).fill('{}').join()}]`
     const body = `{"proof":{"claim":${JSON.stringify(proofOf([])['claim'])},"stamps":${stamps}}}`
     const { status, body: problem } = await service.post('/verify/v0/proof', body)

@@ -43,11 +43,13 @@ export function createBudgets(
   const budget = (tier: Tier): CostBudget => {
     const budgets = RESOURCES.map((resource): ResourceBudget => {
       const labels = { tier, resource }
-      const counters = { charged, rejected, rejectedItems }
-      const series = Object.fromEntries(
-        Object.entries(counters).map(([name, counter]) => [name, counter.series(labels)]),
-      )
-      return { resource, limit: costPerHour[tier][resource], ...(series as Record<keyof typeof counters, Series>) }
+      return {
+        resource,
+        limit: costPerHour[tier][resource],
+        charged: charged.series(labels),
+        rejected: rejected.series(labels),
+        rejectedItems: rejectedItems.series(labels),
+      }
     })
     const limited = budgets.filter(({ limit }) => limit > 0)
     const policy = (name: string, quota: number, unit: string) =>

@@ -24,7 +24,7 @@ const PAIRS: readonly OperationName[] = ['distance', 'contains', 'within', 'inte
 function polygonsOf(file: string, maxVertices: number): Geometry[] {
   const text = readFileSync(new URL(`../../node_modules/world-atlas/${file}`, import.meta.url), 'utf8')
   const topology = JSON.parse(text)
-  const { features } = feature(topology, topology.objects.countries ?? topology.objects.land)
+  const { features } = feature(topology, topology.objects.countries)
   return features.map(({ geometry }) => geometry).filter((geometry) => countVertices(geometry) <= maxVertices)
 }
 
@@ -43,13 +43,11 @@ function workOf(name: OperationName, geometries: readonly Geometry[]): number {
   return work.units
 }
 
-describe('countries and land of Natural Earth', () => {
+describe('countries of Natural Earth', () => {
   it.each([
     ['countries-110m.json', 30],
     ['countries-50m.json', 12],
     ['countries-10m.json', 5],
-    ['land-50m.json', 1],
-    ['land-10m.json', 1],
   ] as const)('of %s are never rejected for their work', (file, most) => {
     const all = polygonsOf(file, 49_000)
     const largest = [...all].sort((a, b) => countVertices(b) - countVertices(a)).slice(0, most)

@@ -26,7 +26,7 @@ const TEST_EFFORT = 1 / 16
 const CROSSING_WORK = 8
 const EFFORT_WORK = 1 / 8
 /** Units of work of one position that the sweep line passes, beside those of its segments. */
-const POSITION_WORK = 1
+const POSITION_WORK = 3 / 4
 
 /**
  * Limits a sweep, whatever its input is, and counts its work.

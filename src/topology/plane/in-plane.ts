@@ -3,7 +3,7 @@ import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import { type Location, passRings } from '../exact/point-in-ring.ts'
 import type { TouchingEdges } from '../layout/build-segments.ts'
-import { arePlanar, findGlobeFlags } from '../layout/unwrap.ts'
+import { arePlanar, CROSSES_ANTIMERIDIAN, findGlobeFlags, HAS_WHOLE_PARALLEL } from '../layout/unwrap.ts'
 import { CROSS, joinBudget, joinEdges } from './edge-join.ts'
 import { isOnEdges, isVertexAtCrossing, ODD, ON } from './edge-ray.ts'
 import {
@@ -38,7 +38,10 @@ export function containsInPlane(
 ): boolean | TouchingEdges {
   if (isPuntal(containee)) return containsPoints(container, toGeometry(containee), kernel)
   const pair = moveIntoPlane(container, toPrepared(containee))
-  if (pair === undefined) return unknownTouches(container.geometry, toGeometry(containee))
+  if (pair === undefined) {
+    const other = toPrepared(containee)
+    return areLatitudesApart(container, other) ? false : unknownTouches(container.geometry, other.geometry)
+  }
   const [a, b] = pair
   const [treeA, treeB] = [a.tree, b.tree]
   const touches = new TouchCollector(a, b)
@@ -77,8 +80,10 @@ export function intersectsInPlane(
 ): boolean | TouchingEdges {
   if (isPuntal(second)) return intersectsPoints(toPrepared(first), toGeometry(second), kernel)
   if (isPuntal(first)) return intersectsPoints(toPrepared(second), toGeometry(first), kernel)
-  const pair = moveIntoPlane(toPrepared(first), toPrepared(second))
-  if (pair === undefined) return unknownTouches(toGeometry(first), toGeometry(second))
+  const [received, other] = [toPrepared(first), toPrepared(second)]
+  const pair = moveIntoPlane(received, other)
+  if (pair === undefined)
+    return areLatitudesApart(received, other) ? false : unknownTouches(received.geometry, other.geometry)
   const [a, b] = pair
   const end = joinEdges(a.tree, b.tree, budgetFor(a, b), () => false)
   if (end === 'stopped') return true
@@ -105,6 +110,17 @@ function moveIntoPlane(
   if (a.mayBeCut || b.mayBeCut) return undefined
   const [movedA, movedB] = [a.eastward, b.eastward]
   return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
+}
+
+/**
+ * Tells whether two geometries have no latitude in common. A polygon lies within the latitudes of its vertices if no edge crosses ±180
+ * and none is a whole parallel: its rings then do not wind around the axis.
+ */
+function areLatitudesApart(a: PreparedTopology, b: PreparedTopology): boolean {
+  if (((a.globeFlags | b.globeFlags) & (CROSSES_ANTIMERIDIAN | HAS_WHOLE_PARALLEL)) !== 0) return false
+  const [boxesA, boxesB] = [a.tree.boxes, b.tree.boxes]
+  const [rootA, rootB] = [boxesA.length - 4, boxesB.length - 4]
+  return boxesA[rootA + 1]! > boxesB[rootB + 3]! || boxesA[rootA + 3]! < boxesB[rootB + 1]!
 }
 
 /** Returns the touches of two geometries of whose edges nothing is known. */

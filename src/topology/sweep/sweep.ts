@@ -6,7 +6,7 @@ import { SweepBudget } from '../exact/undecidable.ts'
 import type { SegmentSet } from '../layout/segment-set.ts'
 
 /** Units of work for each segment: building it, and sorting its ends. */
-const WORK_PER_SEGMENT = 1 / 2
+const WORK_PER_SEGMENT = 1 / 4
 
 /**
  * Receives the arrangement of the segments while the sweep line moves over it. A method that returns false ends the sweep.

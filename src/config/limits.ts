@@ -12,6 +12,7 @@ const MAX_STREAM_BYTES = integer(
   (source) => 2 * (MAX_BODY_BYTES.read(source) + 1_048_576),
   8e9,
 )
+const MAX_CONNECTIONS = integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000)
 /** The most that the transport reads at once. */
 const READ_BYTES = 524_288
 /** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
@@ -90,7 +91,14 @@ export const REQUEST_LIMITS = {
   receiveTimeoutMs: derived((source) => Math.min(10_000, REQUEST_DEADLINE_MS.read(source))),
   keepAliveTimeoutMs: constant(10_000),
   drainTimeoutMs: integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
-  maxConnections: integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
+  maxConnections: MAX_CONNECTIONS,
+  /** Open connections of one address; further ones are closed. `UwsConnections` says when this holds on uWebSockets.js. */
+  maxConnectionsPerAddress: integer(
+    'MAX_CONNECTIONS_PER_ADDRESS',
+    (source) => Math.max(1, Math.floor(MAX_CONNECTIONS.read(source) / 8)),
+    1,
+    1_000_000,
+  ),
   /** Units of work (`src/base/work.ts`) that one request or item of a batch may need; beyond it the answer is 422. */
   maxWork: integer('MAX_WORK', 250_000, 1000, 1e9),
   /** The same limit in the small lane. A request that needs more is computed in the large lane. */

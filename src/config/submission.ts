@@ -1,9 +1,13 @@
 /** Limits on spending and waiting for attestations that this service submits itself. */
-import { constant, flag, integer, number, readSettings, type Setting, type Values } from './setting.ts'
+import { constant, derived, flag, integer, number, readSettings, type Setting, type Values } from './setting.ts'
+
+const MAX_QUEUED_SUBMISSIONS = integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000)
 
 const SUBMISSION_LIMITS = {
   /** Submissions of one chain that are not yet in a block; beyond it the service answers 503. */
-  maxQueued: integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000),
+  maxQueued: MAX_QUEUED_SUBMISSIONS,
+  /** The part of them that one API key may have. */
+  maxQueuedPerKey: derived((source) => Math.max(1, Math.floor(MAX_QUEUED_SUBMISSIONS.read(source) / 4))),
   /** Submissions of this process that wait to be stored; beyond it the service answers 503. */
   maxUnstored: integer('MAX_UNSTORED_SUBMISSIONS', 1000, 1, 1_000_000),
   /** Longest time that a request waits for its submission to be in a block. */

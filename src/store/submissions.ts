@@ -18,6 +18,7 @@ const SELECT = `
 
 interface SubmitLimits {
   readonly maxQueued: number
+  readonly maxQueuedPerKey: number
   readonly gasPerDay: number
   readonly nowMs: number
 }
@@ -45,7 +46,7 @@ async function submitOne(
   { id, account, idempotencyKey, sender, payload, gas }: NewSubmission,
   limits: SubmitLimits,
 ): Promise<SubmitOutcome> {
-  const { maxQueued, gasPerDay, nowMs } = limits
+  const { maxQueued, maxQueuedPerKey, gasPerDay, nowMs } = limits
   const { kind, chainId, schema, recipient, data } = payload
   const [existing] = await session.query(
     `select id, status, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
@@ -57,10 +58,13 @@ async function submitOne(
   const [used] = await session.query(
     `select
        (select count(*) from submission where chain_id = $1 and sender = $4 and status in ('queued', 'sent'))::int as queued,
+       (select count(*) from submission
+        where chain_id = $1 and sender = $4 and status in ('queued', 'sent') and account = $2)::int as own,
        (select coalesce(sum(spent_gas + case when status = 'failed' then 0 else gas end), 0)
         from submission where account = $2 and created_ms > $3)::text as gas`,
     [chainId, account, nowMs - DAY_MS, sender],
   )
+  if ((used!['own'] as number) >= maxQueuedPerKey) return { outcome: 'share' }
   if ((used!['queued'] as number) >= maxQueued) return { outcome: 'full' }
   if (Number(used!['gas']) + gas > gasPerDay) return { outcome: 'spent' }
   const [row] = await session.query(

@@ -52,17 +52,23 @@ export interface StoreCaller {
   readonly aborted?: boolean
 }
 
+/** A request that waits for the store to open. */
+interface Waiter {
+  readonly caller: StoreCaller
+  /** Ends the wait: the store is open, or the request gets the reason why it is not. */
+  readonly end: () => void
+}
+
 /** The state of the store, and the requests that wait for it to open. */
 export class StoreStateTracker {
   #state: StoreState
-  readonly #maxWaiting: number
-  /** The function that ends each wait, and the request that waits. */
-  readonly #waiters = new Map<() => void, StoreCaller>()
+  /** When it is full, the client with the most waiting requests loses its newest place. */
+  readonly #waiters: FairQueue<Waiter>
 
   /** @param maxWaiting the most requests that may wait at a time */
   constructor(state: StoreState, maxWaiting: number) {
     this.#state = state
-    this.#maxWaiting = maxWaiting
+    this.#waiters = new FairQueue(maxWaiting)
   }
 
   get state(): StoreState {
@@ -75,7 +81,7 @@ export class StoreStateTracker {
    */
   set(state: StoreState): void {
     this.#state = state
-    if (!this.#isOpening) for (const end of [...this.#waiters.keys()]) end()
+    if (!this.#isOpening) for (const { end } of this.#waiters.clear()) end()
   }
 
   /**
@@ -83,27 +89,29 @@ export class StoreStateTracker {
    *
    * @param deadlineMs since the epoch
    * @returns undefined when there is nothing to wait for; otherwise a promise, which rejects with a {StoreFault}
-   *   `opening` when the deadline passes, or when another request needs the place of a client that has disconnected
-   * @throws {StoreFault} `opening` when too many requests are already waiting
+   *   `opening` when the deadline passes, or when another request gets the place: that of a client that has disconnected, or the
+   *   newest one of the client with the most
    */
   untilOpen(deadlineMs: number, caller: StoreCaller = {}): Promise<void> | undefined {
     if (!this.#isOpening) return undefined
-    if (this.#waiters.size >= this.#maxWaiting) this.#endAborted()
-    if (this.#waiters.size >= this.#maxWaiting) throw this.#fault()
+    if (this.#waiters.isFull)
+      for (const { end } of this.#waiters.removeAll(({ caller }) => caller.aborted === true)) end()
     return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer)
-        this.#waiters.delete(end)
-        if (this.#isOpening) reject(this.#fault())
-        else resolve()
+      const waiter: Waiter = {
+        caller,
+        end: () => {
+          clearTimeout(timer)
+          if (this.#isOpening) reject(this.#fault())
+          else resolve()
+        },
       }
-      const timer = setTimeout(end, Math.max(0, deadlineMs - Date.now()))
-      this.#waiters.set(end, caller)
+      const late = () => {
+        this.#waiters.remove(caller.client, waiter)
+        waiter.end()
+      }
+      const timer = setTimeout(late, Math.max(0, deadlineMs - Date.now()))
+      this.#waiters.push(caller.client, waiter)?.end()
     })
-  }
-
-  #endAborted(): void {
-    for (const [end, caller] of [...this.#waiters]) if (caller.aborted === true) end()
   }
 
   get #isOpening(): boolean {

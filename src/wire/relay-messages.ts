@@ -42,11 +42,11 @@ export interface Submission {
 
 /**
  * `taken`: it is stored, by this request or by an equal earlier one. `conflict`: its idempotency key belongs to another payload.
- * `full`: too many submissions of its chain are queued. `spent`: its account has used up its daily gas.
+ * `full`: too many submissions of its chain are queued; `share`: too many of its account. `spent`: its account has used up its daily gas.
  */
 export type SubmitOutcome =
   | { readonly outcome: 'taken'; readonly submission: Submission }
-  | { readonly outcome: 'conflict' | 'full' | 'spent' }
+  | { readonly outcome: 'conflict' | 'full' | 'share' | 'spent' }
 
 /** One signed version of a transaction. The attempts of one nonce differ only in their fees. */
 export interface RelayAttempt {
@@ -138,6 +138,7 @@ export interface SubmissionOperations {
     argument: {
       readonly submissions: readonly NewSubmission[]
       readonly maxQueued: number
+      readonly maxQueuedPerKey: number
       readonly gasPerDay: number
       readonly nowMs: number
     }

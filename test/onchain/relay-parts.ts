@@ -98,6 +98,7 @@ export async function createRelayFixture(local: LocalChain, store: RecordStore) 
       const [outcome] = await store.submit({
         submissions: [{ ...common, ...changes }],
         maxQueued: 10_000,
+        maxQueuedPerKey: 10_000,
         gasPerDay: 1e12,
         nowMs: clockMs,
       })

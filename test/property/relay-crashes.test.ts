@@ -134,7 +134,13 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
       data,
     } as const
     const common = { id: `${seed} ${index}`, account: sender, idempotencyKey: String(index), sender, payload, gas: 1 }
-    await store.submit({ submissions: [common], maxQueued: 1000, gasPerDay: 1e9, nowMs: clockMs })
+    await store.submit({
+      submissions: [common],
+      maxQueued: 1000,
+      maxQueuedPerKey: 1000,
+      gasPerDay: 1e9,
+      nowMs: clockMs,
+    })
     return data
   }
 

@@ -15,7 +15,7 @@ import { addressOf, uidOf } from '../store-records.ts'
 
 const SENDER = addressOf(77)
 const NOW = 1_800_000_000_000
-const LIMITS = { maxQueued: 100, gasPerDay: 10_000_000, nowMs: NOW }
+const LIMITS = { maxQueued: 100, maxQueuedPerKey: 100, gasPerDay: 10_000_000, nowMs: NOW }
 const BLOCK = { number: 50, hash: uidOf(50), timeSeconds: 1_800_000_000 }
 
 describe.each(ENGINES)('submissions on %s', (engine) => {
@@ -128,6 +128,14 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     for (let index = 0; index < 3; index++) expect((await put(index, {}, { maxQueued: 3 })).outcome).toBe('taken')
     expect(await put(3, {}, { maxQueued: 3 })).toEqual({ outcome: 'full' })
     expect((await put(2, {}, { maxQueued: 3 })).outcome).toBe('taken')
+  })
+
+  it('leaves places of the queue to other accounts when one has its share', async () => {
+    chainId = 33
+    const share = { maxQueued: 4, maxQueuedPerKey: 2 }
+    for (let index = 0; index < 2; index++) expect((await put(index, {}, share)).outcome).toBe('taken')
+    expect(await put(2, {}, share)).toEqual({ outcome: 'share' })
+    expect((await put(2, { account: 'another' }, share)).outcome).toBe('taken')
   })
 
   it('takes submissions from the queue through a transaction to finality', async () => {

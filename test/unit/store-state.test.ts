@@ -14,21 +14,30 @@ describe('requests that wait for a store to open', () => {
 
   it('continue when it is open, and there are at most so many', async () => {
     const waiting = [tracker.untilOpen(soon()), tracker.untilOpen(soon())]
-    expect(() => tracker.untilOpen(soon())).toThrow(StoreFault)
+    await expect(tracker.untilOpen(soon())).rejects.toThrow(StoreFault)
     tracker.set(OPEN)
     expect(await Promise.all(waiting)).toEqual([undefined, undefined])
     expect(tracker.untilOpen(soon())).toBeUndefined()
+  })
+
+  it('are those of all clients, although one sends more requests than there are places', async () => {
+    const flood = Array.from({ length: 10 }, () => tracker.untilOpen(soon(), { client: 'flood' })!)
+    const outcomes = Promise.allSettled(flood)
+    const honest = tracker.untilOpen(soon(), { client: 'honest' })
+    tracker.set(OPEN)
+    expect(await honest).toBeUndefined()
+    expect((await outcomes).filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
   // Regression: the places of clients that had gone were taken until the deadline, and others got 503.
   it('get the places of those whose clients disconnected', async () => {
     const clients = [{ aborted: false }, { aborted: false }]
     const waiting = clients.map((client) => tracker.untilOpen(soon(), client)!)
-    expect(() => tracker.untilOpen(soon(), { aborted: false })).toThrow(StoreFault)
+    await expect(tracker.untilOpen(soon(), { aborted: false })).rejects.toThrow(StoreFault)
     clients[0]!.aborted = true
     const next = tracker.untilOpen(soon(), { aborted: false })
     await expect(waiting[0]).rejects.toMatchObject({ kind: 'opening' })
-    expect(() => tracker.untilOpen(soon(), { aborted: false })).toThrow(StoreFault)
+    await expect(tracker.untilOpen(soon(), { aborted: false })).rejects.toThrow(StoreFault)
     tracker.set(OPEN)
     expect(await Promise.all([waiting[1], next])).toEqual([undefined, undefined])
   })

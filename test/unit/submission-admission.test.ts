@@ -69,6 +69,17 @@ describe('the admission of submissions', () => {
     )
   })
 
+  it('keeps a place for another account while one sends more than there are places', async () => {
+    const { batches, admit } = createAdmission({ maxWaiting: 3, maxTogether: 1 })
+    const flood = Array.from({ length: 10 }, (_, index) => admit(createSubmission(index)))
+    const outcomes = Promise.allSettled(flood)
+    const honest = admit(createSubmission(0, 'two'))
+    await settle()
+    for (let index = 0; index < 3; index++) await batches[index]!.end()
+    expect(readId(await honest)).toBe('two 0')
+    expect((await outcomes).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(6)
+  })
+
   it('takes submissions from each account in turn', async () => {
     const { batches, admit } = createAdmission({ maxTogether: 4 })
     const admitted = Array.from({ length: 100 }, (_, index) => admit(createSubmission(index)))

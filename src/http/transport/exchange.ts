@@ -39,6 +39,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
 
   readonly #inFlight: InFlight
   readonly #handler: HttpHandler
+  readonly #onEnd: (() => void) | undefined
   #receiver: BodyReceiver | undefined = undefined
   /** True between the head and the end of a streamed response. */
   #isStreaming = false
@@ -54,7 +55,8 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   /** True once the whole body has arrived, or if there is none. */
   #bodyEnded: boolean
 
-  constructor(inFlight: InFlight, handler: HttpHandler, { method, path, query, head }: Received) {
+  /** @param onEnd called at the end if the connection then has to close; undefined if it may stay open */
+  constructor(inFlight: InFlight, handler: HttpHandler, { method, path, query, head }: Received, onEnd?: () => void) {
     this.method = method
     this.path = path
     this.query = query
@@ -63,6 +65,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     this.lastActivityMs = this.startedMs
     this.#inFlight = inFlight
     this.#handler = handler
+    this.#onEnd = onEnd
     this.#budget = new BodyBudget(inFlight, this)
     this.#bodyEnded = head.bodyBytes === 0
     inFlight.add(this)
@@ -213,7 +216,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   answer(reply: ResponseData): void {
     if (this.answered || this.aborted) return
     this.answered = true
-    const mustClose = this.#inFlight.isDraining || !this.#canKeepConnection()
+    const mustClose = this.#closesConnections || !this.#canKeepConnection()
     this.#finish()
     // If the end of the request is unknown, there is no body that could be discarded.
     if (reply.close === true || !mustClose || this.#bodyEnded) this.send(reply, reply.close === true || mustClose)
@@ -224,7 +227,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     if (this.answered || this.aborted) return undefined
     this.answered = true
     this.#isStreaming = true
-    this.#closesAtEnd = head.close === true || this.#inFlight.isDraining
+    this.#closesAtEnd = head.close === true || this.#closesConnections
     this.sendHead(head, this.#closesAtEnd)
     return this
   }
@@ -297,6 +300,10 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     else this.#handler.decline(this, problem, false)
   }
 
+  get #closesConnections(): boolean {
+    return this.#inFlight.isDraining || this.#onEnd !== undefined
+  }
+
   /** Returns true if the remaining body is known to be small: it is then discarded, and the connection stays open. */
   #canKeepConnection(): boolean {
     if (this.#bodyEnded) return true
@@ -320,6 +327,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     this.#receiver?.drop?.()
     this.#stopReceiving()
     this.#budget.close()
+    this.#onEnd?.()
     this.#inFlight.remove(this)
   }
 

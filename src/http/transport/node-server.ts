@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Limits } from '../../config/config.ts'
 import { parseAddress } from '../access/caller.ts'
+import { AddressShares } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
 import { drain, freeChunk, InFlight, LINGER_MS } from './in-flight.ts'
-import { type HttpHandler, type HttpServer, ListenError, type ResponseData } from './port.ts'
+import { type HttpHandler, type HttpServer, ListenError, type ResponseData, type TransportConfig } from './port.ts'
 import { RequestHead, splitTarget } from './request-head.ts'
 
 /** Close to the limit of uWebSockets.js, which is about 4 KB and not exact. */
@@ -20,12 +21,15 @@ export class NodeServer implements HttpServer {
   readonly #inFlight: InFlight
   readonly #connections = new WeakMap<Socket, Connection>()
   readonly #server: Server
+  readonly #shares: AddressShares
 
-  constructor(limits: Limits, handler: HttpHandler) {
+  constructor({ limits, trustedProxies }: TransportConfig, handler: HttpHandler) {
     this.#limits = limits
+    this.#shares = new AddressShares(limits, trustedProxies)
     this.#handler = handler
     this.#inFlight = new InFlight(limits)
     this.#server = createLimitedServer(limits)
+    this.#server.on('connection', (socket: Socket) => this.#admit(socket))
     this.#server.on('request', (message, response) => this.#run(message, response, false))
     this.#server.on('checkContinue', (message, response) => this.#run(message, response, true))
     // Unknown expectations are ignored, as uWebSockets.js does.
@@ -68,6 +72,15 @@ export class NodeServer implements HttpServer {
     this.#server.closeAllConnections()
     this.#inFlight.stop()
     await closed
+  }
+
+  /** Closes a new connection if its address has its share of them. */
+  #admit(socket: Socket): void {
+    const key = this.#shares.key(this.#findConnection(socket).peer)
+    if (key === undefined) return
+    if (this.#shares.isFull(key)) return void socket.destroy()
+    this.#shares.add(key)
+    socket.once('close', () => this.#shares.remove(key))
   }
 
   #run(message: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {

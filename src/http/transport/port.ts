@@ -5,6 +5,7 @@
 import type { CostMeter } from '../../base/cost.ts'
 import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
+import type { Config } from '../../config/config.ts'
 import type { RequestContext } from '../../service/request.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -129,6 +130,9 @@ export interface HttpHandler {
   /** Returns the response to bytes that are not a valid request. */
   unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string>
 }
+
+/** The settings of a transport. */
+export type TransportConfig = Pick<Config, 'limits' | 'trustedProxies'>
 
 /** A running transport. */
 export interface HttpServer {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
 import { NodeServer } from './node-server.ts'
-import type { HttpHandler, HttpServer } from './port.ts'
+import type { HttpHandler, HttpServer, TransportConfig } from './port.ts'
 import { createUwsServer, type UwsBinary } from './uws-server.ts'
 
 /**
@@ -16,17 +16,17 @@ import { createUwsServer, type UwsBinary } from './uws-server.ts'
  * @param load replaced by tests
  */
 export function createHttpServer(
-  config: Pick<Config, 'httpAdapter' | 'dataDir' | 'limits'>,
+  config: Pick<Config, 'httpAdapter' | 'dataDir'> & TransportConfig,
   handler: HttpHandler,
   log: Log,
   load: () => UwsLoad = () => loadInstalledUws([config.dataDir]),
 ): HttpServer {
   if (config.httpAdapter === 'uws') {
     const loaded = load()
-    if (loaded.ok) return createUwsServer(loaded.uws, config.limits, handler)
+    if (loaded.ok) return createUwsServer(loaded.uws, config, handler)
     log.warn('http adapter falls back to node:http', { reason: loaded.reason })
   }
-  return new NodeServer(config.limits, handler)
+  return new NodeServer(config, handler)
 }
 
 export type UwsLoad = { readonly ok: true; readonly uws: UwsBinary } | { readonly ok: false; readonly reason: string }

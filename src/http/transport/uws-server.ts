@@ -3,11 +3,11 @@ import type * as Uws from 'uWebSockets.js'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:net'
-import type { Limits } from '../../config/config.ts'
+import { UwsConnections } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
 import { drain, InFlight } from './in-flight.ts'
-import { type HttpHandler, type HttpServer, ListenError, type ResponseData } from './port.ts'
+import { type HttpHandler, type HttpServer, ListenError, type ResponseData, type TransportConfig } from './port.ts'
 import { RequestHead, splitTarget } from './request-head.ts'
 import { UwsWriter } from './uws-writer.ts'
 
@@ -22,19 +22,23 @@ export type UwsBinary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_
  *
  * @param uws as loaded by `loadUws` in `server.ts`
  */
-export function createUwsServer(uws: UwsBinary, limits: Limits, handler: HttpHandler): HttpServer {
+export function createUwsServer(
+  uws: UwsBinary,
+  { limits, trustedProxies }: TransportConfig,
+  handler: HttpHandler,
+): HttpServer {
   const inFlight = new InFlight(limits)
   // Hides the name of the transport from clients.
   uws._cfg?.('silent')
-  let connections = 0
+  const connections = new UwsConnections(limits, trustedProxies)
   let listening: us_listen_socket | undefined
   let app: TemplatedApp | undefined
 
   const onRequest = (response: HttpResponse, request: HttpRequest): void => {
-    const exchange = new UwsExchange(inFlight, handler, response, request)
+    const exchange = new UwsExchange(inFlight, handler, response, request, connections.closing(response))
     // Must come first: a handler that ends with neither a response nor this listener aborts the process.
     response.onAborted(() => exchange.leave())
-    exchange.run(connections > limits.maxConnections)
+    exchange.run(connections.isFull)
   }
 
   return {
@@ -45,10 +49,7 @@ export function createUwsServer(uws: UwsBinary, limits: Limits, handler: HttpHan
     async listen(host, port) {
       const server = uws.App()
       app = server
-      // biome-ignore lint/suspicious/useIterableCallbackReturn: not Array.prototype.filter but a hook on connections
-      server.filter((_response, change) => {
-        connections += Number(change)
-      })
+      server.filter((connection, change) => connections.change(connection, Number(change)))
       server.any('/*', onRequest)
       // Without this option, a second server could listen on the same port and take half of the connections.
       const token = await new Promise<us_listen_socket | false>((resolve) => {
@@ -98,7 +99,14 @@ class UwsExchange extends TransportExchange {
   /** Bytes of the body that arrived after its rejection. */
   #discardedBytes = 0
 
-  constructor(inFlight: InFlight, handler: HttpHandler, response: HttpResponse, request: HttpRequest) {
+  /** @param onEnd called at the end if the connection then has to close; undefined if it may stay open */
+  constructor(
+    inFlight: InFlight,
+    handler: HttpHandler,
+    response: HttpResponse,
+    request: HttpRequest,
+    onEnd: (() => void) | undefined,
+  ) {
     // uWebSockets.js frees the request after the handler returns, so everything is copied here.
     const head = new RequestHead()
     request.forEach((name, value) => {
@@ -108,7 +116,7 @@ class UwsExchange extends TransportExchange {
     const { path, authority } = splitTarget(request.getUrl())
     if (authority !== undefined) head.overruleHost(authority)
     const query = request.getQuery() ?? ''
-    super(inFlight, handler, { method: request.getCaseSensitiveMethod(), path, query, head })
+    super(inFlight, handler, { method: request.getCaseSensitiveMethod(), path, query, head }, onEnd)
     this.#response = response
   }
 

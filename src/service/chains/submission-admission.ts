@@ -1,3 +1,4 @@
+import { FairQueue } from '../../base/fair-queue.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { NewSubmission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
@@ -23,6 +24,7 @@ interface Waiting {
 }
 
 const RETRY_SECONDS = 2
+const FULL = 'too many submissions wait to be stored, and this API key has the most of them; send fewer at a time'
 const LATE = 'the submission was not stored in time; send the same request again'
 
 /**
@@ -32,13 +34,13 @@ const LATE = 'the submission was not stored in time; send the same request again
  */
 export class SubmissionAdmission {
   readonly #parts: SubmissionAdmissionParts
-  /** One queue per account, served round robin. */
-  readonly #queues = new Map<string, Waiting[]>()
-  #size = 0
+  /** When it is full, the account with the most waiting submissions loses its newest one. */
+  readonly #queue: FairQueue<Waiting>
   #isStoring = false
 
   constructor(parts: SubmissionAdmissionParts) {
     this.#parts = parts
+    this.#queue = new FairQueue(parts.maxWaiting)
   }
 
   /**
@@ -51,16 +53,14 @@ export class SubmissionAdmission {
     submission: NewSubmission,
     context: Pick<RequestContext, 'deadlineMs' | 'aborted'>,
   ): Promise<SubmitOutcome> {
-    const { maxWaiting, now } = this.#parts
-    if (this.#size >= maxWaiting) throw overloaded('too many submissions wait to be stored')
+    const { now } = this.#parts
+    const { account } = submission
     return new Promise((resolve, reject) => {
       // The submission may still be stored later. A client may repeat the request: the idempotency key prevents a second one.
       const late = () => reject(overloaded(LATE))
       const timer = setTimeout(late, Math.max(0, context.deadlineMs - now()))
-      const queue = this.#queues.get(submission.account) ?? []
-      queue.push({ submission, context, resolve, reject, timer })
-      this.#queues.set(submission.account, queue)
-      this.#size++
+      const dropped = this.#queue.push(account, { submission, context, resolve, reject, timer })
+      if (dropped !== undefined) refuse(dropped, FULL)
       if (!this.#isStoring) void this.#storeAll()
     })
   }
@@ -68,7 +68,7 @@ export class SubmissionAdmission {
   async #storeAll(): Promise<void> {
     this.#isStoring = true
     await Promise.resolve() // so that requests of the same tick are stored together
-    while (this.#size > 0) await this.#storeTogether(this.#takeNext())
+    while (this.#queue.size > 0) await this.#storeTogether(this.#takeNext())
     this.#isStoring = false
   }
 
@@ -76,19 +76,10 @@ export class SubmissionAdmission {
   #takeNext(): Waiting[] {
     const { maxTogether, now } = this.#parts
     const taken: Waiting[] = []
-    while (this.#size > 0 && taken.length < maxTogether) {
-      const [account, queue] = this.#queues.entries().next().value!
-      const entry = queue.shift()!
-      this.#size--
-      // Move the account to the end of the round.
-      this.#queues.delete(account)
-      if (queue.length > 0) this.#queues.set(account, queue)
-      if (!entry.context.aborted && now() < entry.context.deadlineMs) {
-        taken.push(entry)
-        continue
-      }
-      clearTimeout(entry.timer)
-      entry.reject(overloaded(LATE))
+    while (this.#queue.size > 0 && taken.length < maxTogether) {
+      const entry = this.#queue.shift()!
+      if (!entry.context.aborted && now() < entry.context.deadlineMs) taken.push(entry)
+      else refuse(entry, LATE)
     }
     return taken
   }
@@ -113,6 +104,11 @@ export class SubmissionAdmission {
       }
     }
   }
+}
+
+function refuse({ timer, reject }: Waiting, detail: string): void {
+  clearTimeout(timer)
+  reject(overloaded(detail))
 }
 
 function overloaded(detail: string): ProblemError {

@@ -168,11 +168,11 @@ class Submissions implements SubmissionService {
 
   #storeAll(submissions: readonly NewSubmission[]): Promise<readonly SubmitOutcome[]> {
     const { now, config } = this.#parts
-    const { maxQueued, gasPerDay } = this.#settings
+    const { maxQueued, maxQueuedPerKey, gasPerDay } = this.#settings
     // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
     // deadline.
     const deadlineMs = now() + config.limits.storeWriteMs
-    return this.#ask('submit', { submissions, maxQueued, gasPerDay, nowMs: now() }, deadlineMs)
+    return this.#ask('submit', { submissions, maxQueued, maxQueuedPerKey, gasPerDay, nowMs: now() }, deadlineMs)
   }
 
   async #read(
@@ -226,6 +226,11 @@ const OUTCOME_PROBLEMS = {
   full: {
     type: 'overloaded',
     detail: 'too many submissions wait for a block of this chain',
+    retryAfterSeconds: 10,
+  },
+  share: {
+    type: 'overloaded',
+    detail: 'too many submissions of this API key wait for a block of this chain; wait until some are in a block',
     retryAfterSeconds: 10,
   },
   spent: {

@@ -36,7 +36,9 @@ export interface Route {
   readonly summary: string
   /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
   readonly counts: boolean
-  /** Called before the body is read. Returns a problem if the client may not use this route. */
+  /**
+   * Called before the body is read and the request is counted. Returns a problem if the client may not use this route, or not now.
+   */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>

@@ -8,14 +8,17 @@ export interface Arrivals {
   /** Infinity: a closed loop, in which each connection sends again when it has its response. */
   readonly perSecond: number
   readonly seconds: number
+  /** Time before that, in which requests are sent and counted, but not timed: a queue may grow to its usual length. */
+  readonly leadSeconds: number
   /** Opened before the first request, so that accepting them is not measured. */
   readonly connections: number
 }
 
 export interface ArrivalResult {
   readonly perSecond: number
+  /** Responses 200, the lead included. */
   readonly accepted: number
-  /** Responses 429 and 503. */
+  /** Responses 429 and 503, the lead included. */
   readonly refused: number
   /** Refusals whose Retry-After is missing or not a positive number of seconds. */
   readonly withoutRetryAfter: number
@@ -23,9 +26,9 @@ export interface ArrivalResult {
   readonly failed: number
   /** Requests for which no connection was free. Their number is 0 in a valid measurement. */
   readonly unsent: number
-  /** Without those whose response came after the last arrival. */
+  /** Responses 200 between the lead and the last arrival. */
   readonly acceptedPerSecond: number
-  /** Times from when a request was due until its response, of those that were accepted; NaN if none was. */
+  /** Times from when a request was due until its response, of those that were accepted; NaN if none was. Without the lead. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly refusedP99Ms: number
@@ -51,10 +54,15 @@ class OpenLoop {
   readonly #free: Connection[] = []
   readonly #acceptedMs: number[] = []
   readonly #refusedMs: number[] = []
+  #accepted = 0
+  #refused = 0
   #withoutRetryAfter = 0
   #failed = 0
   #unsent = 0
   #pending = 0
+  /** When the lead ends. */
+  #timedFromMs = 0
+  #acceptedAfterLead = 0
 
   constructor(arrivals: Arrivals) {
     this.#arrivals = arrivals
@@ -75,12 +83,13 @@ class OpenLoop {
   }
 
   async run(): Promise<ArrivalResult> {
-    const { perSecond, seconds } = this.#arrivals
+    const { perSecond, seconds, leadSeconds } = this.#arrivals
     const startMs = performance.now()
+    this.#timedFromMs = startMs + leadSeconds * 1000
     let sent = 0
     for (;;) {
       const nowMs = performance.now()
-      if (nowMs - startMs >= seconds * 1000) break
+      if (nowMs - this.#timedFromMs >= seconds * 1000) break
       const due = ((nowMs - startMs) * perSecond) / 1000
       for (; sent < due; sent++) {
         const dueMs = perSecond === Number.POSITIVE_INFINITY ? nowMs : startMs + (sent * 1000) / perSecond
@@ -91,7 +100,7 @@ class OpenLoop {
       // Not a timer, whose steps of a millisecond would send the requests in bursts.
       await new Promise((resolve) => setImmediate(resolve))
     }
-    const acceptedPerSecond = this.#acceptedMs.length / seconds
+    const acceptedPerSecond = this.#acceptedAfterLead / seconds
     // The times of requests that still wait count too, because the longest are among them.
     const deadlineMs = performance.now() + PATIENCE_MS
     const isClosedLoop = perSecond === Number.POSITIVE_INFINITY
@@ -121,9 +130,15 @@ class OpenLoop {
       return
     }
     const { status, retryAfter } = response
-    if (status === 200) this.#acceptedMs.push(ms)
-    else if (status === 429 || status === 503) {
-      this.#refusedMs.push(ms)
+    const nowMs = performance.now()
+    const isTimed = nowMs - ms >= this.#timedFromMs
+    if (status === 200) {
+      this.#accepted++
+      if (nowMs >= this.#timedFromMs) this.#acceptedAfterLead++
+      if (isTimed) this.#acceptedMs.push(ms)
+    } else if (status === 429 || status === 503) {
+      this.#refused++
+      if (isTimed) this.#refusedMs.push(ms)
       if (!/^[1-9]\d*$/.test(retryAfter ?? '')) this.#withoutRetryAfter++
     } else this.#failed++
     this.#free.push(connection)
@@ -132,8 +147,8 @@ class OpenLoop {
   #summarize(acceptedPerSecond: number): ArrivalResult {
     return {
       perSecond: this.#arrivals.perSecond,
-      accepted: this.#acceptedMs.length,
-      refused: this.#refusedMs.length,
+      accepted: this.#accepted,
+      refused: this.#refused,
       withoutRetryAfter: this.#withoutRetryAfter,
       failed: this.#failed,
       unsent: this.#unsent,

@@ -13,6 +13,7 @@ import { type ArrivalResult, sendArrivals } from './open-loop.ts'
 import { type BenchService, startService, threadSeconds } from './service-process.ts'
 import { type Mark, Marks, printCells, printHeader } from './tables.ts'
 
+const LEAD_SECONDS = 1
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5)
 const ADAPTERS = ['uws', 'node'] as const
 /** Arrivals as fractions of an estimate of the peak, to find the peak itself. */
@@ -86,7 +87,14 @@ async function measureAdapter(adapter: string, service: BenchService) {
 async function measure(service: BenchService, perSecond: number, connections = CONNECTIONS): Promise<Measured> {
   const pid = service.child.pid!
   const before = threadSeconds(pid).get(pid)!
-  const result = await sendArrivals({ url: service.url, request: REQUEST, perSecond, seconds: SECONDS, connections })
+  const result = await sendArrivals({
+    url: service.url,
+    request: REQUEST,
+    perSecond,
+    seconds: SECONDS,
+    leadSeconds: LEAD_SECONDS,
+    connections,
+  })
   return { ...result, mainSeconds: threadSeconds(pid).get(pid)! - before }
 }
 

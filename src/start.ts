@@ -19,7 +19,7 @@ import { ChainPolicy } from './service/chains/chain-policy.ts'
 import { SubmissionCounts } from './service/chains/submission-counts.ts'
 import { createSubmissionService, type SubmissionService } from './service/chains/submissions.ts'
 import { SyncApi } from './service/chains/sync.ts'
-import { createComputeService } from './service/compute/compute.ts'
+import { createComputeRefusal, createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
 import { Feeds } from './service/records/feeds.ts'
@@ -212,6 +212,7 @@ async function createServices(
   const records = new RecordApi({ config, chains, ask: askRecords, now })
   const services: Services = {
     compute: createComputeService(parts),
+    computeRefusal: createComputeRefusal(parts),
     ...createBatchService(parts),
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),

@@ -73,7 +73,8 @@ export function startAttack(
   attack: Attack | undefined,
   { url, address, share = ATTACKER_SHARE }: Target,
 ): RunningAttack {
-  const child = spawn(process.execPath, [join(root, 'test', 'attacker.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [join(root, 'test', 'attacker.mjs')], { stdio: 'pipe' })
+  child.stderr.on('data', (text) => process.stderr.write(text))
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const { hostname, port } = new URL(url)
   const base64 = (bytes: Buffer) => bytes.toString('base64')

@@ -1,11 +1,16 @@
-/** A client that sends a mix of ordinary requests at a constant rate, whatever the service does (an open loop). */
+/** A client that sends a mix of ordinary requests at a constant rate (an open loop), unless its pending requests are limited. */
 import { Agent, request } from 'node:http'
 import type { Position } from '../src/types/generated.ts'
 
 /** The rate at which it sends. */
 export const REQUESTS_PER_SECOND = 50
-/** A request that takes longer counts as failed. */
-const PATIENCE_MS = 30_000
+
+export interface HonestOptions {
+  /** The most requests that wait for a response at a time; without a limit, the rate is constant whatever the service does. */
+  readonly maxPending?: number
+  /** A request that takes longer counts as failed. */
+  readonly patienceMs?: number
+}
 
 export interface HonestResult {
   readonly requests: number
@@ -37,16 +42,20 @@ const RECORDS = '/api/v0/location-records'
  *
  * @param apiKey its key, which makes it a client of its own
  */
-export async function createHonestClient(url: string, apiKey: string): Promise<HonestClient> {
+export async function createHonestClient(
+  url: string,
+  apiKey: string,
+  { maxPending = Number.POSITIVE_INFINITY, patienceMs = 30_000 }: HonestOptions = {},
+): Promise<HonestClient> {
   // A connection is not reused when the service may just be closing it.
   const agent = new Agent({ keepAlive: true, timeout: 4000 })
   const uids = await readUids(url)
   let sent = 0
-  const send = (step: Step) => sendStep(agent, url, apiKey, step)
+  const send = (step: Step) => sendStep({ agent, url, apiKey, patienceMs }, step)
   return {
     async run(requests) {
       const steps = Array.from({ length: requests }, () => stepOf(sent++, uids))
-      return summarize(await sendAll(steps, send))
+      return summarize(await sendAll(steps, send, maxPending))
     },
     close: () => agent.destroy(),
   }
@@ -120,28 +129,48 @@ interface Outcome {
   readonly failure: string | undefined
 }
 
-async function sendAll(steps: readonly Step[], send: (step: Step) => Promise<string | undefined>): Promise<Outcome[]> {
+async function sendAll(
+  steps: readonly Step[],
+  send: (step: Step) => Promise<string | undefined>,
+  maxPending: number,
+): Promise<Outcome[]> {
   const startMs = performance.now()
   const outcomes: Promise<Outcome>[] = []
+  const pending = new Set<Promise<Outcome>>()
   for (const [index, step] of steps.entries()) {
     const dueMs = startMs + (index * 1000) / REQUESTS_PER_SECOND
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    while (pending.size >= maxPending) await Promise.race(pending)
     // Counted from when it was due: a request that could not be sent in time has waited too.
-    outcomes.push(send(step).then((failure) => ({ ms: performance.now() - dueMs, failure })))
+    const outcome = send(step).then((failure) => {
+      pending.delete(outcome)
+      return { ms: performance.now() - dueMs, failure }
+    })
+    pending.add(outcome)
+    outcomes.push(outcome)
   }
   return Promise.all(outcomes)
 }
 
+interface Sender {
+  readonly agent: Agent
+  readonly url: string
+  readonly apiKey: string
+  readonly patienceMs: number
+}
+
 /** @returns undefined if the response is correct, otherwise why it is not */
-function sendStep(agent: Agent, url: string, apiKey: string, step: Step): Promise<string | undefined> {
-  const { path, body, contains } = step
+function sendStep(
+  { agent, url, apiKey, patienceMs }: Sender,
+  { path, body, contains }: Step,
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     const outgoing = request(`${url}${path}`, {
       agent,
       method: body === undefined ? 'GET' : 'POST',
       headers: { 'X-API-Key': apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(patienceMs),
     })
     outgoing.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name))
     outgoing.on('response', (incoming) => {

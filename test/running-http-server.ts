@@ -36,6 +36,7 @@ export interface RunningServer {
 export interface ServerParts {
   readonly env?: Readonly<Record<string, string>>
   readonly compute?: Services['compute']
+  readonly computeRefusal?: Services['computeRefusal']
   readonly openBatch?: Services['openBatch']
   readonly records?: RecordService
   readonly feeds?: RecordFeeds
@@ -83,6 +84,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
   const log: Log = { info: write('info'), warn: write('warn'), error: write('error') }
   const services: Services = {
     compute: parts.compute ?? echo,
+    computeRefusal: parts.computeRefusal ?? (() => undefined),
     batch: async (body, _context, sink) => void (await sink.write(`{"bytes":${body.byteLength}}`)),
     openBatch:
       parts.openBatch ??

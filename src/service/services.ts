@@ -1,5 +1,7 @@
 /** The interface between the HTTP layer and the service, without HTTP terms. */
 
+import type { QueueClient } from '../base/fair-queue.ts'
+import type { ProblemData } from '../base/problem.ts'
 import type { OperationName } from '../wire/values.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
 import type {
@@ -53,6 +55,8 @@ export interface Services {
     context: RequestContext,
     prefersResultSignature: boolean,
   ): Promise<ServiceResponse>
+  /** Returns the problem of a compute request that would wait too long; undefined if its body may be read. */
+  computeRefusal(client: QueueClient, bodyBytes: number | undefined): ProblemData | undefined
   /**
    * Signs an earlier response of this service again.
    *

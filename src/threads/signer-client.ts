@@ -1,7 +1,8 @@
 import { type MessagePort, SHARE_ENV, Worker } from 'node:worker_threads'
 import type { PackedBytes } from '../base/bytes.ts'
+import type { QueueClient } from '../base/fair-queue.ts'
 import type { Log } from '../base/log.ts'
-import { ProblemError } from '../base/problem.ts'
+import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config, SignerConfig } from '../config/config.ts'
 import { ConfigError } from '../config/setting.ts'
 import type {
@@ -20,8 +21,8 @@ import type {
 } from '../wire/signing-messages.ts'
 import { joinRecords } from '../wire/signing-records.ts'
 import type { Hex } from '../wire/values.ts'
-import { overloaded, rejectedBlock, type SignedBlock, TOO_MANY_WAITING } from './signing-block.ts'
-import { SigningQueue } from './signing-queue.ts'
+import { overloaded, rejectedBlock, type SignedBlock } from './signing-block.ts'
+import { NO_ROOM, SigningQueue } from './signing-queue.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 import { type ThreadEnd, ThreadHost } from './thread-host.ts'
 
@@ -82,13 +83,16 @@ export interface SignerClient {
    * @param payloads as `putPayload` writes them
    */
   signBlock(payloads: PackedBytes): Promise<SignedBlock>
+  /** Returns the problem of a request that would wait too long for a slot; undefined if it may wait. Costs almost nothing. */
+  refusalFor(client: QueueClient): ProblemData | undefined
   /**
    * Waits for a free slot in the queue. Call it before computing a result that will be signed as a single payload.
    *
-   * @returns undefined when there is a slot now; otherwise a promise that resolves when there is one
+   * @returns undefined when there is a slot now; otherwise a promise that resolves when there is one, and rejects with a
+   *   {ProblemError} `overloaded` when another client needs its place
    * @throws {ProblemError} `overloaded` when too many requests are already waiting
    */
-  waitForSlot(): Promise<void> | undefined
+  waitForSlot(client: QueueClient): Promise<void> | undefined
   /**
    * Connects the signer thread to the sync thread, which reads nonces for it; now and after every restart.
    *
@@ -198,9 +202,13 @@ class SignerThreadClient implements SignerClient {
     return rejectedBlock(payloads.offsets.length - 1, overloaded(RESTARTING).problem)
   }
 
-  waitForSlot(): Promise<void> | undefined {
-    if (this.#queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY_WAITING).problem)
-    return this.#queue.room.enter()
+  refusalFor(client: QueueClient): ProblemData | undefined {
+    return this.#queue.room.isFullFor(client) ? NO_ROOM : undefined
+  }
+
+  waitForSlot(client: QueueClient): Promise<void> | undefined {
+    if (this.#queue.room.isFullFor(client)) throw new ProblemError(NO_ROOM)
+    return this.#queue.room.enter(client)
   }
 
   connectNonces(connect: () => MessagePort): void {

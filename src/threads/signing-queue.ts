@@ -1,4 +1,5 @@
 import type { PackedBytes } from '../base/bytes.ts'
+import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { AnySigningResult, SigningPayload, UnpackedPayload } from '../wire/signing-messages.ts'
 import { packPayload, readSigned, SIGNED_BYTES, signedId } from '../wire/signing-records.ts'
@@ -13,40 +14,73 @@ import {
 } from './signing-block.ts'
 
 /**
+ * Requests that a new one may have to wait for. In a short burst there may be many, about 50 to 100 ms of work. After a refusal more
+ * requests arrive than can be answered, and a long queue would only delay those that are.
+ */
+const MAX_AHEAD = 1024
+const MAX_AHEAD_OVERLOADED = 16
+/** The overload is over when no request was refused for this long. */
+const OVERLOAD_MS = 1000
+
+/** The problem of a request that would wait too long. One object, because an overload makes many refusals. */
+export const NO_ROOM = overloaded(TOO_MANY_WAITING).problem
+
+interface Waiting {
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+/**
  * Holds tiny requests before they are computed on the main thread, while enough others wait for their signature. A held
  * request is little more than its bytes. Had they been computed, the garbage collector would copy the state of 256
  * clients again and again, for a quarter of the main thread's time. A request that is let in occupies a slot, or
- * leaves, in the same tick.
+ * leaves, in the same tick. Clients are let in in turn, the requests of each in order of arrival.
  */
 export class WaitingRoom {
   readonly #maxWaiting: number
   readonly #free: () => number
-  readonly #waiting: (() => void)[] = []
+  readonly #nowMs: () => number
+  readonly #queue: FairQueue<Waiting>
+  #overloadedUntilMs = Number.NEGATIVE_INFINITY
   #isPlanned = false
 
-  /** @param free returns the number of free slots; code that frees slots must call `release` */
-  constructor(maxWaiting: number, free: () => number) {
+  /**
+   * @param free returns the number of free slots; code that frees slots must call `release`
+   * @param nowMs returns milliseconds of a monotonic clock
+   */
+  constructor(maxWaiting: number, free: () => number, nowMs = () => performance.now()) {
     this.#maxWaiting = maxWaiting
     this.#free = free
+    this.#nowMs = nowMs
+    this.#queue = new FairQueue(maxWaiting)
   }
 
-  /** True when no more requests may wait. */
-  get isFull(): boolean {
-    return this.#waiting.length >= this.#maxWaiting
+  /** Returns true if a new request of this client would have to wait for too many others. It must then be refused. */
+  isFullFor(client: QueueClient): boolean {
+    const nowMs = this.#nowMs()
+    const max = Math.min(this.#maxWaiting, nowMs < this.#overloadedUntilMs ? MAX_AHEAD_OVERLOADED : MAX_AHEAD)
+    if (this.#queue.size < max || this.#queue.countAhead(client) < max) return false
+    this.#overloadedUntilMs = nowMs + OVERLOAD_MS
+    return true
   }
 
-  /** @returns undefined when the request may proceed at once; otherwise a promise that resolves when it may */
-  enter(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#free() > 0) return undefined
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  /**
+   * @returns undefined when the request may proceed at once; otherwise a promise that resolves when it may, and rejects with a
+   *   {ProblemError} `overloaded` when another client needs its place
+   */
+  enter(client: QueueClient): Promise<void> | undefined {
+    if (this.#queue.size === 0 && this.#free() > 0) return undefined
+    return new Promise((resolve, reject) => {
+      this.#queue.push(client, { resolve, reject })?.reject(new ProblemError(NO_ROOM))
+    })
   }
 
-  /** Lets in as many requests as there are free slots, in order of arrival. */
+  /** Lets in as many requests as there are free slots. */
   release(): void {
-    const free = this.#free()
-    if (this.#waiting.length === 0 || free <= 0) return
-    for (const enter of this.#waiting.splice(0, free)) enter()
-    if (this.#waiting.length === 0 || this.#isPlanned) return
+    let free = this.#free()
+    if (this.#queue.size === 0 || free <= 0) return
+    for (; free > 0 && this.#queue.size > 0; free--) this.#queue.shift()!.resolve()
+    if (this.#queue.size === 0 || this.#isPlanned) return
     // Some of them may have left meanwhile and occupy no slot.
     this.#isPlanned = true
     setImmediate(() => {
@@ -168,7 +202,7 @@ export class SigningQueue {
     if (this.#blocks.some(({ open }) => open === 0)) this.#blocks = this.#blocks.filter(({ open }) => open > 0)
     if (!isBatchEnd) return
     this.#messagesOut--
-    if (this.#hasMore) this.#planFlush()
+    this.#planFlush()
   }
 
   /** Ends every wait with a problem that the client may retry, after the signer thread died. */
@@ -203,8 +237,14 @@ export class SigningQueue {
     return first
   }
 
+  /**
+   * Sends what is queued at the end of this tick, together with what is submitted until then. A full message goes at once: in an
+   * overload, one tick of the event loop may read thousands of requests and take seconds, and the signer would wait for its end.
+   */
   #planFlush(): void {
-    if (this.#isFlushPlanned || this.#messagesOut >= MAX_MESSAGES_OUT) return
+    if (this.#messagesOut >= MAX_MESSAGES_OUT) return
+    if (this.#queue.length >= this.#options.maxBatchSize) this.#flush()
+    if (this.#isFlushPlanned || !this.#hasMore) return
     this.#isFlushPlanned = true
     setImmediate(() => {
       this.#isFlushPlanned = false

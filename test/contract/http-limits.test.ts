@@ -68,6 +68,20 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     )
   })
 
+  it('refuses a compute request in an overload before its body, and does not count it', async () => {
+    let isOverloaded = true
+    const problem = { type: 'overloaded', detail: 'too many results are waiting', retryAfterSeconds: 1 } as const
+    await start({ computeRefusal: (_client, bodyBytes) => (isOverloaded && bodyBytes === 2 ? problem : undefined) })
+    const refused = await compute()
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toMatchObject({ detail: problem.detail })
+    expect(limits(refused)).toEqual(expectedLimits(100, 100, 0))
+    expect((await compute({}, '{"a":1}')).status).toBe(200)
+    isOverloaded = false
+    expect((await compute()).headers.get('x-ratelimit-remaining')).toBe('98')
+  })
+
   it('counts rejected bodies and failures like successful requests', async () => {
     await start({ compute: () => Promise.reject(new Error('broken')), env: { MAX_BODY_BYTES: '1024' } })
     expect((await compute()).status).toBe(500)

@@ -53,6 +53,16 @@ describe('the signing queue', () => {
     expect(await Promise.all(signed)).toMatchObject([{ nonce: 0 }, { nonce: 1 }, { nonce: 2 }])
   })
 
+  it('sends a full message at once, and what remains at the end of the tick', async () => {
+    const { queue, messages, answer } = create()
+    const signed = Array.from({ length: 40 }, () => queue.submit(payload))
+    expect(messages.map(({ records }) => records.ids.length)).toEqual([32])
+    await tick()
+    expect(messages.map(({ records }) => records.ids.length)).toEqual([32, 8])
+    for (const { records } of messages) answer(records.ids)
+    expect((await Promise.all(signed)).every(({ ok }) => ok)).toBe(true)
+  })
+
   it('sends a few payloads of a chunk along with single ones, and the whole chunk in the end', async () => {
     const { queue, messages, answer } = create()
     const signed = queue.submitBlock(block(100))
@@ -95,7 +105,7 @@ describe('the signing queue', () => {
   it('drops payloads that time out and then admits a waiting request, although others keep arriving', async () => {
     const { queue } = create({ timeoutMs: 40 })
     for (let count = 0; count < 300; count++) void queue.submit(payload)
-    const admitted = queue.room.enter()!
+    const admitted = queue.room.enter('a')!
     const others = setInterval(() => void queue.submit(payload), 10)
     await admitted // The signer thread never answers.
     clearInterval(others)
@@ -172,13 +182,15 @@ describe('the waiting room', () => {
   it('admits as many as there is room for, in their order', async () => {
     let freeSlots = 1
     const room = new WaitingRoom(3, () => freeSlots)
-    expect(room.enter()).toBeUndefined()
+    expect(room.enter('a')).toBeUndefined()
     freeSlots = 0
     const order: number[] = []
-    const waiting = [0, 1, 2].map((index) => room.enter()!.then(() => order.push(index)))
-    expect(room.isFull).toBe(true)
+    const waiting = [0, 1].map((index) => room.enter('a')!.then(() => order.push(index)))
+    expect(room.isFullFor('a')).toBe(false)
     freeSlots = 1
-    expect(room.enter(), 'a newcomer does not overtake those who wait').toBeInstanceOf(Promise)
+    // A newcomer does not overtake those who wait.
+    waiting.push(room.enter('a')!.then(() => order.push(2)))
+    expect(room.isFullFor('a')).toBe(true)
     room.release()
     await tick()
     freeSlots = 0 // The first one used the free slot.
@@ -192,20 +204,78 @@ describe('the waiting room', () => {
   it('continues when those it admitted use no slot', async () => {
     let freeSlots = 0
     const room = new WaitingRoom(100, () => freeSlots)
-    const waiting = Array.from({ length: 20 }, () => room.enter()!)
+    const waiting = Array.from({ length: 20 }, () => room.enter('a')!)
     freeSlots = 2
     room.release() // Only once: the others follow, two per tick.
     await Promise.all(waiting)
   })
 
+  it('admits clients in turn', async () => {
+    let freeSlots = 0
+    const room = new WaitingRoom(100, () => freeSlots)
+    const order: string[] = []
+    const waiting = ['a', 'a', 'a', 'b'].map((client) => room.enter(client)!.then(() => order.push(client)))
+    freeSlots = 4
+    room.release()
+    await Promise.all(waiting)
+    expect(order).toEqual(['a', 'b', 'a', 'a'])
+  })
+
+  it('drops the newest request of the client with the most when it is full', async () => {
+    let freeSlots = 0
+    const room = new WaitingRoom(3, () => freeSlots)
+    const [first, second, third] = [room.enter('a'), room.enter('a'), room.enter('a')]
+    const other = room.enter('b')
+    freeSlots = 3
+    room.release()
+    expect(await Promise.allSettled([first, second, third, other])).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { data: { type: 'overloaded', retryAfterSeconds: 1 } } },
+      { status: 'fulfilled' },
+    ])
+  })
+
+  it('refuses a client that has a long queue, until a second after the last refusal a long one again', () => {
+    let nowMs = 0
+    let freeSlots = 0
+    const room = new WaitingRoom(
+      10_000,
+      () => freeSlots,
+      () => nowMs,
+    )
+    const fill = (client: string) => {
+      let admitted = 0
+      for (; !room.isFullFor(client); admitted++) void room.enter(client)
+      return admitted
+    }
+    const empty = () => {
+      freeSlots = 10_000
+      room.release()
+      freeSlots = 0
+    }
+    expect(fill('a')).toBe(1024)
+    expect(room.isFullFor('b'), 'another client').toBe(false)
+    empty()
+    expect(fill('a'), 'in the overload').toBe(16)
+    expect(room.isFullFor('b'), 'another client in the overload').toBe(false)
+    empty()
+    nowMs = 999
+    expect(fill('a')).toBe(16)
+    empty()
+    nowMs = 2000
+    expect(fill('a')).toBe(1024)
+  })
+
   it('admits requests when payloads have gone to the signer', async () => {
     const { queue, messages, answer } = create()
-    const submitted = Array.from({ length: 64 }, () => queue.submit(payload))
-    const admitted = queue.room.enter()
+    // Three messages of 32 go to the signer, and 64 payloads wait here.
+    const submitted = Array.from({ length: 160 }, () => queue.submit(payload))
+    const admitted = queue.room.enter('a')
     expect(admitted).toBeInstanceOf(Promise)
-    await tick()
+    answer(messages[0]!.records.ids)
     await admitted
-    for (let at = 0; at < messages.length; at++) {
+    for (let at = 1; at < messages.length; at++) {
       answer(messages[at]!.records.ids)
       await tick()
     }

@@ -21,10 +21,12 @@ export interface FinishedRequest {
 }
 
 const SLOW_MS = 1000
+/** In an overload, a line for each refusal would cost more than the refusal itself, and fill the disk. */
+const MAX_REMARKABLE_A_SECOND = 100
 
 /**
  * Returns a function that logs a sample of the requests, and every request that ended with a 5xx status or took longer than
- * one second.
+ * one second, up to a number of these per second.
  *
  * @param sampleRatio 1 logs every request; 0 logs only failed and slow ones
  * @param random 0 ≤ value < 1
@@ -32,11 +34,19 @@ const SLOW_MS = 1000
 export function createAccessLog(log: Log, sampleRatio: number, random: () => number) {
   // A new salt at each start: lines of one run can be grouped by client, but no client can be identified.
   const salt = randomBytes(16)
+  let second = 0
+  let remarkable = 0
+  const isNoted = (): boolean => {
+    const now = Math.floor(performance.now() / 1000)
+    if (now !== second) remarkable = 0
+    second = now
+    return remarkable++ < MAX_REMARKABLE_A_SECOND
+  }
   return (record: FinishedRequest): void => {
     // Probes arrive every few seconds, and each change of readiness has its own log line.
     const isProbe = record.route === '/ready'
     const isRemarkable = (record.status >= 500 && !isProbe) || record.durationMs > SLOW_MS
-    if (!isRemarkable && random() >= sampleRatio) return
+    if (!(isRemarkable && isNoted()) && random() >= sampleRatio) return
     const fields = {
       id: record.requestId,
       method: record.method,

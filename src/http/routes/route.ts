@@ -38,7 +38,9 @@ export interface Route {
   readonly counts: boolean
   /** True if what a request costs is charged to its client although it does not count; the bytes that it sends too. */
   readonly isMetered?: boolean
-  /** Called before the body is read. Returns a problem if the client may not use this route. */
+  /**
+   * Called before the body is read and the request is counted. Returns a problem if the client may not use this route, or not now.
+   */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>

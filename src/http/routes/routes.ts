@@ -66,9 +66,10 @@ function computeRoutes(services: Services): Route[] {
   ]
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
-    return countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
+    const route = countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
       services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
     )
+    return { ...route, authorize: ({ client, head }) => services.computeRefusal(client, head.bodyBytes) }
   }
 }
 

@@ -1,4 +1,6 @@
 import { freeBuffer, isLarge } from '../../base/bytes.ts'
+import type { QueueClient } from '../../base/fair-queue.ts'
+import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
@@ -38,7 +40,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     prefersResultSignature: boolean,
   ): Promise<ServiceResponse> {
     // Only bodies that the main thread computes wait here for a slot at the signer. Larger ones wait in a compute thread.
-    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForSlot() : undefined
+    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForSlot(context.client) : undefined
     if (roomAtSigner !== undefined) {
       await roomAtSigner
       rejectExpired(context, now())
@@ -74,6 +76,17 @@ export function createComputeService(parts: ComputeServiceParts) {
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first
   }
+}
+
+/**
+ * Makes the function that refuses compute requests in an overload, before anything of their body is read.
+ *
+ * The function returns the problem of a request that would wait too long, by its client and the announced size of its body.
+ */
+export function createComputeRefusal({ config, signer }: { config: Config; signer: Pick<SignerClient, 'refusalFor'> }) {
+  const { inlineBodyBytes } = config.limits
+  return (client: QueueClient, bodyBytes: number | undefined): ProblemData | undefined =>
+    bodyBytes !== undefined && bodyBytes <= inlineBodyBytes ? signer.refusalFor(client) : undefined
 }
 
 function needsMoreWork(result: ComputeResult): boolean {

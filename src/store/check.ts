@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import type { Database, Session } from './database.ts'
 import { embeddedFiles, readDamageNote, tryNoteDamage } from './embedded-files.ts'
-import { openPglite, SCANS } from './pglite.ts'
+import { countByIndex, openPglite } from './pglite.ts'
 import { readCounters } from './records/counters.ts'
 
 /** What a check found. */
@@ -76,9 +76,7 @@ async function readTable(session: Session, name: string, key: string | null): Pr
   )
   const rows = direct!['rows'] as number
   if (key === null) return rows
-  for (const setting of SCANS) await session.query(`set ${setting} = off`)
-  const [indexed] = await session.query(`select count(*)::int as rows from ${name} where ${key} is not null`)
-  for (const setting of SCANS) await session.query(`reset ${setting}`)
-  if (indexed!['rows'] !== rows) throw new Error(`it has ${rows} rows, and its index ${indexed!['rows']}`)
+  const indexed = await countByIndex(session, name, key)
+  if (indexed !== rows) throw new Error(`it has ${rows} rows, and its index ${indexed}`)
   return rows
 }

@@ -32,7 +32,7 @@ export async function checkStore(dataDir: string): Promise<StoreCheck> {
   }
   const known = readDamageNote(paths)
   try {
-    const check = await readEverything(database.reads)
+    const check = await readEverything(database.reads, existsSync(paths.written))
     if (check.faults.length === 0) rmSync(paths.damageNote, { force: true })
     else tryNoteDamage(paths, known ?? check.faults.join('; '))
     return check
@@ -41,7 +41,7 @@ export async function checkStore(dataDir: string): Promise<StoreCheck> {
   }
 }
 
-async function readEverything(session: Session): Promise<StoreCheck> {
+async function readEverything(session: Session, hasWrites: boolean): Promise<StoreCheck> {
   const faults: string[] = []
   const counts = new Map<string, number>()
   const tables = await session.query(
@@ -60,7 +60,10 @@ async function readEverything(session: Session): Promise<StoreCheck> {
     }
   }
   const records = counts.get('location_record') ?? 0
-  if (faults.length === 0) {
+  if (!counts.has('record_counter')) {
+    // A store without tables is new, unless something was acknowledged.
+    if (hasWrites) faults.push('its tables are missing')
+  } else if (faults.length === 0) {
     const { total } = await readCounters(session)
     const documents = counts.get('record_document')
     if (total !== records) faults.push(`${total} records were stored, and ${records} are there`)

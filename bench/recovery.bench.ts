@@ -89,16 +89,17 @@ async function storeAndKill(folder: string, count: number, seed: number): Promis
 async function measureRestart(folder: string): Promise<Restart> {
   const startedMs = performance.now()
   const { url, child } = await startService(folder, { RECORDS: '1', STORE_WAIT_MS: '60000' })
-  const until = async (path: string, isDone: (body: { database?: string }) => boolean) => {
+  const until = async (path: string, isDone: (body: { database?: string }) => boolean = () => true) => {
     for (;;) {
       const response = await fetch(url + path)
-      if (isDone((await response.json()) as { database?: string })) return performance.now() - startedMs
+      const body = (await response.json()) as { database?: string }
+      if (response.ok && isDone(body)) return performance.now() - startedMs
       await pause(POLL_MS)
     }
   }
-  const healthMs = await until('/health', () => true)
+  const healthMs = await until('/health')
   const openMs = await until('/health', ({ database }) => database === 'connected')
-  const listMs = await until('/api/v0/location-records?limit=1', () => true)
+  const listMs = await until('/api/v0/location-records?limit=1')
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
   await exited

@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import type { Database, Session } from './database.ts'
 import { embeddedFiles, readDamageNote, tryNoteDamage } from './embedded-files.ts'
-import { openPglite, SCANS } from './pglite.ts'
+import { countByIndex, openPglite } from './pglite.ts'
 import { readCounters } from './records/counters.ts'
 
 /** What a check found. */
@@ -32,7 +32,7 @@ export async function checkStore(dataDir: string): Promise<StoreCheck> {
   }
   const known = readDamageNote(paths)
   try {
-    const check = await readEverything(database.reads)
+    const check = await readEverything(database.reads, existsSync(paths.written))
     if (check.faults.length === 0) rmSync(paths.damageNote, { force: true })
     else tryNoteDamage(paths, known ?? check.faults.join('; '))
     return check
@@ -41,7 +41,7 @@ export async function checkStore(dataDir: string): Promise<StoreCheck> {
   }
 }
 
-async function readEverything(session: Session): Promise<StoreCheck> {
+async function readEverything(session: Session, hasWrites: boolean): Promise<StoreCheck> {
   const faults: string[] = []
   const counts = new Map<string, number>()
   const tables = await session.query(
@@ -60,7 +60,10 @@ async function readEverything(session: Session): Promise<StoreCheck> {
     }
   }
   const records = counts.get('location_record') ?? 0
-  if (faults.length === 0) {
+  if (!counts.has('record_counter')) {
+    // A store without tables is new, unless something was acknowledged.
+    if (hasWrites) faults.push('its tables are missing')
+  } else if (faults.length === 0) {
     const { total } = await readCounters(session)
     const documents = counts.get('record_document')
     if (total !== records) faults.push(`${total} records were stored, and ${records} are there`)
@@ -76,9 +79,7 @@ async function readTable(session: Session, name: string, key: string | null): Pr
   )
   const rows = direct!['rows'] as number
   if (key === null) return rows
-  for (const setting of SCANS) await session.query(`set ${setting} = off`)
-  const [indexed] = await session.query(`select count(*)::int as rows from ${name} where ${key} is not null`)
-  for (const setting of SCANS) await session.query(`reset ${setting}`)
-  if (indexed!['rows'] !== rows) throw new Error(`it has ${rows} rows, and its index ${indexed!['rows']}`)
+  const indexed = await countByIndex(session, name, key)
+  if (indexed !== rows) throw new Error(`it has ${rows} rows, and its index ${indexed}`)
   return rows
 }

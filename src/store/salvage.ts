@@ -1,9 +1,13 @@
 /** Reads what a damaged embedded store has on no chain: submissions and the transactions of the relay. */
 import type { Database, Row, Session } from './database.ts'
-import { SCANS } from './pglite.ts'
+import { countByIndex } from './pglite.ts'
 
-/** Tables whose content is on no chain, in the order in which they are filled. */
-const TABLES = ['submission', 'relay_transaction', 'relay_attempt'] as const
+/** Tables whose content is on no chain, in the order in which they are filled, with the first column of their key. */
+const TABLES = [
+  ['submission', 'position'],
+  ['relay_transaction', 'chain_id'],
+  ['relay_attempt', 'chain_id'],
+] as const
 /** More than fit on a page of the engine. */
 const ROWS_PER_PAGE = 300
 const PAGE_BYTES = 8192
@@ -11,7 +15,7 @@ const ROWS_PER_STATEMENT = 200
 
 /** The rows of one table as JSON that the engine wrote, and how much of it could not be read. */
 interface SalvagedTable {
-  readonly name: (typeof TABLES)[number]
+  readonly name: (typeof TABLES)[number][0]
   readonly rows: readonly string[]
   /** Pages of the table with at least one row that could not be read. */
   readonly unreadablePages: number
@@ -37,9 +41,9 @@ export interface Salvage {
  */
 export async function salvage(database: Database, hasLostWrites: boolean): Promise<Salvage> {
   const tables: SalvagedTable[] = []
-  for (const name of TABLES) {
+  for (const [name, key] of TABLES) {
     tables.push(
-      await readTable(database.reads, name).catch((error: Error) => ({
+      await readTable(database.reads, name, key).catch((error: Error) => ({
         name,
         rows: [],
         unreadablePages: 0,
@@ -52,7 +56,7 @@ export async function salvage(database: Database, hasLostWrites: boolean): Promi
   return { tables, isSyncDesired: desired[0]?.['desired'] !== false, hasLostWrites }
 }
 
-async function readTable(session: Session, name: SalvagedTable['name']): Promise<SalvagedTable> {
+async function readTable(session: Session, name: SalvagedTable['name'], key: string): Promise<SalvagedTable> {
   const [size] = await session.query(`select (pg_relation_size('${name}') / ${PAGE_BYTES})::int as pages`)
   const rows: string[] = []
   let unreadablePages = 0
@@ -68,20 +72,8 @@ async function readTable(session: Session, name: SalvagedTable['name']): Promise
       rows.push(...(await readRange(session, name, [page, row], [page, row + 1]).catch(() => [])))
     }
   }
-  return { name, rows, unreadablePages, isUncertain: (await countByIndex(session, name)) !== rows.length }
-}
-
-/** Counts the rows that the index of a table finds. Returns undefined if it cannot be read. */
-async function countByIndex(session: Session, name: string): Promise<number | undefined> {
-  try {
-    for (const setting of SCANS) await session.query(`set ${setting} = off`)
-    const [row] = await session.query(`select count(*)::int as rows from ${name} where chain_id is not null`)
-    return row!['rows'] as number
-  } catch {
-    return undefined
-  } finally {
-    for (const setting of SCANS) await session.query(`reset ${setting}`)
-  }
+  const indexed = await countByIndex(session, name, key).catch(() => undefined)
+  return { name, rows, unreadablePages, isUncertain: indexed !== rows.length }
 }
 
 type RowPosition = readonly [page: number, row: number]

@@ -460,8 +460,8 @@ export class StoreClient {
 const DISCONNECTED = 'the client has disconnected'
 
 /** A store whose thread ends this often within this time counts as damaged, and is opened again after a longer pause. */
-const MAX_ENDS = 6
-const ENDS_WITHIN_MS = 120_000
+const MAX_ENDS = 5
+const ENDS_WITHIN_MS = 900_000
 const OFTEN = '; this happened often, so the files are probably damaged: stop the service and run trigpoint store check'
 
 function rejectAll(calls: readonly QueuedCall[], reason: string): void {

@@ -1,7 +1,7 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { randomFrom, recordWorld } from '../../bench/record-world.ts'
 import { backUp } from '../../src/store/backup.ts'
 import { checkStore } from '../../src/store/check.ts'
@@ -11,6 +11,11 @@ import { openPglite } from '../../src/store/pglite.ts'
 import { rebuildStore } from '../../src/store/rebuild.ts'
 import { isPartial } from '../../src/store/salvage.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
+import { runCli } from '../cli-runner.ts'
+import { eventually } from '../eventually.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
+import { untilReadable } from '../record-service.ts'
+import { startTestService } from '../service.ts'
 import { DAMAGES, relationFiles } from '../store-damager.ts'
 import { addressOf, storeRecords, uidOf } from '../store-records.ts'
 
@@ -53,7 +58,7 @@ function submit(store: RecordStore, index: number) {
     payload,
     gas: 1,
   }
-  return store.submit({ submissions: [submission], maxQueued: 1e6, gasPerDay: 1e9, nowMs: NOW })
+  return store.submit({ submissions: [submission], maxQueued: 1e6, maxQueuedPerKey: 1e6, gasPerDay: 1e9, nowMs: NOW })
 }
 
 describe.each([
@@ -91,4 +96,73 @@ describe.each([
     },
     300_000,
   )
+})
+
+describe('a rebuild', () => {
+  const dataDir = () => join(folder, 'rebuilt')
+  const rebuild = (from: string) => rebuildStore({ dataDir: dataDir(), backup: from, nowMs: NOW, onProgress: () => {} })
+  beforeEach(() => cpSync(closed(), dataDir(), { recursive: true }))
+  afterEach(() => rmSync(dataDir(), { recursive: true, force: true }))
+
+  it('that is interrupted is named, and continues with the same damaged files', async () => {
+    const cut = join(folder, 'cut.gz')
+    writeFileSync(cut, readFileSync(backup).subarray(0, 20_000))
+    await expect(rebuild(cut)).rejects.toThrow()
+    await expect(openPglite(dataDir())).rejects.toThrow(/its rebuild was interrupted\): run trigpoint store rebuild/)
+    const { records, report } = await rebuild(backup)
+    expect([records, report]).toEqual([RECORDS, { submissions: SUBMISSIONS, pending: SUBMISSIONS, failed: 0 }])
+    expect(readdirSync(dataDir()).filter((name) => name.startsWith('store-damaged-'))).toHaveLength(1)
+    expect(await checkStore(dataDir())).toEqual({ faults: [], records: RECORDS, submissions: SUBMISSIONS })
+  }, 300_000)
+
+  it('and a check refuse to touch a store that a service uses', async () => {
+    const service = await startTestService({ DATA_DIR: dataDir(), RECORDS: '1' })
+    await untilReadable(service.url)
+    for (const verb of ['check', 'rebuild']) {
+      const { exitCode, err } = await runCli(['store', verb, '--data', dataDir()])
+      expect([exitCode, err]).toEqual([78, expect.stringContaining(`in use by process ${service.pid}`)])
+    }
+    await service.stop()
+    expect(await runCli(['store', 'check', '--data', dataDir()])).toMatchObject({
+      exitCode: 0,
+      out: `the store is intact: ${RECORDS} records, ${SUBMISSIONS} submissions\n`,
+    })
+  }, 300_000)
+})
+
+describe('a service whose store has a bad page', () => {
+  it('finds it, closes the store and says how to repair it, and opens the rebuilt one', async () => {
+    const dataDir = join(folder, 'served')
+    cpSync(closed(), dataDir, { recursive: true })
+    const files = join(dataDir, 'store', 'files')
+    DAMAGES.find(({ name }) => name === 'location_record: a page of random bytes')!.apply({
+      files,
+      relations,
+      random: randomFrom(SEED),
+    })
+    let service = await startTestService({ DATA_DIR: dataDir, RECORDS: '1' })
+    const get = async (path: string) => (await fetch(service.url + path)).json() as Promise<Record<string, unknown>>
+    // The columns in memory are loaded from every page soon after the start.
+    await eventually(async () =>
+      expect((await get('/health'))['detail']).toBe('the store is damaged: run `trigpoint store rebuild`'),
+    )
+    expect((await get('/ready'))['checks']).toMatchObject({
+      database: { ok: false, detail: expect.stringMatching(/invalid page.*trigpoint store rebuild/) },
+    })
+    expect((await get('/api/v0/location-records?limit=1'))['detail']).toMatch(/trigpoint store rebuild/)
+    const distance = { chainId: 84532, from: EIFFEL_TOWER, to: TOWN_HALL }
+    expect((await service.post('/compute/v0/distance', distance)).status).toBe(200)
+    // One end that found the damage, and one start that read about it.
+    expect(service.lines.filter((line) => line.includes('store not open'))).toHaveLength(2)
+
+    // The service does not use the store now, and need not stop.
+    const { exitCode, out } = await runCli(['store', 'rebuild', '--data', dataDir, '--backup', backup])
+    expect([exitCode, out]).toEqual([0, expect.stringContaining(`records: ${RECORDS} restored`)])
+    expect(out).toContain(`submissions: ${SUBMISSIONS} recovered`)
+    await service.stop()
+    service = await startTestService({ DATA_DIR: dataDir, RECORDS: '1' })
+    await untilReadable(service.url)
+    expect((await get('/api/v0/location-records?limit=1'))['count']).toBe(RECORDS)
+    await service.stop()
+  }, 300_000)
 })

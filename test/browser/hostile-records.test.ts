@@ -303,6 +303,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await opened.page.waitForSelector('.errors li')
     await expectHarmless(opened, 'the status')
     await shoot(opened.page, `hostile-status-${width}`)
+    expect(await axeFindings(opened.page)).toEqual([])
     await opened.context.close()
   })
 
@@ -352,6 +353,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await eventually(async () => expect(await page.textContent('#status')).toBe('(400)'))
     await expectHarmless(opened, 'an invalid query')
     await shoot(page, `hostile-graphql-${width}`)
+    expect(await axeFindings(page)).toEqual([])
     await context.close()
   })
 
@@ -384,6 +386,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
       expect(await opened.page.textContent('h1')).toContain('Page not found')
       await expectHarmless(opened, path.slice(0, 20))
       await shoot(opened.page, `hostile-404-${width}`)
+      expect(await axeFindings(opened.page)).toEqual([])
       await opened.context.close()
     }
   })

@@ -77,7 +77,7 @@ export async function startProxy(
   const folder = mkdtempSync(join(tmpdir(), `trigpoint-${name}-`))
   const [port, redirectPort] = [await freePort(), await freePort()]
   const file = join(folder, name)
-  writeFileSync(file, FILES[name]({ maxPerAddress: 100_000, ...options, folder, port, redirectPort, servicePort }))
+  writeFileSync(file, FILES[name]({ maxPerAddress: 60_000, ...options, folder, port, redirectPort, servicePort }))
   // A file takes every line of the log; HAProxy drops lines that a full pipe does not take.
   const printed = join(folder, 'printed')
   const output = openSync(printed, 'a')

@@ -245,6 +245,21 @@ describe.each(Object.keys(EXPORT_FORMATS) as ExportFormat[])('an export as %s', 
   })
 })
 
+describe('a CSV export', () => {
+  it('has an apostrophe before a text that a spreadsheet would run as a formula, and nowhere else', async () => {
+    const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r\n=1', '\uff1d1', '=HYPERLINK("https://a.invalid",A1)']
+    const harmless = ['a=1', "'=1", ' =1', '', 'memo']
+    const records = [...formulas, ...harmless].map((memo, index) =>
+      recordOf(index, { memo, longitude: -1.5, recipeTypes: ['=1'] }),
+    )
+    const text = Buffer.from((await writeFile('csv', [documentsOf(records)])).bytes).toString()
+    const fields = (memo: string) => (/[",\r\n]/.test(memo) ? `"${memo.replaceAll('"', '""')}"` : memo)
+    for (const memo of formulas) expect(text).toContain(`,[],[],${fields(`'${memo}`)},false,`)
+    for (const memo of harmless) expect(text).toContain(`,[],[],${fields(memo)},false,`)
+    expect(text.match(/,-1\.5,/g)).toHaveLength(records.length)
+  })
+})
+
 describe('an export without any record', () => {
   it.each([
     ['fgb', async (bytes: Uint8Array) => readFlatGeobuf(bytes)],

@@ -173,7 +173,7 @@ async function send(form) {
       status,
       element(
         'pre',
-        { class: 'code-block', tabindex: '0' },
+        { class: 'code-block', dir: 'ltr', tabindex: '0' },
         shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown,
       ),
       ...(shown.length > MAX_SHOWN ? [cutNote(shown.length, method === 'GET' ? address : undefined)] : []),

@@ -17,13 +17,13 @@ export const PAGE_STYLE = `
 :root{color-scheme:light dark;--paper:#f6f5f0;--surface:#fff;--line:#dddad0;--ink:#14181b;--quiet:#434b52;--accent:#1d4ed8}
 @media(prefers-color-scheme:dark){:root{--paper:#0e1215;--surface:#151a1e;--line:#262e34;--ink:#eef1f2;--quiet:#b9c2c8;--accent:#86a8ff}}
 *{box-sizing:border-box}
-body{background:var(--paper);color:var(--ink);font:0.9375rem/1.5 system-ui,sans-serif;margin:1.5rem auto 3rem;max-width:70rem;padding:0 1rem}
+body{background:var(--paper);color:var(--ink);font:0.9375rem/1.5 system-ui,sans-serif;margin:1.5rem auto 3rem;max-width:78rem;padding:0 1rem}
 h1,h2{line-height:1.25;overflow-wrap:anywhere}h1{font-size:1.5rem;margin:.5rem 0 1rem}h2{font-size:1.125rem;margin:2rem 0 .75rem}
 a{color:var(--accent)}nav ul{padding-left:1.25rem}nav small{color:var(--quiet);overflow-wrap:anywhere}
-.table{overflow-x:auto}table{background:var(--surface);border-collapse:collapse;width:100%}
-td,th{border:1px solid var(--line);padding:.35rem .6rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}th{color:var(--quiet);font-weight:500}
-.list :is(td,th){min-width:6rem}.list td{font-variant-numeric:tabular-nums}th[scope=row]{min-width:7rem;width:1%}
-pre{font:0.8125rem/1.5 ui-monospace,monospace;margin:0;white-space:pre-wrap;overflow-wrap:anywhere}`
+.list{overflow-x:auto}table{background:var(--surface);border-collapse:collapse;width:100%}
+td,th{border:1px solid var(--line);padding:.35rem .6rem;text-align:left;vertical-align:top}th{color:var(--quiet);font-weight:500;white-space:nowrap}td{overflow-wrap:anywhere}
+.list td:is(:first-child,:nth-child(2),:nth-child(3)){white-space:nowrap}.list td:nth-child(5){min-width:14rem}.members{table-layout:fixed}th[scope=row]{width:9rem}
+pre{font:0.8125rem/1.5 ui-monospace,monospace;margin:0;white-space:pre-wrap;overflow:hidden;overflow-wrap:anywhere}`
 
 interface Link {
   readonly rel: string
@@ -76,7 +76,7 @@ function memberTable(members: Json): string {
     const text = typeof value === 'string' ? value : JSON.stringify(value, cutText, 1)
     return `<tr><th scope="row">${escapeHtml(name)}</th><td><pre>${isolated(cut(text, MAX_MEMBER))}</pre></td></tr>`
   })
-  const table = `<div class="table"><table>${rows.join('\n')}</table></div>`
+  const table = `<table class="members">${rows.join('\n')}</table>`
   return isCut ? `<p>Long texts are cut here. <a href="?f=json">The JSON has them in full.</a></p>${table}` : table
 }
 
@@ -87,13 +87,17 @@ interface Feature {
 
 function featureTable(features: readonly Feature[], home: string): string {
   const rows = features.map(({ id, properties }) => {
-    const cells = COLUMNS.map((name) => `<td>${isolated(clip(String(properties[name] ?? ''), MAX_CELL))}</td>`)
+    const cells = COLUMNS.map((name) => `<td>${isolated(cellText(name, String(properties[name] ?? '')))}</td>`)
     const href = `${home}/collections/location-records/items/${id}`
     return `<tr><td><a href="${escapeHtml(href)}">${id.slice(0, 10)}…</a></td>${cells.join('')}</tr>`
   })
   const head = ['uid', ...COLUMNS].map((name) => `<th scope="col">${name}</th>`).join('')
-  return `<h2 id="features">Features</h2><div class="table list" role="region" aria-labelledby="features" tabindex="0">
+  return `<h2 id="features">Features</h2><div class="list" role="region" aria-labelledby="features" tabindex="0">
 <table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+}
+
+function cellText(name: (typeof COLUMNS)[number], text: string): string {
+  return name === 'prover' ? `${text.slice(0, 8)}…${text.slice(-6)}` : clip(text, MAX_CELL)
 }
 
 /** Shows text of anyone. Its direction does not affect the text around it. */

@@ -182,7 +182,9 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
       show()
       announce(readout.words())
     } catch (error) {
-      if (!controller.signal.aborted) replace(problem, problemView(error))
+      if (controller.signal.aborted) return
+      replace(problem, problemView(error))
+      readout.showNone()
     }
   }
 

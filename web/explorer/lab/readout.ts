@@ -8,7 +8,13 @@ export function createLabReadout() {
   const sentence = h('p', { class: 'sentence' })
   const tags = h('div', { class: 'row status' })
   const element = h('section', { class: 'readout', 'aria-label': 'Verdict' }, tags, figure, sentence)
-  return { element, show, words: () => `${figure.textContent}. ${sentence.textContent}` }
+  return { element, show, showNone, words: () => `${figure.textContent}. ${sentence.textContent}` }
+
+  /** Shows that there is no verdict on the evidence as it is now. */
+  function showNone(): void {
+    replace(figure, h('span', { class: 'value' }, '–'))
+    sentence.textContent = 'There is no verdict on this evidence.'
+  }
 
   function show(count: number, response: VerifyProofResponse | undefined): void {
     if (response === undefined) {

@@ -51,7 +51,7 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
       fact('Subject', record.subject === record.prover ? 'the same address' : hexButton(record.subject, 'The address')),
       fact('Event time', timeUtc(Date.parse(record.event_timestamp) / 1000)),
       fact('Attested', timeUtc(Date.parse(record.timestamp) / 1000)),
-      fact('Location', placeText(record)),
+      fact('Location', foreignText(placeText(record), MAX_NAME)),
       // A title shows neither line ends nor the end of a long text.
       (memo.length > MAX_TITLE || memo.includes('\n')) && fact('Memo', foldedText(memo, MAX_FACT, 'Memo')),
       fact('Format', [foreignText(record.location_type, MAX_NAME), ', ', foreignText(record.srs, MAX_NAME)]),
@@ -115,7 +115,7 @@ function locationBlock(location: string): HTMLElement[] {
   const text = pretty(location)
   const block = h(
     'pre',
-    { class: 'code-block location', tabindex: 0, role: 'region', 'aria-label': 'Location' },
+    { class: 'code-block location', dir: 'ltr', tabindex: 0, role: 'region', 'aria-label': 'Location' },
     visibleText(clip(text, MAX_LOCATION)),
   )
   if (text.length <= MAX_LOCATION) return [block]

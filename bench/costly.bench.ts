@@ -3,15 +3,18 @@
  * operations, at the largest size that a body may have. Prints the milliseconds, the units of work that were counted, and how
  * many units were counted per microsecond, which shows whether the weights of the counters fit.
  *
- * Options of the command line: `BENCH_COSTLY` with a part of a shape's name runs only these shapes.
+ * Then it changes the most costly requests at random and keeps what costs more. `BENCH_COSTLY` with a part of a shape's name runs
+ * only these shapes; `BENCH_COSTLY_STEPS` is the number of random changes.
  */
 
 import { countWork, Work } from '../src/base/work.ts'
 import { createEngine } from '../src/compute/engine.ts'
 import { runComputeTask } from '../src/compute/task.ts'
 import { readConfig } from '../src/config/config.ts'
+import type { Geometry } from '../src/types/generated.ts'
 import type { OperationName } from '../src/wire/values.ts'
 import { COSTLY_SHAPES, type CostlyShape, costlyPair, requestOf } from '../test/costly-shapes.ts'
+import { seededNumbers } from '../test/near-touch-cases.ts'
 
 const OPERATIONS: readonly OperationName[] = ['distance', 'area', 'length', 'contains', 'within', 'intersects']
 const CHAIN_ID = 84532
@@ -37,7 +40,43 @@ export function run(): object {
   results.sort((a, b) => b.milliseconds - a.milliseconds)
   console.log('\nThe most costly:\n')
   for (const result of results.slice(0, 20)) print(result)
-  return { results }
+  return { results, climbed: climb(results) }
+}
+
+/** Steps of the search that changes the most costly requests at random and keeps what costs more. */
+const STEPS = Number(process.env['BENCH_COSTLY_STEPS'] ?? 40)
+
+/** Searches for requests that cost more than the catalogue's, by scaling, shearing and moving its most costly shapes. */
+function climb(results: readonly CostlyResult[]): readonly CostlyResult[] {
+  const random = seededNumbers(11)
+  const best = results.slice(0, 6).map((result) => ({ result, matrix: [1, 0, 0, 1, 0, 0] }))
+  console.log(`\nAfter ${STEPS} random changes:\n`)
+  for (let step = 0; step < STEPS && best.length > 0; step++) {
+    const entry = best[step % best.length]!
+    const matrix = entry.matrix.map((value, i) =>
+      i < 4 ? value + (random() - 0.5) / 2 : value + 40 * (random() - 0.5),
+    )
+    const shape = COSTLY_SHAPES.find(({ name }) => name === entry.result.shape)!
+    const pair = (vertices: number) => {
+      const [a, b] = shape.pair(vertices)
+      return [transform(a, matrix), transform(b, matrix)] as const
+    }
+    const body = largestBody({ ...shape, pair }, entry.result.operation)
+    const result = measure(entry.result.shape, entry.result.operation, body!)
+    if (result.milliseconds > entry.result.milliseconds) Object.assign(entry, { result, matrix })
+  }
+  for (const { result } of best) print(result)
+  return best.map(({ result }) => result)
+}
+
+/** Moves every position by an affine map; positions that leave the globe end at its edge. */
+function transform(geometry: Geometry, [a, b, c, d, lon, lat]: readonly number[]): Geometry {
+  const clamp = (value: number, most: number) => Math.max(-most, Math.min(most, value))
+  return JSON.parse(JSON.stringify(geometry), (_, value) => {
+    if (!Array.isArray(value) || typeof value[0] !== 'number') return value
+    const [x, y] = value as [number, number]
+    return [clamp(a! * x + b! * y + lon!, 180), clamp(c! * x + d! * y + lat!, 90)]
+  })
 }
 
 function measureShape(shape: CostlyShape, operation: OperationName): CostlyResult[] {

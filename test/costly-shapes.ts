@@ -102,6 +102,13 @@ export const COSTLY_SHAPES: readonly CostlyShape[] = [
     pair: (n) => [polygon(slanting(comb(n / 4, 1))), polygon(slanting(comb(n / 4, -1)))],
   },
   {
+    name: 'slanting combs across the antimeridian',
+    pair: (n) => {
+      const across = (ring: Position[]): Position[] => slanting(ring).map(([x, y]): Position => [wrap(x + 165), y])
+      return [polygon(across(comb(n / 4, 1))), polygon(across(comb(n / 4, -1)))]
+    },
+  },
+  {
     name: 'combs of short teeth',
     pair: (n) => {
       const small = (ring: Position[]): Position[] => ring.map(([x, y]): Position => [x / 50, 45 + y / 50])

@@ -63,7 +63,8 @@ describe('countries of Natural Earth', () => {
     }
     for (const a of largest) {
       for (const b of largest) {
-        if (countVertices(a) + countVertices(b) > 49_000) continue
+        // A country cut at the antimeridian and itself are the one case that may be rejected.
+        if (a === b || countVertices(a) + countVertices(b) > 49_000) continue
         for (const name of PAIRS) note(name, [a, b])
       }
     }

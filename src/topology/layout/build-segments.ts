@@ -24,8 +24,7 @@ interface Item {
   /** Largest difference of longitude along one of its edges, degrees. */
   readonly reach: number
   readonly segmentCount: number
-  /** @param near leaves out the edges of rings that lie farther than a degree from these longitudes */
-  addCopy(turns: number, near?: Extent): void
+  addCopy(turns: number): void
 }
 
 /**
@@ -37,7 +36,7 @@ interface Item {
  *
  * All of b is added once, with the western ends of its rings, edges and points within one turn. The longitudes that it covers are
  * the window of the set. Rings of both geometries are added in every copy, shifted by whole turns, that is no farther from the
- * window than the longest edge is long, so that the depths of every edge in the window are complete; edges farther away are left out. Lines and points of a are
+ * window than the longest edge is long, so that the depths of every edge in the window are complete. Lines and points of a are
  * added in all copies that come near the window. Edges of lines are added one by one, because nothing depends on how a line
  * continues.
  *
@@ -68,12 +67,12 @@ export function unrollOntoCylinder(
   const around = { west: window.west - reach, east: window.east + reach }
   for (const { role, extent, segmentCount, addCopy } of itemsOfA) {
     const [first, last] = turnsToReach(segments, extent, role.dimension === 2 ? around : window, segmentCount)
-    for (let turns = first; turns <= last; turns++) addCopy(turns, around)
+    for (let turns = first; turns <= last; turns++) addCopy(turns)
   }
   itemsOfB.forEach(({ role, extent, segmentCount, addCopy }, i) => {
     if (role.dimension !== 2) return
     const [first, last] = turnsToReach(segments, extent, around, segmentCount)
-    for (let turns = first; turns <= last; turns++) if (turns !== homeTurns[i]) addCopy(turns, around)
+    for (let turns = first; turns <= last; turns++) if (turns !== homeTurns[i]) addCopy(turns)
   })
   segments.window = window
 }
@@ -129,7 +128,7 @@ function ringItem(segments: SegmentSet, ring: UnwrappedRing, role: SegmentRole, 
   for (let i = 1; i < lon.length; i++) {
     reach = Math.max(reach, Math.abs(lon[i]! - lon[i - 1]! + 360 * (turn[i]! - turn[i - 1]!)))
   }
-  const addCopy = (turns: number, near?: Extent): void => segments.addRing(ring, role, isHole, turns, near)
+  const addCopy = (turns: number): void => segments.addRing(ring, role, isHole, turns)
   return { role, extent: computeRingExtent(ring), reach, segmentCount: lon.length, addCopy }
 }
 

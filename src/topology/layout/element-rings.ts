@@ -113,15 +113,12 @@ function runsAtLatitude(ring: Float64Array, lat: number): number[] {
   return runs
 }
 
-/**
- * Adds copies shifted by whole turns wherever they come near. Faults on the cylinder then show around the originals. Edges of copies
- * that no original shares a longitude with are left out: they lie neither below nor above one.
- */
+/** Adds copies shifted by whole turns wherever they come near. Faults on the cylinder then show around the originals. */
 export function addShiftedCopies({ segments, rings }: ElementRings): void {
   const extent = computeExtent(segments.positions)
   for (const { unwrapped, role, isHole } of rings) {
     const [first, last] = turnsToReach(segments, computeRingExtent(unwrapped), extent, unwrapped.lon.length)
-    for (let copy = first; copy <= last; copy++) if (copy !== 0) segments.addRing(unwrapped, role, isHole, copy, extent)
+    for (let copy = first; copy <= last; copy++) if (copy !== 0) segments.addRing(unwrapped, role, isHole, copy)
   }
 }
 

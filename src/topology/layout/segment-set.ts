@@ -112,12 +112,8 @@ export class SegmentSet {
     return x[this.right[segment]!]! >= this.window.west && x[this.left[segment]!]! <= this.window.east
   }
 
-  /**
-   * Adds all edges of a ring, except those of zero length.
-   *
-   * @param near leaves out the edges that lie farther than a degree from these longitudes
-   */
-  addRing(ring: UnwrappedRing, role: SegmentRole, isHole: boolean, copy: number, near?: Extent): void {
+  /** Adds all edges of a ring, except those of zero length. */
+  addRing(ring: UnwrappedRing, role: SegmentRole, isHole: boolean, copy: number): void {
     const { positions } = this
     const first = positions.count
     const size = ring.lon.length
@@ -126,15 +122,9 @@ export class SegmentSet {
     for (let i = 0; i < size - 1; i++) {
       const from = first + i
       const order = positions.compare(from, from + 1)
-      if (order === 0 || (near !== undefined && this.#isOutside(from, from + 1, near))) continue
+      if (order === 0) continue
       this.addSegment(from, from + 1, role, order < 0 === isLeftInside ? 1 : -1, ring.source[i]!, copy)
     }
-  }
-
-  /** Tells whether an edge lies wholly outside of an extent. The margin makes rounding harmless. */
-  #isOutside(from: number, to: number, { west, east }: Extent): boolean {
-    const { x } = this.positions
-    return (x[from]! < west - 1 && x[to]! < west - 1) || (x[from]! > east + 1 && x[to]! > east + 1)
   }
 
   #grow(): void {

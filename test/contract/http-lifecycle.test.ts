@@ -311,8 +311,8 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
   })
 
   it('accepts no more connections than MAX_CONNECTIONS', async () => {
-    const server = await startServer(adapter, { env: { MAX_CONNECTIONS: '2' } })
-    const idle = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')]
+    const server = await startServer(adapter, { env: { MAX_CONNECTIONS: '8', MAX_CONNECTIONS_PER_ADDRESS: '100' } })
+    const idle = Array.from({ length: 8 }, () => connect(server.port, '127.0.0.1'))
     await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
     const { answers, closed } = await sendRaw(server.port, ['GET /health HTTP/1.1\r\nHost: a\r\n\r\n'])
     // node:http closes the connection; uWebSockets.js cannot, so it sends an error response.

@@ -1,11 +1,11 @@
-// Generates src/validation/validators.ts from schemas/*.schema.json, because compiling the schemas took 0.1 s at each start of a
+// Generates src/validation/generated.ts from schemas/*.schema.json, because compiling the schemas took 0.1 s at each start of a
 // program or a compute thread. With `--check` it writes nothing, and exits with 1 when the file is stale.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 
-const target = fileURLToPath(new URL('../src/validation/validators.ts', import.meta.url))
+const target = fileURLToPath(new URL('../src/validation/generated.ts', import.meta.url))
 const readSchema = (name) =>
   JSON.parse(readFileSync(new URL(`../schemas/${name}.schema.json`, import.meta.url), 'utf8'))
 const definitions = (file, names) => names.map((name) => `${file}#/$defs/${name}`)
@@ -82,6 +82,6 @@ ${table.join('')}}
 `
 if (!process.argv.includes('--check')) writeFileSync(target, text)
 else if (readFileSync(target, 'utf8') !== text) {
-  console.error('src/validation/validators.ts is stale: run `node scripts/generate-validators.mjs`')
+  console.error('src/validation/generated.ts is stale: run `node scripts/generate-validators.mjs`')
   process.exit(1)
 }

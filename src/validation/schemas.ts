@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { VALIDATORS } from './validators.ts'
+import { VALIDATORS } from './generated.ts'
 
 /** The compiled validator of one schema. After it returned false, `errors` holds the first violation. */
 export type Validator = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null }

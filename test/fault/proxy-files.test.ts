@@ -176,9 +176,11 @@ describe.each(PROXIES)('the file of %s', (name) => {
   it('sends events as they happen', async () => {
     const first = await new Promise<string>((done, refuse) => {
       const sent = request(options('/api/v0/location-records/stream'), (response) => {
-        response.setEncoding('utf8')
-        response.once('data', (piece: string) => {
-          done(piece)
+        let text = ''
+        response.setEncoding('utf8').on('data', (piece: string) => {
+          text += piece
+          if (!text.includes('\n\n')) return
+          done(text)
           sent.destroy()
         })
       })

@@ -21,6 +21,11 @@ const MAX_AHEAD = 1024
 const MAX_AHEAD_OVERLOADED = 16
 /** The overload is over when no request was refused for this long. */
 const OVERLOAD_MS = 1000
+/**
+ * Then it is over in any case. Otherwise it might never end: a client with 200 connections that sends refused requests again is
+ * refused in an overload, although all of its requests find room otherwise.
+ */
+const MAX_OVERLOAD_MS = 10_000
 
 /** The problem of a request that would wait too long. One object, because an overload makes many refusals. */
 export const NO_ROOM = overloaded(TOO_MANY_WAITING).problem
@@ -41,6 +46,7 @@ export class WaitingRoom {
   readonly #free: () => number
   readonly #nowMs: () => number
   readonly #queue: FairQueue<Waiting>
+  #overloadedSinceMs = Number.NEGATIVE_INFINITY
   #overloadedUntilMs = Number.NEGATIVE_INFINITY
   #isPlanned = false
 
@@ -58,9 +64,11 @@ export class WaitingRoom {
   /** Returns true if a new request of this client would have to wait for too many others. It must then be refused. */
   isFullFor(client: QueueClient): boolean {
     const nowMs = this.#nowMs()
-    const max = Math.min(this.#maxWaiting, nowMs < this.#overloadedUntilMs ? MAX_AHEAD_OVERLOADED : MAX_AHEAD)
+    const isOverloaded = nowMs < this.#overloadedUntilMs
+    const max = Math.min(this.#maxWaiting, isOverloaded ? MAX_AHEAD_OVERLOADED : MAX_AHEAD)
     if (this.#queue.size < max || this.#queue.countAhead(client) < max) return false
-    this.#overloadedUntilMs = nowMs + OVERLOAD_MS
+    if (!isOverloaded) this.#overloadedSinceMs = nowMs
+    this.#overloadedUntilMs = Math.min(nowMs + OVERLOAD_MS, this.#overloadedSinceMs + MAX_OVERLOAD_MS)
     return true
   }
 

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseAnswers, type RawAnswer } from '../raw-socket.ts'
-import { ADAPTERS } from '../running-http-server.ts'
+import { parseAnswers, type RawAnswer, sendRaw } from '../raw-socket.ts'
+import { ADAPTERS, startServer } from '../running-http-server.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const MEBIBYTE = 1_048_576
@@ -45,7 +45,7 @@ describe.each(ADAPTERS)('a rejection on %s', (adapter) => {
     expect(await limited.stop()).toBe(0)
   })
 
-  const open = (path: string, headers: string, to = service): Socket => {
+  const open = (path: string, headers: string, to: { readonly url: string } = service): Socket => {
     const socket = connect(Number(new URL(to.url).port), '127.0.0.1')
     socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`)
     return socket
@@ -117,6 +117,20 @@ describe.each(ADAPTERS)('a rejection on %s', (adapter) => {
     const dripping = setInterval(() => socket.write('1\r\n \r\n'), 200)
     await new Promise((done) => socket.on('close', done))
     clearInterval(dripping)
+  })
+
+  it('reaches such a client after many bodies that ended before their response', async () => {
+    const server = await startServer(adapter)
+    const list = `GET /api/v0/location-records HTTP/1.1\r\nHost: a\r\n${CHUNKED}\r\n0\r\n\r\n`
+    // More than are read and discarded at one time.
+    for (let count = 0; count < 40; count++) {
+      const { answers } = await sendRaw(server.port, [list])
+      expect(answers.map(({ status }) => status)).toEqual([200])
+    }
+    const answer = await writeThenRead(open('/compute/v0/area', `X-API-Key: nobody\r\n${CHUNKED}`, server))
+    await server.stop()
+    if (answer instanceof Error) throw answer
+    expect(answer.status).toBe(401)
   })
 
   it('leaves nothing in flight', async () => {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { pack } from '../../src/base/bytes.ts'
 import { problemAt, underPath } from '../../src/base/problem.ts'
 import { BodyCollector, BodyPages } from '../../src/http/transport/in-flight.ts'
@@ -376,6 +376,60 @@ describe('the id of an item', () => {
   ])('is left out if it is too long: %s', (_, id) => {
     expect(() => readBatchItem({ op: 'area', id })).toThrow(/id/)
     expect(readBatchItemId(Buffer.from(JSON.stringify({ op: 'area', id })), 8)).toBe('')
+  })
+})
+
+describe('lines beyond a limit', () => {
+  const item = pack([Buffer.from(JSON.stringify({ op: 'area', geometry: { type: 'Point', coordinates: [0, 0] } }))])
+  const options = { chainId: 84532, recipient: undefined, attest: 'none', sequence: 'same' } as const
+
+  /** Computes a chunk of one item, and returns how often it was sent to a thread before and after a pause. */
+  async function compute(firstIndex: number | undefined, granted: number) {
+    let sent = 0
+    const parts = {
+      config: { limits: { maxBodyBytes: 1000, requestDeadlineMs: 1000 } },
+      chains: { defaultSchema: (kind: keyof typeof SCHEMAS) => SCHEMAS[kind] },
+      signer: {},
+      pool: {
+        runChunk: async ({ chunk }: { chunk: ComputeChunk }) => {
+          sent++
+          return runChunk([], chunk)
+        },
+      },
+      now: Date.now,
+    } as unknown as BatchParts
+    const context: BatchContext = {
+      client: 'one',
+      aborted: false,
+      deadlineMs: Number.POSITIVE_INFINITY,
+      takeQuota: () => granted,
+      countItems: () => {},
+      costProblem: () => undefined,
+      quotaProblem: { type: 'rate-limited', detail: '' },
+      problemJson: (problem) => JSON.stringify(problem),
+    }
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      const computed = new BatchRun(parts, options, context).compute(
+        { buffer: item.buffer.slice(0), offsets: item.offsets },
+        firstIndex,
+      )
+      const sentAtOnce = sent
+      await vi.advanceTimersByTimeAsync(100)
+      await computed
+      return [sentAtOnce, sent]
+    } finally {
+      vi.useRealTimers()
+    }
+  }
+
+  it('wait, because a stream has no end', async () => {
+    expect(await compute(undefined, 0)).toEqual([0, 1])
+  })
+
+  it('do not wait if some of their chunk are within it, nor do the items of a JSON batch', async () => {
+    expect(await compute(undefined, 1)).toEqual([1, 1])
+    expect(await compute(0, 0)).toEqual([1, 1])
   })
 })
 

@@ -254,3 +254,32 @@ describe('pages of records by links', () => {
     },
   )
 })
+
+describe('the time of building a page for people', () => {
+  const document = serializeRecord(recordOf(1), '2026-01-01T00:00:00.000Z')
+  const documents = new TextEncoder().encode(document)
+  let isKnown = false
+  const answers = {
+    newPage: () => ({ versionTag: '', page: isKnown ? undefined : { length: 1, count: 1, documents } }),
+    record: () => document,
+  }
+  const ask = (async (operation: keyof typeof answers) => answers[operation]()) as unknown as StoreAccess
+  const ogc = createOgcService({ chains: chainTable(readConfig({}, 1)), ask, now: Date.now, version: '' })
+  let charges = 0
+  const costs = { charge: () => void charges++ }
+  const context = { client: 'one', aborted: false, deadlineMs: Number.POSITIVE_INFINITY, costs }
+
+  it('is charged, also for a page whose features are in the cache', async () => {
+    await ogc.items('', '', context, 'html')
+    isKnown = true
+    charges = 0
+    expect((await ogc.items('', '', context, 'html')).json).toContain('<table>')
+    expect(charges).toBe(1)
+  })
+
+  it('is charged for one feature', async () => {
+    charges = 0
+    expect((await ogc.item(uidOf(1), '', '', context, 'html')).json).toContain('<table')
+    expect(charges).toBe(1)
+  })
+})

@@ -267,6 +267,31 @@ describe('the waiting room', () => {
     expect(fill('a')).toBe(1024)
   })
 
+  it('allows a long queue again after ten seconds of refusals', () => {
+    let nowMs = 0
+    let freeSlots = 0
+    const room = new WaitingRoom(
+      10_000,
+      () => freeSlots,
+      () => nowMs,
+    )
+    while (!room.isFullFor('a')) void room.enter('a')
+    freeSlots = 10_000
+    room.release()
+    freeSlots = 0
+    const sendMany = () => {
+      let refused = 0
+      for (let count = 0; count < 100; count++) {
+        if (room.isFullFor('b')) refused++
+        else void room.enter('b')
+      }
+      return refused
+    }
+    expect(sendMany()).toBe(84)
+    for (nowMs = 100; nowMs < 10_000; nowMs += 100) expect(sendMany()).toBe(100)
+    expect(sendMany()).toBe(0)
+  })
+
   it('admits requests when payloads have gone to the signer', async () => {
     const { queue, messages, answer } = create()
     // Three messages of 32 go to the signer, and 64 payloads wait here.

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { SubmissionWaits } from '../../src/service/chains/submissions.ts'
+import { readConfig } from '../../src/config/config.ts'
+import {
+  createSubmissionService,
+  type SubmissionServiceParts,
+  SubmissionWaits,
+} from '../../src/service/chains/submissions.ts'
 import type { Submission, SubmissionStatus } from '../../src/wire/relay-messages.ts'
 
 function createSubmission(id: string, status: SubmissionStatus = 'queued'): Submission {
@@ -71,5 +76,24 @@ describe('waits for submissions', () => {
     expect((await waits.wait(createSubmission('3'), NEVER, present)).status).toBe('queued')
     waits.close()
     expect(polls.flat()).not.toContain('3')
+  })
+})
+
+describe('the state of a submission', () => {
+  it('is read from the store in the line of the client who asks, and charged to it', async () => {
+    const callers: unknown[] = []
+    const store = {
+      untilOpen: async (_deadlineMs: number, caller: unknown) => void callers.push(caller),
+      ask: async (_operation: string, [id]: readonly string[], _deadlineMs: number, caller: unknown) => {
+        callers.push(caller)
+        return [createSubmission(id!)]
+      },
+    }
+    const config = { ...readConfig({}, 1), submission: { maxUnstored: 1, pollMs: 1, maxQueued: 1 } }
+    const parts = { config, store, now: Date.now } as unknown as SubmissionServiceParts
+    const context = { client: 'one', costs: { charge() {} }, aborted: false, deadlineMs: NEVER }
+    const { json } = await createSubmissionService(parts).submission('0'.repeat(32), context)
+    expect(JSON.parse(json).status).toBe('queued')
+    expect(callers).toEqual([context, context])
   })
 })

@@ -269,7 +269,9 @@ class NodeExchange extends TransportExchange {
     this.#write(reply, close, INVALID_BYTES_LIMITS)
   }
 
-  protected sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void {
+  protected sendAndDiscard(reply: ResponseData, { onEnd, ...limits }: DiscardLimits): void {
+    // The connection may close without a `Discard`: the body may have ended meanwhile, or the client may have left.
+    if (onEnd !== undefined) this.#message.socket.once('close', onEnd)
     this.#write(reply, true, limits)
   }
 

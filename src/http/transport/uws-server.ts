@@ -197,6 +197,7 @@ class UwsExchange extends TransportExchange {
   protected sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void {
     if (typeof reply.body !== 'string') {
       // The code below adds a line break to the body: text may end with one, binary data may not.
+      limits.onEnd?.()
       this.send(reply, true)
       return
     }

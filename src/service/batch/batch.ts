@@ -49,6 +49,12 @@ export interface BatchParts {
 }
 
 /**
+ * Pause for each chunk of a stream whose lines are all beyond a limit. A stream has no end, so without it a client could make the
+ * service refuse a million lines a second, for hours.
+ */
+const REFUSED_LINES_MS = 100
+
+/**
  * Runs the items of one batch, chunk by chunk. Every item becomes a result, or the JSON of its problem. Both kinds of batch and
  * all ways of signing share it.
  */
@@ -120,6 +126,8 @@ export class BatchRun {
       returnsObjects: sequence === 'consecutive',
       resolved: [],
     }
+    if (firstIndex === undefined && chunk.itemsInQuota === 0)
+      await new Promise((resolve) => setTimeout(resolve, REFUSED_LINES_MS))
     const { unfinished, ...computed } = await this.#runChunk(chunk)
     // Signed results are counted when they are signed.
     if (attest === 'none') this.tally.countUnsigned(count - unfinished.size)

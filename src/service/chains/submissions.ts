@@ -5,7 +5,7 @@ import type { SubmissionConfig } from '../../config/submission.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import type { RelayClient } from '../../threads/relay-client.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
-import type { StoreClient } from '../../threads/store-client.ts'
+import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import type { NewSubmission, Submission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
@@ -177,17 +177,23 @@ class Submissions implements SubmissionService {
 
   async #read(
     ids: readonly string[],
-    { deadlineMs }: Pick<RequestContext, 'deadlineMs'>,
+    caller: Pick<RequestContext, 'deadlineMs'> & StoreCaller,
   ): Promise<readonly Submission[]> {
     const { now, config } = this.#parts
-    const untilMs = Math.min(deadlineMs, now() + config.limits.storeReadMs)
-    return this.#ask('submissions', ids, untilMs).catch(throwStoreProblem)
+    const untilMs = Math.min(caller.deadlineMs, now() + config.limits.storeReadMs)
+    return this.#ask('submissions', ids, untilMs, caller).catch(throwStoreProblem)
   }
 
-  async #ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
+  /** @param caller undefined for what several clients share */
+  async #ask<O extends StoreOperation>(
+    operation: O,
+    argument: StoreArgument<O>,
+    deadlineMs: number,
+    caller?: StoreCaller,
+  ) {
     const { now, config } = this.#parts
-    await this.#store.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
-    return await this.#store.ask(operation, argument, deadlineMs)
+    await this.#store.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs), caller)
+    return await this.#store.ask(operation, argument, deadlineMs, caller)
   }
 }
 

@@ -5,7 +5,7 @@ import { ProblemError } from '../../base/problem.ts'
 import { readFormatOnly, readItemQuery, readItemsQuery } from '../../validation/ogc-query.ts'
 import { readUid } from '../../validation/record-query.ts'
 import { type Crs, positionConverter } from '../../validation/reference-systems.ts'
-import type { RequestContext } from '../request.ts'
+import { chargeTime, type RequestContext } from '../request.ts'
 import { featureText, featureTexts } from './documents.ts'
 import {
   COLLECTION,
@@ -113,7 +113,7 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       const json =
         `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
         `"numberMatched":${page.count},"numberReturned":${page.length},"features":[${features}]}`
-      return { json: inFormat(format, TITLES.collection, json, baseUrl), headers }
+      return { json: chargeTime(context, () => inFormat(format, TITLES.collection, json, baseUrl)), headers }
     },
 
     async item(text, search, baseUrl, context, format) {
@@ -129,8 +129,10 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       }
       const self = link('self', `${baseUrl}/ogc/collections/${COLLECTION}/items/${uid}`)
       const links = `,"links":${JSON.stringify([self, collectionLink(baseUrl)])}`
-      const json = featureText(document, links, positionConverter(crs))
-      return { json: inFormat(format, uid, json, baseUrl), headers: crsHeader(crs) }
+      const json = chargeTime(context, () =>
+        inFormat(format, uid, featureText(document, links, positionConverter(crs)), baseUrl),
+      )
+      return { json, headers: crsHeader(crs) }
     },
   }
 }

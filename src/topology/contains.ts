@@ -41,7 +41,6 @@ export class ContainsSweep implements SweepVisitor {
     const { operand, dimension } = this.#segments
     const { below0, below1, above0, above1 } = this.#sweep
     const lowest = outgoing[from]!
-    if (!this.#segments.isInWindow(lowest)) return true
     const coversBelow = below0[lowest]! > 0
     const coversAbove = above0[lowest]! > 0
     if ((below1[lowest]! > 0 && !coversBelow) || (above1[lowest]! > 0 && !coversAbove)) return false

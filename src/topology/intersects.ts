@@ -30,7 +30,6 @@ export class IntersectsSweep implements SweepVisitor {
   visitPiece(outgoing: readonly number[], from: number, to: number): boolean {
     const { below0, below1, above0, above1 } = this.#sweep
     const lowest = outgoing[from]!
-    if (!this.#segments.isInWindow(lowest)) return true
     const { operand, dimension } = this.#segments
     if ((below0[lowest]! > 0 && below1[lowest]! > 0) || (above0[lowest]! > 0 && above1[lowest]! > 0)) return false
     // A line inside a polygon of the other geometry, or along an auxiliary edge of one of its rings.

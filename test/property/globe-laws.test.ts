@@ -225,4 +225,35 @@ describe('the globe rotated by 90 degrees', () => {
     )
     expect(compared).toBeGreaterThan(RUNS.numRuns / 10)
   })
+
+  it('answers about two parts together as about each of them', () => {
+    const counts = { compared: 0, met: 0, contained: 0 }
+    const isValid = (geometry: Geometry): boolean => findInvalidity(read(geometry), poleOf) === undefined
+    const valid = shape.filter(isValid)
+    fc.assert(
+      fc.property(valid, valid, valid, fc.integer({ min: 0, max: 2 }), (a, b, c, copies) => {
+        const parts = [
+          [b, c],
+          [a, c],
+          [a, a],
+        ][copies]!
+        const both = read({ type: 'GeometryCollection', geometries: parts })
+        const [flatA, ...flatParts] = [a, ...parts].map(read)
+        const note = JSON.stringify([a, parts])
+        const isMet = flatParts.some((part) => intersects(flatA!, part, poleOf))
+        expect(intersects(flatA!, both, poleOf), note).toBe(isMet)
+        expect(intersects(both, flatA!, poleOf), note).toBe(isMet)
+        counts.compared++
+        if (isMet) counts.met++
+        // The interior of a polygon meets that of what covers it. A line or a point may lie on the boundary.
+        if (!parts.every(({ type }) => type.endsWith('Polygon'))) return
+        const isContained = flatParts.every((part) => contains(flatA!, part, poleOf))
+        expect(contains(flatA!, both, poleOf), note).toBe(isContained)
+        if (isContained) counts.contained++
+      }),
+      RUNS,
+    )
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
+    expect(counts.met).toBeLessThan(counts.compared)
+  })
 })

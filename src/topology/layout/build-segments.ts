@@ -4,7 +4,7 @@ import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Location } from '../exact/point-in-ring.ts'
 import type { UnwrappedRing } from './antimeridian-edges.ts'
 import { LineBoundary } from './line-boundary.ts'
-import { type PolygonRing, poleLocation } from './pole-location.ts'
+import { isEnclosedSideLeft, type PolygonRing, poleLocation } from './pole-location.ts'
 import {
   computeRingExtent,
   EMPTY_EXTENT,
@@ -21,10 +21,9 @@ import { arePlanar, findGlobeFlags, unwrapRing } from './unwrap.ts'
 interface Item {
   readonly role: SegmentRole
   readonly extent: Extent
-  /** Largest difference of longitude along one of its edges, degrees. */
-  readonly reach: number
   readonly segmentCount: number
-  addCopy(turns: number): void
+  /** @param window edges of rings that lie wholly outside of it are left out */
+  addCopy(turns: number, window: Extent): void
 }
 
 /**
@@ -35,10 +34,9 @@ interface Item {
  * added.
  *
  * All of b is added once, with the western ends of its rings, edges and points within one turn. The longitudes that it covers are
- * the window of the set. Rings of both geometries are added in every copy, shifted by whole turns, that is no farther from the
- * window than the longest edge is long, so that the depths of every edge in the window are complete. Lines and points of a are
- * added in all copies that come near the window. Edges of lines are added one by one, because nothing depends on how a line
- * continues.
+ * the window of the set. Everything else comes in all copies, shifted by whole turns, that come near the window, because the
+ * sweep looks at the window only. Edges of rings outside of it are left out. Edges of lines are added one by one, because nothing
+ * depends on how a line continues.
  *
  * @throws {UndecidableError} when that takes too many copies
  */
@@ -54,26 +52,23 @@ export function unrollOntoCylinder(
     (pole) => [locatePole(pole, a, ringsOfA), locatePole(pole, b, ringsOfB)] as const,
   )
   if (itemsOfB.length === 0) return
-  const west = itemsOfB[0]!.extent.west
+  // With the widest ring at its western end, the window is hardly wider than that ring.
+  const width = ({ extent }: Item): number => extent.east - extent.west
+  const { west } = itemsOfB.reduce((widest, item) => (width(item) > width(widest) ? item : widest)).extent
   const homeTurns = itemsOfB.map(({ extent }) => -Math.floor((extent.west - west) / 360))
   let window = EMPTY_EXTENT
-  itemsOfB.forEach(({ extent, addCopy }, i) => {
+  itemsOfB.forEach(({ extent }, i) => {
     window = uniteExtents(window, shiftExtent(extent, homeTurns[i]!))
-    addCopy(homeTurns[i]!)
   })
-  let reach = 0
-  for (const item of itemsOfA) reach = Math.max(reach, item.reach)
-  for (const item of itemsOfB) reach = Math.max(reach, item.reach)
-  const around = { west: window.west - reach, east: window.east + reach }
-  for (const { role, extent, segmentCount, addCopy } of itemsOfA) {
-    const [first, last] = turnsToReach(segments, extent, role.dimension === 2 ? around : window, segmentCount)
-    for (let turns = first; turns <= last; turns++) addCopy(turns)
-  }
   itemsOfB.forEach(({ role, extent, segmentCount, addCopy }, i) => {
-    if (role.dimension !== 2) return
-    const [first, last] = turnsToReach(segments, extent, around, segmentCount)
-    for (let turns = first; turns <= last; turns++) if (turns !== homeTurns[i]) addCopy(turns)
+    const home = homeTurns[i]!
+    const [first, last] = role.dimension === 2 ? turnsToReach(segments, extent, window, segmentCount) : [home, home]
+    for (let turns = first; turns <= last; turns++) addCopy(turns, window)
   })
+  for (const { extent, segmentCount, addCopy } of itemsOfA) {
+    const [first, last] = turnsToReach(segments, extent, window, segmentCount)
+    for (let turns = first; turns <= last; turns++) addCopy(turns, window)
+  }
   segments.window = window
 }
 
@@ -123,13 +118,10 @@ function collectItems(segments: SegmentSet, geometry: FlatGeometry, operand: 0 |
 }
 
 function ringItem(segments: SegmentSet, ring: UnwrappedRing, role: SegmentRole, isHole: boolean): Item {
-  const { lon, turn } = ring
-  let reach = 0
-  for (let i = 1; i < lon.length; i++) {
-    reach = Math.max(reach, Math.abs(lon[i]! - lon[i - 1]! + 360 * (turn[i]! - turn[i - 1]!)))
-  }
-  const addCopy = (turns: number): void => segments.addRing(ring, role, isHole, turns)
-  return { role, extent: computeRingExtent(ring), reach, segmentCount: lon.length, addCopy }
+  const isInteriorOnLeft = isEnclosedSideLeft(ring) !== isHole
+  const addCopy = (turns: number, window: Extent): void =>
+    segments.addRingInWindow(ring, role, isInteriorOnLeft, turns, window)
+  return { role, extent: computeRingExtent(ring), segmentCount: ring.lon.length, addCopy }
 }
 
 /** Makes an item of each edge of a line. A line of zero length, or a Point, becomes a point. */
@@ -147,14 +139,14 @@ function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float6
       segments.addSegment(from, positions.add(lon2, lat2, turn + turns), { ...role, dimension: 1 }, 0, i / 2 - 1, turns)
     }
     const extent = { west: Math.min(lon1, x), east: Math.max(lon1, x) }
-    items.push({ role: { ...role, dimension: 1 }, extent, reach: Math.abs(x - lon1), segmentCount: 1, addCopy })
+    items.push({ role: { ...role, dimension: 1 }, extent, segmentCount: 1, addCopy })
   }
   if (items.length > before || Math.abs(received[1]!) === 90) return
   const point = { ...role, dimension: 0 }
   const addCopy = (turns: number): void => {
     segments.addPoint(received[0]!, received[1]!, turns, point, 0, turns)
   }
-  items.push({ role: point, extent: { west: received[0]!, east: received[0]! }, reach: 0, segmentCount: 1, addCopy })
+  items.push({ role: point, extent: { west: received[0]!, east: received[0]! }, segmentCount: 1, addCopy })
 }
 
 /**

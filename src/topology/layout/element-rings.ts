@@ -2,6 +2,7 @@ import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Invalidity } from '../invalidity.ts'
 import type { UnwrappedRing } from './antimeridian-edges.ts'
+import { isEnclosedSideLeft } from './pole-location.ts'
 import { computeExtent, computeRingExtent, type SegmentRole, SegmentSet, turnsToReach } from './segment-set.ts'
 import { hasLongitudeJump, unwrapRing } from './unwrap.ts'
 
@@ -113,13 +114,21 @@ function runsAtLatitude(ring: Float64Array, lat: number): number[] {
   return runs
 }
 
-/** Adds copies shifted by whole turns wherever they come near. Faults on the cylinder then show around the originals. */
+/**
+ * Adds copies shifted by whole turns wherever they come near. Faults on the cylinder then show around the originals, so the sweep
+ * looks at their longitudes only.
+ */
 export function addShiftedCopies({ segments, rings }: ElementRings): void {
-  const extent = computeExtent(segments.positions)
+  const window = computeExtent(segments.positions)
   for (const { unwrapped, role, isHole } of rings) {
-    const [first, last] = turnsToReach(segments, computeRingExtent(unwrapped), extent, unwrapped.lon.length)
-    for (let copy = first; copy <= last; copy++) if (copy !== 0) segments.addRing(unwrapped, role, isHole, copy)
+    const [first, last] = turnsToReach(segments, computeRingExtent(unwrapped), window, unwrapped.lon.length)
+    if (first === 0 && last === 0) continue
+    const isInteriorOnLeft = isEnclosedSideLeft(unwrapped) !== isHole
+    for (let copy = first; copy <= last; copy++) {
+      if (copy !== 0) segments.addRingInWindow(unwrapped, role, isInteriorOnLeft, copy, window)
+    }
   }
+  segments.window = window
 }
 
 /** Tells whether the positions from `first` on, those of a ring, do not all lie on one line. */

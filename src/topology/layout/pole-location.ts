@@ -78,7 +78,8 @@ function countPasses(lon: number, turn: number): number {
   return turn + (isEast ? 1 : 0) + (lon > -180 && !isEast ? 1 : 0)
 }
 
-function isEnclosedSideLeft(ring: UnwrappedRing): boolean {
+/** Tells whether the side that a ring encloses lies to its left. */
+export function isEnclosedSideLeft(ring: UnwrappedRing): boolean {
   if (ring.pole !== 0) return ring.winding > 0 === ring.pole > 0
   const { lon, lat, turn } = ring
   const positions = new Positions(lon.length, false)

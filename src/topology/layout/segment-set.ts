@@ -5,6 +5,9 @@ import { Positions } from '../exact/positions.ts'
 import { UndecidableError } from '../exact/undecidable.ts'
 import type { UnwrappedRing } from './antimeridian-edges.ts'
 
+/** Units of work of each edge in `addRingInWindow`. */
+const CLIP_WORK = 1 / 64
+
 /** What a segment stands for: where it comes from, and how the depths change across it. */
 export interface SegmentRole {
   /** 0 for the first geometry, 1 for the second. */
@@ -47,7 +50,10 @@ export class SegmentSet {
   vertex: Int32Array
   /** Whole turns by which this copy is shifted; 0 for the original. */
   copy: Int32Array
-  /** Longitudes within which the depths of every edge are complete; undefined when they are complete everywhere. */
+  /**
+   * Longitudes of the unrolled cylinder at which the sweep looks; undefined when it looks everywhere. Everything within the window is
+   * in the set; what lies outside of it may be missing.
+   */
   window: Extent | undefined
   /**
    * Location of each pole relative to the two geometries, when they may meet there. Then no segment of dimension 0 or 1 lies on a
@@ -105,13 +111,6 @@ export class SegmentSet {
     return this.dimension[segment] !== 2 || (south !== 90 && south !== -90) || south !== lat[this.right[segment]!]
   }
 
-  /** Tells whether a segment reaches into the window. */
-  isInWindow(segment: number): boolean {
-    if (this.window === undefined) return true
-    const { x } = this.positions
-    return x[this.right[segment]!]! >= this.window.west && x[this.left[segment]!]! <= this.window.east
-  }
-
   /** Adds all edges of a ring, except those of zero length. */
   addRing(ring: UnwrappedRing, role: SegmentRole, isHole: boolean, copy: number): void {
     const { positions } = this
@@ -124,6 +123,36 @@ export class SegmentSet {
       const order = positions.compare(from, from + 1)
       if (order === 0) continue
       this.addSegment(from, from + 1, role, order < 0 === isLeftInside ? 1 : -1, ring.source[i]!, copy)
+    }
+  }
+
+  /**
+   * Adds the edges of a ring that reach into a window, except those of zero length. Edges that end before the window begins, or begin
+   * after it ends, do not matter to a sweep that looks at the window only.
+   *
+   * @param isInteriorOnLeft whether the interior of the polygon lies to the left of the ring
+   */
+  addRingInWindow(
+    { lon, lat, turn, source }: UnwrappedRing,
+    role: SegmentRole,
+    isInteriorOnLeft: boolean,
+    copy: number,
+    { west, east }: Extent,
+  ): void {
+    spendWork(lon.length * CLIP_WORK)
+    const { positions } = this
+    // Rounded as in `Positions.x`, and rounding keeps the order: what is outside here is outside for the sweep.
+    const x = (i: number): number => lon[i]! + 360 * (turn[i]! + copy)
+    let lastVertex = -1
+    let last = -1
+    for (let i = 0; i + 1 < lon.length; i++) {
+      if (Math.max(x(i), x(i + 1)) < west || Math.min(x(i), x(i + 1)) > east) continue
+      const from = lastVertex === i ? last : positions.add(lon[i]!, lat[i]!, turn[i]! + copy)
+      last = positions.add(lon[i + 1]!, lat[i + 1]!, turn[i + 1]! + copy)
+      lastVertex = i + 1
+      const order = positions.compare(from, last)
+      if (order === 0) continue
+      this.addSegment(from, last, role, order < 0 === isInteriorOnLeft ? 1 : -1, source[i]!, copy)
     }
   }
 

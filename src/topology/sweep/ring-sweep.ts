@@ -200,14 +200,15 @@ export class ValiditySweep implements SweepVisitor {
 
   #explainMisplaced(segment: number): Invalidity {
     const segments = this.#segments
-    const { sequence, step1, left, positions, count } = segments
+    const { sequence, step1, left, positions, copy, count } = segments
     const ring = sequence[segment]!
     const exterior = this.#exteriors[Math.abs(step1[segment]!)]!
     const position = left[segment]!
     if (ring === exterior) return faultAt(segments, 'overlapping polygons', position, segment)
     // A few positions only, because each costs a pass. A hole that touches its exterior ring at all of them lies outside of it.
     for (let s = 0, tries = 0; s < count && tries < 8; s++) {
-      if (sequence[s] !== ring || Math.abs(positions.lat[left[s]!]!) === 90) continue
+      // Copies may lie outside of the window, where edges are missing.
+      if (sequence[s] !== ring || copy[s] !== 0 || Math.abs(positions.lat[left[s]!]!) === 90) continue
       tries++
       const depth = depthIn(segments, exterior, left[s]!)
       if (depth === undefined) continue

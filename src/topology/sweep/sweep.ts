@@ -66,6 +66,8 @@ export class Sweep {
   #outgoing: number[] = []
   /** Rank by position, for the ends of active segments. */
   #rank: Int32Array = new Int32Array(0)
+  /** Whether the sweep line is in the window of the segment set. Until then depths mean nothing. */
+  #isInWindow: boolean
 
   constructor(segments: SegmentSet) {
     const { count } = segments
@@ -76,17 +78,18 @@ export class Sweep {
     this.above1 = new Int32Array(count)
     this.#status = new SweepStatus(count)
     this.#crossings = new CrossingQueue()
+    this.#isInWindow = segments.window === undefined
   }
 
   /**
-   * @param active segments that take part; must include all edges of rings
+   * @param active segments that take part; must include all edges of rings in the window
    * @returns false when the visitor ended the sweep
    * @throws {UndecidableError} after too many crossings, or when too many segments meet
    * @throws {WorkLimitError} when the request may not spend more work
    */
   run(active: Int32Array, visitor: SweepVisitor): boolean {
     const { segments } = this
-    const { left, right } = segments
+    const { left, right, positions, window } = segments
     spendWork(active.length * WORK_PER_SEGMENT)
     const endPositions = new Int32Array(2 * active.length)
     active.forEach((segment, i) => {
@@ -109,6 +112,7 @@ export class Sweep {
     }
     for (let r = 0; r < count; r++) {
       const position = representative[r]!
+      if (window !== undefined && positions.x[position]! > window.east) return true
       for (let crossing = this.#crossings.first; crossing !== undefined; crossing = this.#crossings.first) {
         this.#budget.spendOnComparison(crossing.fractionBits)
         const order = compareToPosition(segments, crossing, position)
@@ -117,6 +121,7 @@ export class Sweep {
         this.#crossings.removeFirstPoint()
         if (order < 0 && !this.#passCrossing(crossing, visitor)) return false
       }
+      if (!this.#isInWindow && positions.x[position]! >= window!.west && !this.#enterWindow(visitor)) return false
       this.#budget.spendOnPosition()
       if (!this.#passPosition(position, r, starts, ends, node, visitor)) return false
     }
@@ -171,7 +176,21 @@ export class Sweep {
     if (!this.#leave(below, above, visitor)) return false
     if (hasPoints)
       for (const segment of outgoing) this.#includeSector(node, this.above0[segment]!, this.above1[segment]!)
-    return visitor.visitNode(node)
+    return !this.#isInWindow || visitor.visitNode(node)
+  }
+
+  /**
+   * Starts to report. The status structure then holds everything that the sweep line meets, whatever is missing before the window,
+   * so the depths follow from it alone.
+   */
+  #enterWindow(visitor: SweepVisitor): boolean {
+    this.#isInWindow = true
+    const status = this.#status
+    const outgoing = this.#outgoing
+    outgoing.length = 0
+    for (let segment = status.lowest; segment >= 0; segment = status.above[segment]!) outgoing.push(segment)
+    this.#budget.spendOnNode(outgoing.length)
+    return this.#setDepths(-1, visitor)
   }
 
   /** Passes a crossing. All segments that meet there were neighbours so far; they reverse their order and continue. */
@@ -232,7 +251,7 @@ export class Sweep {
         depth0 += step0[outgoing[to]!]!
         depth1 += step1[outgoing[to]!]!
         to++
-      } while (to < outgoing.length && this.#compareSlopes(outgoing[from]!, outgoing[to]!) === 0)
+      } while (to < outgoing.length && this.#isCollinear(outgoing[from]!, outgoing[to]!))
       for (let i = from; i < to; i++) {
         const segment = outgoing[i]!
         this.below0[segment] = low0
@@ -240,7 +259,7 @@ export class Sweep {
         this.above0[segment] = depth0
         this.above1[segment] = depth1
       }
-      if (!visitor.visitPiece(outgoing, from, to)) return false
+      if (this.#isInWindow && !visitor.visitPiece(outgoing, from, to)) return false
     }
     return true
   }
@@ -286,5 +305,9 @@ export class Sweep {
   /** Compares two segments that meet: positive when the second leaves above the first. */
   #compareSlopes(first: number, second: number): number {
     return this.#side(first, this.segments.right[second]!)
+  }
+
+  #isCollinear(first: number, second: number): boolean {
+    return this.#compareSlopes(first, second) === 0 && this.#side(first, this.segments.left[second]!) === 0
   }
 }

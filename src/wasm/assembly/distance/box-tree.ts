@@ -6,7 +6,8 @@
  * minima.
  */
 
-import { ECEF_BYTES } from '../edges/ecef'
+import { ECEF_BYTES, RHI, RLO } from '../edges/ecef'
+import { square } from '../math/math'
 
 /*
  * Sorts the sequences of a geometry along a space-filling curve (Morton order). So points, short lines and rings in any
@@ -160,6 +161,13 @@ export function widen(box: usize, margin: f64): void {
   for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) store<f64>(box + axis, load<f64>(box + axis) - margin)
 }
 
+/** Widens a box to include another one. */
+export function extendByBox(box: usize, other: usize): void {
+  for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) {
+    store<f64>(box + axis, lower(load<f64>(box + axis), load<f64>(other + axis)))
+  }
+}
+
 /** Writes the bounding box of two positions, widened by a margin. */
 export function writeBox(box: usize, from: usize, to: usize, margin: f64): void {
   const x = load<f64>(from)
@@ -174,6 +182,42 @@ export function writeBox(box: usize, from: usize, to: usize, margin: f64): void 
   store<f64>(box, -upper(x, u) - margin, 24)
   store<f64>(box, -upper(y, v) - margin, 32)
   store<f64>(box, -upper(z, w) - margin, 40)
+}
+
+/** Metres: far above the rounding of positions and of the bulge. */
+const BULGE_ROUNDING: f64 = 1e-6
+/** Greatest and least curvature, 1/m: multiplied by, because divisions take long. */
+const MOST_CURVED: f64 = 1 / RLO
+const LEAST_CURVED: f64 = 1 / RHI
+
+/**
+ * Writes a box around a long geodesic, given its ends. A geodesic leaves its chord along the normals of the ellipsoid only, so
+ * the box is widened in their directions: with s along the chord, r'' = −κn, so r is the chord plus the mean of κn, with weights
+ * whose sum is at most length² / 8, and κ ≤ 1 / Rlo.
+ *
+ * The normal itself stays near the straight line between its values at the ends, because |n''| ≤ κ² + τ² + |κ'| + |τ'|. On WGS 84
+ * that is less than 1.05 / Rlo²: the torsion τ and the derivatives are of the order of e² / Rlo².
+ *
+ * @param length upper bound of its length, metres
+ * @param margin the sagitta for that length
+ */
+export function writeBulgingBox(box: usize, from: usize, to: usize, length: f64, margin: f64): void {
+  const turn = (1.05 / 8) * square(length * MOST_CURVED)
+  for (let axis: usize = 0; axis < 24; axis += 8) {
+    const least = lower(load<f64>(from + axis), load<f64>(to + axis))
+    const most = upper(load<f64>(from + axis), load<f64>(to + axis))
+    store<f64>(box + axis, least - margin * bulge(-least, turn) - BULGE_ROUNDING)
+    store<f64>(box + axis, -most - margin * bulge(most, turn) - BULGE_ROUNDING, 24)
+  }
+}
+
+/**
+ * Upper bound, at least 0, of a component of the normals of a geodesic, given the greater of the coordinates of its ends on that
+ * axis. A component of a normal is the coordinate divided by a length between Rlo and Rhi.
+ */
+@inline
+function bulge(coordinate: f64, turn: f64): f64 {
+  return upper(0, lower(1, coordinate * (coordinate > 0 ? MOST_CURVED : LEAST_CURVED) + turn))
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import { ECEF_BYTES, sagitta } from '../edges/ecef'
 import { aligned } from '../math/memory'
-import { BOX_BYTES, writeBox } from './box-tree'
+import { BOX_BYTES, writeBox, writeBulgingBox } from './box-tree'
 
 /**
  * Bits of an edge's flags. HAS_END: it is a real edge, not a point. OWNS_END: its second end is not the start of
@@ -112,13 +112,19 @@ export function levelSize(operand: Operand, level: i32): i32 {
   return load<i32>(operand.levelTable + <usize>level * LEVEL_BYTES, 4)
 }
 
+/** Metres. The boxes of edges that bulge more than this are widened along the bulge only, which takes longer to compute. */
+export const LARGE_SAGITTA: f64 = 3000
+
 /** Returns a pointer to the box of a node. The box of an edge is written to `scratch`. */
 @inline
 export function nodeBox(operand: Operand, level: i32, index: i32, scratch: usize): usize {
   if (level > 0) return <usize>load<u32>(operand.levelTable + <usize>level * LEVEL_BYTES) + <usize>index * BOX_BYTES
   const from = positionAt(operand, firstVertex(operand, index))
   const to = edgeFlags(operand, index) == 0 ? from : from + ECEF_BYTES
-  writeBox(scratch, from, to, sagitta(edgeLength(operand, index)))
+  const length = edgeLength(operand, index)
+  const margin = sagitta(length)
+  if (margin > LARGE_SAGITTA) writeBulgingBox(scratch, from, to, length, margin)
+  else writeBox(scratch, from, to, margin)
   return scratch
 }
 

@@ -3,7 +3,18 @@ import { chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, sagitta,
 import { geodesicLength } from '../geodesic/inverse'
 import { areDegrees, isClosed } from '../math/contracts'
 import { aligned } from '../math/memory'
-import { BOX_BYTES, buildBoxes, emptyBox, extend, FANOUT, mortonOrder, parentCount, treeSize, widen } from './box-tree'
+import {
+  BOX_BYTES,
+  buildBoxes,
+  emptyBox,
+  extend,
+  extendByBox,
+  FANOUT,
+  mortonOrder,
+  parentCount,
+  treeSize,
+  widen,
+} from './box-tree'
 import { ringTablesBytes } from './geodesic-containment'
 import { interiorBytes, prepareInteriors } from './interior-tree'
 import {
@@ -13,10 +24,12 @@ import {
   edgeLength,
   firstVertex,
   HAS_END,
+  LARGE_SAGITTA,
   LEVEL_BYTES,
   latAt,
   lonAt,
   MAX_LEVELS,
+  nodeBox,
   Operand,
   OWNS_END,
   partDimension,
@@ -167,8 +180,18 @@ function boundLeaves(operand: Operand, boxes: usize): void {
       if (edgeFlags(operand, edge) != 0) extend(box, from + ECEF_BYTES)
       longest = Math.max(longest, edgeLength(operand, edge))
     }
-    widen(box, sagitta(longest))
+    const margin = sagitta(longest)
+    if (margin > LARGE_SAGITTA) joinEdgeBoxes(operand, box, last)
+    else widen(box, margin)
   }
+}
+
+const boxOfEdge: usize = memory.data(48, 16)
+
+/** Writes the box of level 1 over the boxes of its edges, of which `last` is the first that is not its own. */
+function joinEdgeBoxes(operand: Operand, box: usize, last: i32): void {
+  emptyBox(box)
+  for (let edge = last - 1 - ((last - 1) % FANOUT); edge < last; edge++) extendByBox(box, nodeBox(operand, 0, edge, boxOfEdge))
 }
 
 /** Fills the table of levels. */

@@ -139,6 +139,22 @@ describe('a rebuild', () => {
     expect(report).toEqual({ submissions: SUBMISSIONS, pending: 0, failed: SUBMISSIONS })
   }, 300_000)
 
+  it('does not leave a submission as sent whose transaction is lost', async () => {
+    const database = await openPglite(dataDir())
+    await database.transaction(async (session) => {
+      await session.query("update submission set status = 'sent', nonce = 5 where id in ('s1', 's2')")
+      await session.query("update submission set nonce = 6 where id = 's2'")
+      await session.query(
+        `insert into relay_transaction (chain_id, sender, nonce, state, items, updated_ms) values (84532, $1, 6, 'sent', 1, $2)`,
+        [addressOf(77), String(NOW)],
+      )
+    })
+    await database.close()
+    writeFileSync(join(dataDir(), 'store', 'written'), 'x'.repeat(41)) // writes may be lost
+    const { report } = await rebuild(backup)
+    expect(report).toEqual({ submissions: SUBMISSIONS, pending: 1, failed: SUBMISSIONS - 1 })
+  }, 300_000)
+
   it('and a check refuse to touch a store that a service uses', async () => {
     const service = await startTestService({ DATA_DIR: dataDir(), RECORDS: '1' })
     await untilReadable(service.url)

@@ -43,7 +43,7 @@ export function countWork<T>(work: Work, compute: () => T): T {
     return compute()
   } finally {
     current = outer
-    outer.done += work.done - before
+    if (work !== outer) outer.done += work.done - before
   }
 }
 

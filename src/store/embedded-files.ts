@@ -189,6 +189,7 @@ export class WrittenMark {
 export function readWritten({ written }: EmbeddedFiles): LogPosition | undefined {
   if (!existsSync(written)) return undefined
   const text = readFileSync(written, 'utf8')
+  if (text === '') return undefined // a kill or a full disk came between making the file and its first content
   const [, first, second] = /^ *(\d+) +(\d+)\n$/.exec(text) ?? []
   if (first === undefined || first !== second) throw new StoreFault('damaged', `${written} is not readable`)
   return BigInt(first)
@@ -214,4 +215,10 @@ export function requireRoom(folder: string): void {
 export function fullDisk(folder: string, reason: string, cause?: unknown): StoreFault {
   const needed = RESERVED_BYTES / 1_048_576
   return new StoreFault('full', `the disk of ${folder} is full (${reason}, ${needed} are needed): make room`, { cause })
+}
+
+/** Tells whether an error of the file system or of the store says that the disk is full. */
+export function isFullDisk(error: unknown): boolean {
+  const { code, kind } = error as { code?: string; kind?: string }
+  return kind === 'full' || code === 'ENOSPC' || code === 'EDQUOT'
 }

@@ -9,6 +9,7 @@ import {
   type EmbeddedFiles,
   embeddedFiles,
   fullDisk,
+  isFullDisk,
   type LogPosition,
   parseLogPosition,
   prepareFiles,
@@ -72,10 +73,11 @@ export async function openPglite(
   const paths = embeddedFiles(dataDir)
   const release = lockFolder(paths.folder)
   try {
-    const isNew = prepareFiles(paths)
     const knownDamage = readDamageNote(paths)
     if (knownDamage !== undefined && !isCheck) throw damagedStore(paths.folder, knownDamage)
+    // Before a new database is made: some of the files may have been moved already.
     if (existsSync(paths.rebuildNote) && !isRebuild) throw damagedStore(paths.folder, 'its rebuild was interrupted')
+    const isNew = prepareFiles(paths)
     const engine = await createEngine(paths, isNew)
     completeFiles(paths)
     if (!isNew) await requireAcknowledged(engine, paths)
@@ -327,8 +329,7 @@ function requireDiskSpace(folder: string): void {
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES))
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    throw code === 'ENOSPC' || code === 'EDQUOT' ? fullDisk(folder, code, error) : error
+    throw isFullDisk(error) ? fullDisk(folder, (error as NodeJS.ErrnoException).code!, error) : error
   } finally {
     rmSync(probe, { force: true })
   }

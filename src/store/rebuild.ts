@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
 import { restore } from './backup.ts'
 import type { Database } from './database.ts'
-import { type EmbeddedFiles, embeddedFiles, filesIn } from './embedded-files.ts'
+import { type EmbeddedFiles, embeddedFiles, filesIn, isFullDisk, requireRoom } from './embedded-files.ts'
 import { lockFolder } from './folder-lock.ts'
 import { migrate } from './migrations.ts'
 import { createRecordStore } from './operations.ts'
@@ -88,11 +88,11 @@ async function restoreBackup(
 /** Moves the files of the store to a folder beside it, or finds those that an interrupted rebuild has moved. */
 function setAside(paths: EmbeddedFiles, nowMs: number): EmbeddedFiles {
   const time = new Date(nowMs).toISOString().replaceAll(':', '').replace(/\.\d+/, '')
-  const earlier = existsSync(paths.rebuildNote) ? readFileSync(paths.rebuildNote, 'utf8').trim() : undefined
-  const folder = earlier ?? unusedName(join(dirname(paths.folder), `store-damaged-${time}`))
+  const earlier = existsSync(paths.rebuildNote) ? readFileSync(paths.rebuildNote, 'utf8').trim() : ''
+  const folder = earlier || unusedName(join(dirname(paths.folder), `store-damaged-${time}`))
   makeFolder(folder, 0o700)
   // First, so that no start takes the files that are left for a whole store.
-  writeFileSync(paths.rebuildNote, `${folder}\n`, { mode: 0o600 })
+  if (earlier === '') writeFileSync(paths.rebuildNote, `${folder}\n`, { mode: 0o600 })
   const isMoved = existsSync(join(folder, 'moved'))
   for (const name of readdirSync(paths.folder)) {
     if (LOCK_NAMES.includes(name) || name === basename(paths.rebuildNote)) continue
@@ -111,7 +111,11 @@ function unusedName(folder: string): string {
   }
 }
 
-/** Reads what is on no chain from a copy of the damaged files, because the engine changes files that it opens. */
+/**
+ * Reads what is on no chain from a copy of the damaged files, because the engine changes files that it opens.
+ *
+ * @throws {Error} when the disk is full
+ */
 async function salvageFrom(damaged: EmbeddedFiles, copyFolder: string): Promise<Salvage | { readonly fault: string }> {
   const copy = filesIn(copyFolder)
   try {
@@ -120,13 +124,17 @@ async function salvageFrom(damaged: EmbeddedFiles, copyFolder: string): Promise<
     makeFolder(copyFolder, 0o700)
     cpSync(damaged.engine, copy.engine, { recursive: true })
     if (existsSync(damaged.written)) cpSync(damaged.written, copy.written)
+    requireRoom(copyFolder)
     const database = await openDamaged(copy)
     try {
-      return await salvage(database, await hasLostWrites(database.reads, copy))
+      // Where this cannot be told, writes count as lost: a submission may then fail, but is not sent twice.
+      return await salvage(database, await hasLostWrites(database.reads, copy).catch(() => true))
     } finally {
       await database.close().catch(() => {})
     }
   } catch (error) {
+    // The submissions are not lost: with more room, the rebuild continues.
+    if (isFullDisk(error)) throw error
     return { fault: (error as Error).message }
   } finally {
     rmSync(copyFolder, { recursive: true, force: true })

@@ -103,7 +103,8 @@ const UNCERTAIN =
 
 /**
  * Stores what was salvaged into a store without submissions. If anything may be missing, submissions that wait to be sent become
- * `failed`, because they may have been sent already; a client can send them again under the same idempotency key.
+ * `failed`, because they may have been sent already; a client can send them again under the same idempotency key. So do those whose
+ * transaction is missing: the next transaction may get its nonce, and would then count as theirs.
  */
 export async function storeSalvage(
   database: Database,
@@ -125,9 +126,14 @@ export async function storeSalvage(
     if (!isSyncDesired) await session.query('update sync_worker set desired = false')
     const isIncomplete = hasLostWrites || tables.some(isPartial)
     const failed = isIncomplete
-      ? await session.query("update submission set status = 'failed', error = $1 where status = 'queued' returning 1", [
-          UNCERTAIN,
-        ])
+      ? await session.query(
+          `update submission set status = 'failed', error = $1
+           where status = 'queued' or status in ('sent', 'mined') and not exists (
+             select from relay_transaction as used
+             where (used.chain_id, used.sender, used.nonce) = (submission.chain_id, submission.sender, submission.nonce)
+           ) returning 1`,
+          [UNCERTAIN],
+        )
       : []
     const [counts] = await session.query(
       `select count(*)::int as submissions, count(*) filter (where status in ('queued', 'sent', 'mined'))::int as pending

@@ -134,16 +134,18 @@ async function checkSignals(
     distanceMeters: (a, b) => measure(toPoint(a), toPoint(b)),
     distanceFrom: (position) => measure(toPoint(position), geometry),
   }
+  let facts: PluginFacts
   try {
-    return { checks, facts: await withTimeout(countWith(engine, () => plugin.check(context, checks))) }
+    facts = await withTimeout(countWith(engine, () => plugin.check(context, checks)))
   } catch (error) {
-    // A distance that costs too much says nothing about the evidence. Rethrow, so that the request moves to a lane with
-    // larger limits or is rejected.
-    if (distanceError !== undefined) throw distanceError.cause
     if (error instanceof WorkLimitError) throw error
     checks.fail('plugin-error', false, (error as Error).message, null)
-    return { checks, facts: { error: 'the plugin could not judge these signals' } }
+    facts = { error: 'the plugin could not judge these signals' }
   }
+  // A distance that costs too much says nothing about the evidence. Rethrow, so that the request moves to a lane with larger
+  // limits or is rejected; also if the plugin caught the error, because its verdict would depend on the lane.
+  if (distanceError !== undefined) throw distanceError.cause
+  return { checks, facts }
 }
 
 function countWith<T>(engine: VerifyEngine, compute: () => T): T {

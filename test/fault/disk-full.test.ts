@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPglite } from '../../src/store/pglite.ts'
+import { rebuildStore } from '../../src/store/rebuild.ts'
 import type { StoreFault } from '../../src/wire/store-messages.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { recordOf, uidOf } from '../store-records.ts'
+import { addressOf, recordOf, uidOf } from '../store-records.ts'
 
 const MIB = 1_048_576
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-full-'))
@@ -87,6 +88,40 @@ describe.runIf(isMounted)('a full disk', () => {
     expect((await store.apply(range(stored++))).ok).toBe(true)
     expect((await store.page({ limit: 1, offset: 0 })).count).toBe((before + 1) * RECORDS)
     await database.close()
+  }, 300_000)
+
+  it('stops a rebuild that cannot copy the damaged files, and it goes on without losing submissions', async () => {
+    const dataDir = join(folder, 'rebuilt')
+    const database = await openPglite(dataDir)
+    await migrate(database)
+    const payload = { kind: 'verify', chainId: 84532, schema: uidOf(1), recipient: addressOf(2), data: '0x00' } as const
+    const submission = { id: 's', account: 'a', idempotencyKey: 'k', sender: addressOf(3), payload, gas: 1 }
+    await createRecordStore(database, () => '').submit({
+      submissions: [submission],
+      maxQueued: 1,
+      maxQueuedPerKey: 1,
+      gasPerDay: 1,
+      nowMs: 0,
+    })
+    await database.close()
+    const large = join('files', 'large')
+    writeFileSync(join(dataDir, 'store', large), '')
+    truncateSync(join(dataDir, 'store', large), 1024 * MIB) // takes no room itself, but its copy does
+    let aside = ''
+    const rebuild = () =>
+      rebuildStore({
+        dataDir,
+        backup: undefined,
+        nowMs: 0,
+        onProgress(step) {
+          if (step.type === 'set aside') aside = step.folder
+        },
+      })
+    await expect(rebuild()).rejects.toMatchObject({ code: 'ENOSPC' })
+    rmSync(join(aside, large))
+    expect((await rebuild()).report).toEqual({ submissions: 1, pending: 1, failed: 0 })
+    rmSync(dataDir, { recursive: true })
+    rmSync(aside, { recursive: true, force: true })
   }, 300_000)
 
   it('is reported by the service, which computes and reads records, and goes on by itself when there is room', async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -115,6 +115,46 @@ describe('a rebuild', () => {
     expect(await checkStore(dataDir())).toEqual({ faults: [], records: RECORDS, submissions: SUBMISSIONS })
   }, 300_000)
 
+  it('that was killed while it moved the files continues, even if a start came between', async () => {
+    const store = join(dataDir(), 'store')
+    const aside = join(dataDir(), 'store-damaged-earlier')
+    mkdirSync(aside)
+    writeFileSync(join(store, 'rebuilding'), `${aside}\n`)
+    for (const name of ['files', 'format.json']) renameSync(join(store, name), join(aside, name))
+    await expect(openPglite(dataDir())).rejects.toThrow(/its rebuild was interrupted/)
+    const { damagedFolder, report } = await rebuild(backup)
+    expect([damagedFolder, report]).toEqual([aside, { submissions: SUBMISSIONS, pending: SUBMISSIONS, failed: 0 }])
+  }, 300_000)
+
+  it('that was killed before it named the folder begins again', async () => {
+    writeFileSync(join(dataDir(), 'store', 'rebuilding'), '')
+    const { records, report } = await rebuild(backup)
+    expect([records, report]).toEqual([RECORDS, { submissions: SUBMISSIONS, pending: SUBMISSIONS, failed: 0 }])
+  }, 300_000)
+
+  it('keeps the submissions of a store whose mark is not readable, but sends none of them', async () => {
+    writeFileSync(join(dataDir(), 'store', 'written'), 'x'.repeat(41))
+    await expect(openPglite(dataDir())).rejects.toThrow(/written is not readable/)
+    const { report } = await rebuild(backup)
+    expect(report).toEqual({ submissions: SUBMISSIONS, pending: 0, failed: SUBMISSIONS })
+  }, 300_000)
+
+  it('does not leave a submission as sent whose transaction is lost', async () => {
+    const database = await openPglite(dataDir())
+    await database.transaction(async (session) => {
+      await session.query("update submission set status = 'sent', nonce = 5 where id in ('s1', 's2')")
+      await session.query("update submission set nonce = 6 where id = 's2'")
+      await session.query(
+        `insert into relay_transaction (chain_id, sender, nonce, state, items, updated_ms) values (84532, $1, 6, 'sent', 1, $2)`,
+        [addressOf(77), String(NOW)],
+      )
+    })
+    await database.close()
+    writeFileSync(join(dataDir(), 'store', 'written'), 'x'.repeat(41)) // writes may be lost
+    const { report } = await rebuild(backup)
+    expect(report).toEqual({ submissions: SUBMISSIONS, pending: 1, failed: SUBMISSIONS - 1 })
+  }, 300_000)
+
   it('and a check refuse to touch a store that a service uses', async () => {
     const service = await startTestService({ DATA_DIR: dataDir(), RECORDS: '1' })
     await untilReadable(service.url)
@@ -129,6 +169,13 @@ describe('a rebuild', () => {
     })
   }, 300_000)
 })
+
+it('opens a store that was killed between making its mark and writing it', async () => {
+  const dataDir = join(folder, 'unmarked')
+  cpSync(killed(), dataDir, { recursive: true })
+  writeFileSync(join(dataDir, 'store', 'written'), '')
+  expect(await checkStore(dataDir)).toEqual({ faults: [], records: RECORDS, submissions: SUBMISSIONS })
+}, 300_000)
 
 describe('a service whose store has a bad page', () => {
   it('finds it, closes the store and says how to repair it, and opens the rebuilt one', async () => {

@@ -29,4 +29,13 @@ describe('the work of a request', () => {
     })
     expect([outer.units, inner.units]).toEqual([7, 3])
   })
+
+  it('is counted once if a count contains another of the same request', () => {
+    const work = new Work(10)
+    countWork(work, () => {
+      countWork(work, () => spendWork(3))
+      spendWork(1)
+    })
+    expect(work.units).toBe(4)
+  })
 })

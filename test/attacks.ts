@@ -206,7 +206,8 @@ export const ATTACKS: readonly Attack[] = [
     openings: () => [http('GET /api/v0/location-records/export?f=geojson')],
     afterwards: 'hold',
     reads: false,
-    evidence: 'held',
+    // It holds no more than its share of exports. The rest is refused.
+    evidence: 'answers',
   },
   { name: 'largest batches', connections: 8, openings: largestBatch, afterwards: 'repeat', evidence: 'answers' },
   {

@@ -34,7 +34,7 @@ const SETTINGS = {
   COST_LIMIT_PUBLIC: undefined,
 }
 
-/** The limits that defend the service, as high as the settings allow. Those of one request stay, because the attacks keep to them. */
+/** The limits that defend the service, as high as the settings allow. The size of one request stays limited, because the attacks keep to it. */
 const LIFTED = {
   RATE_LIMIT_PUBLIC: '1000000000',
   COST_LIMIT_PUBLIC: 'bytes=0,vertices=0,cpu-ms=0',

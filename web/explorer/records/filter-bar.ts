@@ -1,6 +1,10 @@
+import { clip, visibleText } from '../../../src/base/text.ts'
 import { h, replace } from '../dom.ts'
 import { icon } from '../icons.ts'
 import { LIMITS, NO_FILTER, type RecordFilter } from './filter.ts'
+
+/** The name may come from the address of the page, so anyone may have written it. */
+const chainOption = (name: string) => h('option', { value: name, dir: 'auto' }, visibleText(clip(name, 40)))
 
 /** @param inView returns the box that the map shows, in the form of the parameter `bbox` */
 export function createFilterBar(changed: (patch: Partial<RecordFilter>) => void, inView: () => string) {
@@ -58,19 +62,18 @@ export function createFilterBar(changed: (patch: Partial<RecordFilter>) => void,
 
   function showChains(names: readonly string[]): void {
     const chosen = chain.value
-    replace(
-      chain,
-      h('option', { value: '' }, 'All chains'),
-      names.map((name) => h('option', { value: name }, name)),
-    )
-    chain.value = chosen
+    replace(chain, h('option', { value: '' }, 'All chains'), names.map(chainOption))
+    choose(chosen)
+  }
+
+  /** Chooses a chain. One that is not in the list joins it, because the address of the page may name any. */
+  function choose(name: string): void {
+    if ([...chain.options].every(({ value }) => value !== name)) chain.append(chainOption(name))
+    chain.value = name
   }
 
   function show(filter: RecordFilter): void {
-    if (filter.chain !== '' && [...chain.options].every(({ value }) => value !== filter.chain)) {
-      chain.append(h('option', { value: filter.chain }, filter.chain))
-    }
-    chain.value = filter.chain
+    choose(filter.chain)
     from.value = filter.fromTimestamp.slice(0, 10)
     to.value = filter.toTimestamp.slice(0, 10)
     prover.show(filter.prover)

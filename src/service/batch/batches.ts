@@ -24,7 +24,7 @@ interface SharedParts extends BatchServiceParts {
 const MAX_CHUNK_ITEMS = 256
 const MAX_CHUNK_BYTES = 32_768
 /** Number of batches that may gather all their results in memory at one time, and of those of one client: 10,000 results are 20 MB of JSON. */
-const ASSEMBLING_BATCHES = { all: 2, ofOneClient: 1 }
+const ASSEMBLING_BATCHES = { all: 3, ofOneClient: 2 }
 /** Number of chunks that may be at the signer at one time, and of those of one client. */
 const SIGNING_CHUNKS = { all: 4, ofOneClient: 3 }
 

@@ -1,7 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // These tests do not measure speed. The limit only ends a test that hangs, so it is long enough for a very busy machine.
 const HANGS_AFTER_MS = 600_000
+
+// Half of the tests wait for a process that they started, for a block or for a time limit. With one worker for each core, the
+// cores would be idle for much of the time.
+const WORKERS = Math.ceil(1.5 * availableParallelism())
 
 const project = (name: string, extra: object = {}) => ({
   test: {
@@ -10,8 +15,7 @@ const project = (name: string, extra: object = {}) => ({
     environment: 'node',
     testTimeout: HANGS_AFTER_MS,
     hookTimeout: HANGS_AFTER_MS,
-    // Half of the tests wait for a process that they started. Vitest's default of one worker fewer than cores leaves a core idle.
-    maxWorkers: '100%',
+    maxWorkers: WORKERS,
     ...extra,
   },
 })
@@ -22,10 +26,10 @@ const CHECKED = { setupFiles: ['test/answer-check.ts'] }
 // Longer limits (test/service.ts), because the service is slow on a busy machine.
 const PATIENT = { env: { TEST_LIMITS: 'patient' } }
 
-// Tests that kill processes, open thousands of connections or measure memory run one at a time, after all others. So do the
-// browser tests, which draw maps without a graphics card.
-const ALONE = { maxWorkers: 1, sequence: { groupOrder: 1 } }
-const LAST = { maxWorkers: 1, sequence: { groupOrder: 2 } }
+// The browser tests run after all others: they draw maps without a graphics card, each with many threads.
+const DRAWING = { maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } }
+// Tests that measure memory, flood the service, or need the default port run last, one file at a time.
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
 // There is one project per folder. The folder gives the kind of test, and scripts/test.mjs selects those of `npm test`. Unit,
 // property and differential tests run functions in this process. The others start the built service, its threads or its command
@@ -46,9 +50,10 @@ export default defineConfig({
       project('program', { ...CHECKED, ...PATIENT }),
       project('docs', { ...CHECKED, ...PATIENT }),
       project('onchain', CHECKED),
-      project('fault', { ...CHECKED, ...ALONE }),
+      project('fault', CHECKED),
       project('fuzz', CHECKED),
-      project('browser', { ...CHECKED, ...LAST }),
+      project('browser', { ...CHECKED, ...DRAWING }),
+      project('alone', { ...CHECKED, ...ALONE }),
     ],
   },
 })

@@ -1,6 +1,6 @@
-// Sums up vitest's JSON reports in the last line of a CI run: `N passed, N failed, N skipped`. A test in several reports (run with
-// few generated cases and with all of them, or on several releases of Node.js) counts once, as failed if it failed in any. The first
-// argument is 1 when another step has failed; the others are report files. Exits with 1 when anything failed.
+// Sums up vitest's JSON reports in the last line of a CI run: `N passed, N failed, N skipped`. A test in several reports, of several
+// releases of Node.js, counts once, as failed if it failed in any. The first argument is 1 when another step has failed; the others
+// are report files. Exits with 1 when anything failed.
 import { readFileSync } from 'node:fs'
 
 const [stepFailed, ...files] = process.argv.slice(2)

@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
+import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const LIST = '/api/v0/location-records?limit=1'
@@ -31,14 +32,6 @@ async function get(path: string) {
   }
 }
 
-/** Creates a store and closes it. */
-async function makeStore(): Promise<void> {
-  await start()
-  await eventually(async () => expect((await get(LIST)).status).toBe(200), { timeout: 50_000 })
-  await service!.stop()
-  service = undefined
-}
-
 describe('records while the store opens', () => {
   it('are awaited', async () => {
     await start({ STORE_WAIT_MS: '60000', REQUEST_DEADLINE_MS: '60000' })
@@ -63,6 +56,15 @@ describe('records while the store opens', () => {
 })
 
 describe('a damaged store', () => {
+  const closed = mkdtempSync(join(tmpdir(), 'trigpoint-closed-'))
+  beforeAll(async () => {
+    const maker = await startTestService({ DATA_DIR: closed, RECORDS: '1' })
+    await untilReadable(maker.url)
+    await maker.stop()
+  })
+  afterAll(() => rmSync(closed, { recursive: true, force: true }))
+  beforeEach(() => cpSync(closed, dataDir, { recursive: true }))
+
   const files = () => join(dataDir, 'store', 'files')
   const firstLog = () => readdirSync(join(files(), 'pg_wal')).find((name) => /^[0-9A-F]{24}$/.test(name))!
 
@@ -72,7 +74,6 @@ describe('a damaged store', () => {
     ['no tables', () => rmSync(join(files(), 'base'), { recursive: true })],
     ['no version file', () => rmSync(join(files(), 'PG_VERSION'))],
   ])('is named as damaged, with the way to mend it: %s', async (_what, damage) => {
-    await makeStore()
     damage()
     await start()
     await eventually(
@@ -96,7 +97,6 @@ describe('a damaged store', () => {
   })
 
   it('is replaced once the operator has moved it away and restarted the service', async () => {
-    await makeStore()
     truncateSync(join(files(), 'global', 'pg_control'), 0)
     renameSync(join(dataDir, 'store'), join(dataDir, 'damaged-store'))
     await start()

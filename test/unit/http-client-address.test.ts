@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/setting.ts'
 import { addressKey, clientAddress, isInRanges, parseAddress, parseRanges } from '../../src/http/access/caller.ts'
+import { peerAddress } from '../../src/http/transport/connections.ts'
 
 const address = (text: string) => {
   const bytes = parseAddress(text)
@@ -51,6 +52,13 @@ describe('parsing addresses', () => {
 })
 
 describe('keys of addresses', () => {
+  // Regression: the request before the reset was answered with an exception that ended the process.
+  it('exist for a connection that was reset, which has no address any more', () => {
+    expect(addressKey(peerAddress({ getRemoteAddress: () => new ArrayBuffer(0) }))).toBe(addressKey(address('0.0.0.0')))
+    const bytes = Uint8Array.of(192, 0, 2, 1)
+    expect(addressKey(peerAddress({ getRemoteAddress: () => bytes.buffer }))).toBe(addressKey(address('192.0.2.1')))
+  })
+
   it('differ for IPv4 addresses and are the same within a /64 of IPv6', () => {
     expect(addressKey(address('192.0.2.1'))).not.toBe(addressKey(address('192.0.2.2')))
     expect(addressKey(address('::ffff:192.0.2.1'))).toBe(addressKey(address('192.0.2.1')))

@@ -40,6 +40,12 @@ export class AddressShares {
   }
 }
 
+/** @returns 4 or 16 bytes; 0.0.0.0 for a connection that the client has reset, of which the system knows no address any more */
+export function peerAddress(response: Pick<HttpResponse, 'getRemoteAddress'>): Uint8Array {
+  const bytes = new Uint8Array(response.getRemoteAddress())
+  return bytes.length === 0 ? new Uint8Array(4) : bytes
+}
+
 /**
  * The connections of uWebSockets.js, which tells neither which connection a request came on nor, for one that is idle after a
  * response, whose connection has closed. So addresses are counted only while half of all connections are in use. During that time,
@@ -72,7 +78,7 @@ export class UwsConnections {
     }
     this.#isCrowded ||= this.#count > maxConnections / 2
     if (!this.#isCrowded) return
-    const key = this.#shares.key(new Uint8Array(connection.getRemoteAddress()))
+    const key = this.#shares.key(peerAddress(connection))
     // Some connections beyond the limit stay open, so that their clients get 503.
     if (this.#count > (9 / 8) * maxConnections || (key !== undefined && this.#shares.isFull(key))) connection.close()
     else if (key !== undefined) {
@@ -89,7 +95,7 @@ export class UwsConnections {
    */
   closing(response: HttpResponse): (() => void) | undefined {
     if (!this.#isCrowded) return undefined
-    const key = this.#shares.key(new Uint8Array(response.getRemoteAddress()))
+    const key = this.#shares.key(peerAddress(response))
     return key === undefined ? undefined : () => this.#shares.remove(key)
   }
 

@@ -3,7 +3,7 @@ import type * as Uws from 'uWebSockets.js'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:net'
-import { UwsConnections } from './connections.ts'
+import { peerAddress, UwsConnections } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
 import { drain, InFlight } from './in-flight.ts'
@@ -121,7 +121,7 @@ class UwsExchange extends TransportExchange {
   }
 
   get peer(): Uint8Array {
-    return new Uint8Array(this.#response.getRemoteAddress())
+    return peerAddress(this.#response)
   }
 
   override run(isTooMany: boolean): void {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -58,9 +58,15 @@ const ATTACKS: readonly (readonly [name: string, useSocket: (socket: Socket) => 
 describe.each(ADAPTERS)('connections on %s', (adapter) => {
   const start = (more: Record<string, string> = {}) =>
     startTestService({ HTTP_ADAPTER: adapter, MAX_CONNECTIONS: String(MAX_CONNECTIONS), ...more })
+  let service: TestService
+  beforeAll(async () => {
+    service = await start()
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
 
   it.each(ATTACKS)('of one address leave room for another: %s', async (_name, useSocket) => {
-    const service = await start()
     const attacker = new Attacker(service, '127.0.0.2', useSocket)
     try {
       await eventually(() => expect(attacker.attempts).toBeGreaterThan(2 * ATTEMPTS))
@@ -71,15 +77,14 @@ describe.each(ADAPTERS)('connections on %s', (adapter) => {
     } finally {
       attacker.stop()
     }
-    expect(await service.stop()).toBe(0)
   })
 
   it('of a trusted proxy have no share', async () => {
-    const service = await start({ TRUSTED_PROXIES: '127.0.0.2', MAX_CONNECTIONS_PER_ADDRESS: '5' })
+    const trusting = await start({ TRUSTED_PROXIES: '127.0.0.2', MAX_CONNECTIONS_PER_ADDRESS: '5' })
     const sockets = await Promise.all(
       Array.from({ length: 300 }, () => {
         const socket = connect({
-          port: Number(new URL(service.url).port),
+          port: Number(new URL(trusting.url).port),
           host: '127.0.0.1',
           localAddress: '127.0.0.2',
         })
@@ -100,6 +105,6 @@ describe.each(ADAPTERS)('connections on %s', (adapter) => {
       expect(new Set(await Promise.all(statuses))).toEqual(new Set(['200']))
     }
     for (const socket of sockets) socket.destroy()
-    expect(await service.stop()).toBe(0)
+    expect(await trusting.stop()).toBe(0)
   })
 })

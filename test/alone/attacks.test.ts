@@ -67,7 +67,7 @@ it('loses none of 1,000 requests while compute threads die under the costliest g
     ...SETTINGS,
     RECORDS: '0',
     SAMPLE_RECORDS: '0',
-    NODE_OPTIONS: `--require ${join(import.meta.dirname, 'kill-worker.cjs')}`,
+    NODE_OPTIONS: `--require ${join(root, 'test', 'fault', 'kill-worker.cjs')}`,
     KILL: 'oldest',
   })
   const kills = () => service.lines.filter((line) => line.startsWith('killed ')).length

@@ -111,7 +111,7 @@ function checkTotals(
 }
 
 /** Units of work for each vertex of a request: reading, hashing and building trees of boxes take linear time. */
-const WORK_PER_VERTEX = 1 / 4
+export const WORK_PER_VERTEX = 1 / 4
 
 /**
  * Makes the problem for a request that needs more work than its limit.

@@ -15,7 +15,7 @@ const SLOWEST_KEY: KeyWork = { verify: 2000, read: 1300 }
 /** By type of key or name of the curve. RSA is that of the longest modulus and exponent that are accepted. */
 const KEY_WORK: Readonly<Record<string, KeyWork>> = {
   rsa: { verify: 220, read: 20 },
-  ed25519: { verify: 200, read: 20 },
+  ed25519: { verify: 160, read: 20 },
   prime256v1: { verify: 150, read: 100 },
   secp384r1: { verify: 1000, read: 600 },
   secp521r1: SLOWEST_KEY,
@@ -24,7 +24,7 @@ const KEY_WORK: Readonly<Record<string, KeyWork>> = {
  * Units of work of recovering one secp256k1 key, by libsecp256k1 as WebAssembly. The native library takes a quarter of that, but
  * the count must not depend on the machine.
  */
-const RECOVERY_WORK = 200
+const RECOVERY_WORK = 150
 /** Units of work of reading one certificate, with any key. */
 const CERTIFICATE_WORK = 300
 /** Bytes of a message that SHA-512 hashes, for an Ed25519 signature, in one unit of work. */

@@ -111,7 +111,7 @@ function checkTotals(
 }
 
 /** Units of work for each vertex of a request: reading, hashing and building trees of boxes take linear time. */
-const WORK_PER_VERTEX = 1 / 4
+export const WORK_PER_VERTEX = 1 / 4
 
 /**
  * Makes the problem for a request that needs more work than its limit.
@@ -223,9 +223,9 @@ function computeRow(
 ): Outcome {
   const { kernel } = context
   if (row.usesInterior) {
-    subjects.forEach((subject, index) => {
-      requireValid(row, subject, operands[index]!.path, context)
-    })
+    // A geometry that is compared with itself is checked once.
+    const isSame = inputRefs[0] === inputRefs[1] && operands.every(hasOwnHash)
+    for (const subject of isSame ? subjects.slice(0, 1) : subjects) requireValid(row, subject, context)
   }
   const first = subjects[0]!
   const second = subjects[1]!
@@ -257,12 +257,10 @@ function computeRow(
 }
 
 function requireValid(
-  row: OperationRow,
-  { geometry, prepared }: Subject,
-  path: Operand['path'],
+  { isGeodesic }: OperationRow,
+  { geometry, prepared, path }: Subject,
   context: ComputeContext,
 ): void {
-  const { isGeodesic } = row
   const known = isGeodesic ? prepared?.geodesicValidityWork : prepared?.validityWork
   // A check that is not repeated counts as often as one that is, so that the cache has no influence on the result.
   if (known !== undefined) {

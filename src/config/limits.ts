@@ -100,7 +100,7 @@ export const REQUEST_LIMITS = {
     1_000_000,
   ),
   /** Units of work (`src/base/work.ts`) that one request or item of a batch may need; beyond it the answer is 422. */
-  maxWork: integer('MAX_WORK', 250_000, 1000, 1e9),
+  maxWork: integer('MAX_WORK', 200_000, 1000, 1e9),
   /** The same limit in the small lane. A request that needs more is computed in the large lane. */
   maxSmallWork: constant(20_000),
   /** Size of each compute thread's cache of prepared geometries. */

@@ -1,6 +1,6 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
-import { countWork, type Work } from '../base/work.ts'
-import type { ComputeContext } from '../compute/run.ts'
+import { countWork, spendWork, type Work } from '../base/work.ts'
+import { type ComputeContext, WORK_PER_VERTEX } from '../compute/run.ts'
 import { checkGeodesicEdges, checkInterior, kernelPoleResolver } from '../compute/validity.ts'
 import { canonicalBytes } from '../crypto/canonical.ts'
 import { loadEd25519 } from '../crypto/ed25519.ts'
@@ -49,17 +49,28 @@ export async function createVerifyEngine(
       ...(config.didKeys && { didKeys: config.didKeys }),
     },
     config,
-    distanceMeters: (a, b) => distanceMeters(kernel, a, b),
+    distanceMeters(a, b) {
+      spendWork((vertexCount(a) + vertexCount(b)) * WORK_PER_OPERAND_VERTEX)
+      return distanceMeters(kernel, a, b)
+    },
     toPoint: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
     readLocation({ location, locationType }, path) {
       const geometry = typeof location === 'string' ? readLocationText(locationType, location, path, limits) : location
       const flat = readGeometry(geometry, path, limits)
+      spendWork(vertexCount(flat) * WORK_PER_VERTEX)
       // Distances to the location are measured, so it must be valid for geodesic work.
       checkInterior(flat, path, kernel, true)
       checkGeodesicEdges(flat, path, kernelPoleResolver(kernel), 'verification')
       return flat
     },
   }
+}
+
+/** Units of work for each vertex of a geometry that is prepared for one distance: every stamp is measured against every other. */
+const WORK_PER_OPERAND_VERTEX = 1 / 16
+
+function vertexCount({ vertices }: ReadStamp['geometry']): number {
+  return vertices.length / 2
 }
 
 /** Returns the same engine, whose measures and signatures add their work to that of one request. */
@@ -177,7 +188,7 @@ function findNotCanonical(value: unknown, path: Path): CanonicalFault | undefine
 
 /** Limits the vertices of all locations together to the limit of one, because every pair of locations is measured. */
 function requireFewVertices(geometries: readonly ReadStamp['geometry'][], { maxVertices }: Limits): void {
-  const count = geometries.reduce((sum, { vertices }) => sum + vertices.length / 2, 0)
+  const count = geometries.reduce((sum, geometry) => sum + vertexCount(geometry), 0)
   if (count <= maxVertices) return
   throw problemAt('invalid-input', ['proof'], `its locations have ${count} vertices in total, limit ${maxVertices}`, {
     code: 'too-many-vertices',

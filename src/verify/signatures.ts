@@ -150,7 +150,7 @@ function verifyEd25519(
   const signature = bytesFromHex(value)
   if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
   for (const { form, bytes } of messages) {
-    spendOnEd25519()
+    spendOnEd25519(bytes)
     if (!ed25519.verify(bytes, signature, publicKey)) continue
     const hex = bytesToHex(publicKey)
     return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: form, key: `ed25519:${hex}` }

@@ -1,6 +1,6 @@
 import { decodeVerify, encodeVerify, VERIFY_FIELDS } from '../attest/data.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
-import { Work, WorkLimitError } from '../base/work.ts'
+import { countWork, spendWork, Work, WorkLimitError } from '../base/work.ts'
 import { tooComplexProblem } from '../compute/run.ts'
 import type { CredibilityVector, StampResult, VerifyOptions } from '../types/generated.ts'
 import { parseJsonObject } from '../validation/json-body.ts'
@@ -113,6 +113,9 @@ const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 type Limits = ComputeWorkerData['limits']
 
+/** Bytes of a body that are parsed, checked, written in canonical form and hashed in one unit of work. */
+const BYTES_PER_UNIT = 32
+
 /**
  * Runs one request about evidence, from its bytes to the text of its response.
  *
@@ -121,8 +124,10 @@ type Limits = ComputeWorkerData['limits']
  */
 export async function runVerifyTask(task: VerifyTask, engine: VerifyRunner, limits: Limits): Promise<VerifyResult> {
   try {
+    const work = new Work(limits.maxWork)
+    countWork(work, () => spendWork(Math.floor(task.body.byteLength / BYTES_PER_UNIT)))
     const body = parseJsonObject(task.body, limits.maxJsonDepth)
-    const counting = countingRunner(engine, new Work(limits.maxWork))
+    const counting = countingRunner(engine, work)
     return await HANDLERS[task.kind](body, task.nowSeconds, counting, limits)
   } catch (error) {
     if (error instanceof ProblemError) return { ok: false, problem: error.data }

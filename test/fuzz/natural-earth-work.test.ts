@@ -10,7 +10,7 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 import type { OperationName } from '../../src/wire/values.ts'
 import { asLines } from '../costly-shapes.ts'
 
-const MAX_WORK = 250_000
+const MAX_WORK = 200_000
 const MAX_VERTICES = 50_000
 const limits = { maxVertices: MAX_VERTICES, maxParts: 10_000, maxWork: 1e9 }
 const kernel = loadKernel()

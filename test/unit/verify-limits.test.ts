@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { claimOf, NOW, stampOf, unsignedStamp } from '../evidence.ts'
+import { account, claimOf, NOW, proofOf, stampOf, unsignedStamp } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 const signature = stampOf('mock')['signatures'][0]
@@ -28,6 +28,38 @@ it.each([
   expect(!result.ok && result.problem).toMatchObject({ type: 'validation', invalidParts: [{ code: 'evidence-limit' }] })
   expect(!result.ok && result.problem.invalidParts).toHaveLength(1)
   expect(verifier.cryptoCalls()).toBe(0)
+})
+
+// Recovering takes longest of what a signature costs: up to six times for a wrong one, for each form of the message and each digest.
+it('rejects 64 stamps of 16 wrong signatures as soon as they needed as much work as a request may', async () => {
+  const verifier = await createVerifier()
+  const signer = { scheme: 'device-pubkey', value: `0x${Buffer.from(account(2).publicKey).toString('hex')}` }
+  const stamp = {
+    ...unsignedStamp('mock', { note: { b: 1, a: 1, 9: 1 } }),
+    signatures: Array(16).fill({ ...signature, signer }),
+  }
+  const body = Buffer.from(JSON.stringify({ proof: proofOf(Array(64).fill(stamp)) }))
+  const result = await verifier.ask({ kind: 'proof', body, nowSeconds: NOW })
+  expect(!result.ok && result.problem.type).toBe('too-complex')
+  expect(verifier.cryptoCalls()).toBeLessThan(2000)
+})
+
+// The locations of a proof are measured against each other, each time from their vertices.
+it('counts the vertices of locations for every pair of stamps', async () => {
+  const verifier = await createVerifier()
+  const ask = (count: number) => {
+    const coordinates = Array.from({ length: 700 }, (_, i) => [i / 1000, i % 2])
+    const location = { type: 'LineString', coordinates }
+    const stamp = stampOf('mock', { locationType: 'geojson-linestring', location })
+    return verifier.ask({
+      kind: 'proof',
+      body: Buffer.from(JSON.stringify({ proof: proofOf(Array(count).fill(stamp)) })),
+      nowSeconds: NOW,
+    })
+  }
+  expect(await ask(8)).toMatchObject({ ok: true })
+  const result = await ask(64)
+  expect(!result.ok && result.problem.type).toBe('too-complex')
 })
 
 function toBody(stamp: unknown): Buffer {

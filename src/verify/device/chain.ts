@@ -1,5 +1,5 @@
-import { type KeyObject, timingSafeEqual, X509Certificate } from 'node:crypto'
-import { spendOnReading, spendOnVerification } from '../signature-work.ts'
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import { spendOnCertificate, spendOnVerification } from '../signature-work.ts'
 import {
   BIT_STRING,
   type DerElement,
@@ -196,7 +196,7 @@ export function verifyChain(ders: readonly Uint8Array[], policy: ChainPolicy): C
   const certificates: Certificate[] = []
   for (const [at, der] of ders.entries()) {
     try {
-      spendOnReading()
+      spendOnCertificate()
       certificates.push(readCertificate(der))
     } catch (error) {
       if (error instanceof CertificateError) return fail('malformed', at, error.message)
@@ -250,12 +250,7 @@ function rootFault({ x509, publicKey }: Certificate, { anchors }: ChainPolicy): 
 }
 
 function isAnchor(key: KeyObject, anchors: readonly KeyObject[]): boolean {
-  const bytes = exportSpki(key)
-  return anchors.map(exportSpki).some((other) => other.length === bytes.length && timingSafeEqual(other, bytes))
-}
-
-function exportSpki(key: KeyObject): Buffer {
-  return key.export({ type: 'spki', format: 'der' })
+  return anchors.some((anchor) => key.equals(anchor))
 }
 
 function fail(fault: ChainFault, at: number, reason: string): ChainVerdict {

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { findWeakness } from '../device/trust.ts'
-import { spendOnReading } from '../signature-work.ts'
+import { spendOnKey } from '../signature-work.ts'
 import { OpenPgpError, readInteger } from './packets.ts'
 
 /** Public-key algorithms, as OpenPGP numbers them. */
@@ -41,8 +41,8 @@ export function readPublicKey(body: Buffer): PublicKey | undefined {
   const material = body.subarray(6)
   const jwk = readJwk(algorithm, material)
   if (jwk === undefined) return undefined
-  spendOnReading()
   const key = createKey(jwk)
+  spendOnKey(key)
   const weakness = findWeakness(key)
   if (weakness !== undefined) throw new OpenPgpError(weakness)
   const hashed = Buffer.concat([Buffer.of(0x99, body.length >> 8, body.length & 0xff), body])

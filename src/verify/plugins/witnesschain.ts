@@ -229,7 +229,7 @@ function readAnchors({ signals, crypto, config }: PluginContext, checks: CheckCo
     const [raw, signature, publicKey] = ['raw', 'signature', 'pubkey'].map((name) =>
       decodeBytes(readText(anchor, name)),
     )
-    spendOnEd25519()
+    spendOnEd25519(raw ?? NO_BYTES)
     const isSigned = raw !== undefined && crypto.ed25519.verify(raw, signature ?? NO_BYTES, publicKey ?? NO_BYTES)
     const signedMembers = raw === undefined ? undefined : parseObject(raw.toString('utf8'))
     const isSameMeasurement =

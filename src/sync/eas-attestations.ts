@@ -76,9 +76,9 @@ export function attestationCall(easAddress: Hex, uid: Hex): RpcCall {
 }
 
 /** Attestations per JSON-RPC batch, which has one call for each. Providers limit the size of a batch. */
-const CALLS_PER_BATCH = 200
+export const CALLS_PER_BATCH = 200
 /** Attestations per call of Multicall3. Providers limit the gas of a call. */
-const CALLS_PER_AGGREGATE = 100
+export const CALLS_PER_AGGREGATE = 100
 /** Two batches at once, so that the endpoint works on one while we read the other. */
 const BATCHES_AT_ONCE = 2
 
@@ -124,21 +124,35 @@ export class AttestationReader {
   /**
    * Reads attestations at the latest block. The fields that a UID covers never change, so the block does not matter.
    *
-   * @returns one result for each UID, in the same order
+   * @param convert is called with each attestation as soon as it is read, while the endpoint works on the next ones
+   * @returns what `convert` returns for each UID, in the same order
    * @throws {RpcError} when the endpoint does not respond
    */
-  async read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]> {
-    const attestations: ReadAttestation[] = []
+  async read<T = ReadAttestation>(
+    rpc: RpcClient,
+    uids: readonly Hex[],
+    convert: (read: ReadAttestation) => T = (read) => read as T,
+  ): Promise<T[]> {
     this.#bumps.clear()
     const useMulticall = uids.length > 8 && (await this.#supportsMulticall(rpc))
     const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
-    for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
-      const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
-        this.#readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
-      )
-      attestations.push(...(await Promise.all(batches)).flat())
+    const batches: T[][] = []
+    let next = 0
+    const readBatches = async () => {
+      while (next < uids.length) {
+        const start = next
+        next += size
+        try {
+          const reads = await this.#readBatch(rpc, uids.slice(start, start + size), useMulticall)
+          batches[start / size] = reads.map(convert)
+        } catch (error) {
+          next = uids.length // the other request is the last one
+          throw error
+        }
+      }
     }
-    return attestations
+    await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, readBatches))
+    return batches.flat()
   }
 
   /** Tells whether an endpoint's chain has Multicall3. */

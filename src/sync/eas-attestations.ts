@@ -41,7 +41,7 @@ export function encodeAggregate(target: Hex, calls: readonly string[]): Hex {
  * @throws {RpcError} when the response has another form
  */
 export function decodeAggregate(response: unknown, count: number): string[] {
-  const digits = typeof response === 'string' && /^0x[0-9a-fA-F]*$/.test(response) ? response.slice(2) : ''
+  const digits = typeof response === 'string' ? (readDigits(response) ?? '') : ''
   /** Reads the number at a byte offset. */
   const readNumber = (byte: number): number => {
     const text = digits.slice(2 * byte, 2 * byte + WORD_DIGITS)
@@ -59,6 +59,12 @@ export function decodeAggregate(response: unknown, count: number): string[] {
     if (end > digits.length) throw new RpcError('aggregate3: the response is truncated')
     return readNumber(item) === 1 ? `0x${digits.slice(2 * (bytes + 32), end)}` : '0x'
   })
+}
+
+/** Returns hex without 0x in lower case; undefined for anything else. Nodes write lower case, which needs no copy. */
+function readDigits(text: string): string | undefined {
+  if (/^0x[0-9a-f]*$/.test(text)) return text.slice(2)
+  return /^0x[0-9a-f]*$/i.test(text) ? text.slice(2).toLowerCase() : undefined
 }
 
 const padWord = (digits: string) => digits.padStart(WORD_DIGITS, '0')
@@ -258,8 +264,8 @@ const STRUCT_OFFSET = `${'0'.repeat(62)}20`
  * @returns undefined when the response is not such a structure
  */
 export function decodeAttestation(response: string): EasAttestation | undefined {
-  if (!/^0x[0-9a-fA-F]*$/.test(response)) return undefined
-  const digits = response.slice(2).toLowerCase()
+  const digits = readDigits(response)
+  if (digits === undefined) return undefined
   const word = (index: number) => digits.slice((index + 1) * WORD_DIGITS, (index + 2) * WORD_DIGITS)
   const shortWord = (index: number, length: number) => {
     const text = word(index)

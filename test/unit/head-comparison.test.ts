@@ -83,7 +83,7 @@ describe('the comparison of the newest blocks with another endpoint', () => {
     expect(await poll()).toBe(3)
     expect(store.dump()).toBe(await cleanDump(chain))
     expect(suspended).toEqual([1])
-    expect(problems).toEqual(['3 logs of blocks 13 to 21 had been omitted by an endpoint and are stored now'])
+    expect(problems).toEqual(['3 logs of blocks 14 to 21 had been omitted by an endpoint and are stored now'])
   })
 
   it('finds an omitted revocation', async () => {

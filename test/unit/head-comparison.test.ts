@@ -2,35 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
-import type { RpcCall, RpcClient, RpcResult } from '../../src/sync/rpc.ts'
+import type { RpcClient } from '../../src/sync/rpc.ts'
 import { RpcList } from '../../src/sync/rpc-list.ts'
 import { createChainTasks } from '../../src/sync/sync-records.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
-import { MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
+import { type Change, countingEndpoint, MODEL_CHAIN, MODEL_SCHEMA, ModelChain } from '../model-chain.ts'
 
 let keccak: Keccak
 beforeAll(async () => {
   keccak = await createKeccak()
 })
-
-type Change = (call: RpcCall, result: RpcResult) => RpcResult
-
-/** An endpoint that responds as the chain does, unless `change` changes a result. Counts its messages. */
-function createEndpoint(chain: ModelChain, change: Change = (_, result) => result) {
-  const truth = modelEndpoint(chain, Math.random, () => NO_FAULTS)
-  const requestAll = async (calls: readonly RpcCall[]) => {
-    endpoint.messages++
-    const results = await truth.requestAll(calls)
-    return results.map((result, index) => change(calls[index]!, result))
-  }
-  const request = async (method: string, params: readonly unknown[]) => {
-    const [result] = await requestAll([{ method, params }])
-    if (!result!.ok) throw result!.error
-    return result!.value
-  }
-  const endpoint = { requestAll, request, messages: 0 }
-  return endpoint
-}
 
 const dropsLogs: Change = ({ method }, result) => (method === 'eth_getLogs' ? { ok: true, value: [] } : result)
 
@@ -63,7 +44,7 @@ function open(clients: readonly RpcClient[], store = createMemorySyncStore()) {
 }
 
 async function cleanDump(chain: ModelChain): Promise<string> {
-  const { poll, store } = open([createEndpoint(chain)])
+  const { poll, store } = open([countingEndpoint(chain)])
   await poll()
   return store.dump()
 }
@@ -77,7 +58,7 @@ function createChain(): ModelChain {
 describe('the comparison of the newest blocks with another endpoint', () => {
   it('stores what one endpoint omits at the same poll, and suspends it', async () => {
     const chain = createChain()
-    const { poll, store, problems, suspended } = open([createEndpoint(chain, dropsLogs), createEndpoint(chain)])
+    const { poll, store, problems, suspended } = open([countingEndpoint(chain, dropsLogs), countingEndpoint(chain)])
     expect(await poll()).toBe(0)
     chain.mine(3, 0)
     expect(await poll()).toBe(3)
@@ -91,7 +72,7 @@ describe('the comparison of the newest blocks with another endpoint', () => {
     chain.mine(4, 0)
     const omits: Change = ({ method }, result) =>
       method === 'eth_getLogs' && chain.head.number === 22 ? { ok: true, value: [] } : result
-    const { poll, store } = open([createEndpoint(chain, omits), createEndpoint(chain)])
+    const { poll, store } = open([countingEndpoint(chain, omits), countingEndpoint(chain)])
     expect(await poll()).toBe(0)
     chain.mine(0, 2)
     expect(await poll()).toBe(2)
@@ -114,7 +95,7 @@ describe('the comparison of the newest blocks with another endpoint', () => {
       const isLog = call.method === 'eth_getLogs' && result.ok && behind > 0
       return isLog ? { ok: true, value: [] } : lags(call, result)
     }
-    const { poll, store } = open([createEndpoint(chain, dropsLogs), createEndpoint(chain, lagsInLogs)])
+    const { poll, store } = open([countingEndpoint(chain, dropsLogs), countingEndpoint(chain, lagsInLogs)])
     await poll()
     chain.mine(2, 0)
     behind = 1
@@ -126,8 +107,8 @@ describe('the comparison of the newest blocks with another endpoint', () => {
 
   it('costs an honest endpoint one message at each poll, and two honest ones suspend nobody', async () => {
     const chain = createChain()
-    const other = createEndpoint(chain)
-    const { poll, store, suspended } = open([createEndpoint(chain), other])
+    const other = countingEndpoint(chain)
+    const { poll, store, suspended } = open([countingEndpoint(chain), other])
     await poll()
     const before = other.messages
     for (let round = 0; round < 10; round++) {
@@ -153,7 +134,7 @@ describe('the comparison of the newest blocks with another endpoint', () => {
       const value = { number: `0x${frozenAt.toString(16)}`, hash, parentHash, timestamp: `0x${time.toString(16)}` }
       return { ok: true, value }
     }
-    const { poll, store, suspended } = open([createEndpoint(chain, freezes), createEndpoint(chain)])
+    const { poll, store, suspended } = open([countingEndpoint(chain, freezes), countingEndpoint(chain)])
     await poll()
     frozenAt = chain.head.number
     chain.mine(1, 0)
@@ -171,9 +152,9 @@ describe('the comparison of the newest blocks with another endpoint', () => {
   it('asks each of the other endpoints in turn, so that one honest endpoint is enough', async () => {
     const chain = createChain()
     const { poll, store, suspended } = open([
-      createEndpoint(chain, dropsLogs),
-      createEndpoint(chain, dropsLogs),
-      createEndpoint(chain),
+      countingEndpoint(chain, dropsLogs),
+      countingEndpoint(chain, dropsLogs),
+      countingEndpoint(chain),
     ])
     await poll() // asks the second endpoint
     chain.mine(1, 0)
@@ -205,7 +186,7 @@ describe('the comparison of the newest blocks with another endpoint', () => {
       }
       return { ok: true, value: [...(result.value as unknown[]), log] }
     }
-    const { poll, store, suspended } = open([createEndpoint(chain), createEndpoint(chain, invents)])
+    const { poll, store, suspended } = open([countingEndpoint(chain), countingEndpoint(chain, invents)])
     chain.mine(1, 0)
     expect(await poll()).toBe(0)
     expect(suspended).toEqual([2])

@@ -27,7 +27,7 @@ import { type LocalChain, skipReason, startLocalChain } from '../test/onchain/an
 import { ENGINES, makeStore } from './store-engines.ts'
 import { type Mark, printCells, printHeader, significant } from './tables.ts'
 
-const RECORDS = Number(process.env['BENCH_SYNC_RECORDS'] ?? 10_000)
+const RECORDS = Number(process.env['BENCH_SYNC_RECORDS'] ?? 5000)
 const ROUNDS = Number(process.env['BENCH_SYNC_ROUNDS'] ?? 3)
 const PER_TRANSACTION = 20
 const GOAL = 2500

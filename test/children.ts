@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { afterAll } from 'vitest'
 import { eventually } from './eventually.ts'
 
 const running = new Set<ChildProcess>()
@@ -16,11 +15,15 @@ export function endsWithFile<T extends ChildProcess>(child: T): T {
   return child
 }
 
-afterAll(async () => {
-  for (const child of running) child.kill('SIGTERM')
-  await eventually(() => {
-    if (running.size > 0) throw new Error(`${running.size} processes did not end`)
-  }).catch(() => {
-    for (const child of running) child.kill('SIGKILL')
+// The benchmarks start chains with this file too, outside Vitest, and stop them themselves.
+if (process.env['VITEST'] !== undefined) {
+  const { afterAll } = await import('vitest')
+  afterAll(async () => {
+    for (const child of running) child.kill('SIGTERM')
+    await eventually(() => {
+      if (running.size > 0) throw new Error(`${running.size} processes did not end`)
+    }).catch(() => {
+      for (const child of running) child.kill('SIGKILL')
+    })
   })
-})
+}

@@ -109,6 +109,7 @@ export class Audit {
   }
 }
 
-function logKey({ kind, uid, blockNumber }: StoredLog): string {
+/** Names a log by what the store knows of it. */
+export function logKey({ kind, uid, blockNumber }: StoredLog): string {
   return `${kind} ${uid} ${blockNumber}`
 }

@@ -17,6 +17,7 @@ import { ChainReader } from './chain-reader.ts'
 import { ChainSync, type SyncLimits } from './chain-sync.ts'
 import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
+import { HeadComparison } from './head-comparison.ts'
 import { HttpRpc } from './rpc.ts'
 import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
@@ -191,8 +192,10 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
     onProblem,
   })
   const parts = { chainId, startBlock, rpcs, reader, attestations, gatherer, position, store, onProblem }
+  const comparison = new HeadComparison({ ...parts, limits })
   return {
-    sync: new ChainSync({ ...parts, nowSeconds, limits }),
+    sync: new ChainSync({ ...parts, comparison, nowSeconds, limits }),
+    comparison,
     audit: new Audit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks }),
     sweep: new Sweep(parts),
   }

@@ -217,7 +217,7 @@ async function createServices(
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
-    graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
+    graphql: config.graphql && config.records ? await startGraphql({ config, records, now }) : undefined,
     feeds: new Feeds({ config, chains: chainIdsByName(chains), ask: askRecords, now }),
     sync: new SyncApi({ config, chains, chainClient, ask: askRecords, now }),
     ogc: createOgcService({ chains, ask: askRecords, version: build.version, now }),

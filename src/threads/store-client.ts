@@ -152,6 +152,8 @@ export class StoreClient {
   readonly #limits: Config['limits']
   readonly #engine: StoreEngine
   readonly #maxRunning: number
+  /** One place is left to the others: a call of theirs waits for one long call of this client, not for two. */
+  readonly #maxRunningPerClient: number
   readonly #queue: FairQueue<QueuedCall>
   /** Calls in the thread, oldest first. A call whose caller stopped waiting stays until it is answered. */
   readonly #running = new Set<QueuedCall>()
@@ -181,6 +183,7 @@ export class StoreClient {
     this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
     // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
+    this.#maxRunningPerClient = Math.max(1, this.#maxRunning - 1)
     this.#queue = new FairQueue(limits.maxStoreQueue)
     this.#tracker = new StoreStateTracker(this.#closedState('it is opening', 'opening'), limits.maxStoreQueue)
     this.#thread = new ThreadHost<StoreRequest, StoreReply>({
@@ -284,8 +287,9 @@ export class StoreClient {
   }
 
   #send(): void {
-    while (this.state.isOpen && this.#running.size < this.#maxRunning && this.#queue.size > 0) {
-      const call = this.#queue.shift()!
+    while (this.state.isOpen && this.#running.size < this.#maxRunning) {
+      const call = this.#queue.shift((client) => this.#countRunning(client) < this.#maxRunningPerClient)
+      if (call === undefined) return
       if (call.caller.aborted === true) {
         rejectAll([call], DISCONNECTED)
         continue
@@ -293,6 +297,12 @@ export class StoreClient {
       void this.#run(call)
       if (this.#running.size === 1) this.#watch()
     }
+  }
+
+  #countRunning(client: QueueClient): number {
+    let count = 0
+    for (const { caller } of this.#running) if (caller.client === client) count++
+    return count
   }
 
   async #run(call: QueuedCall): Promise<void> {

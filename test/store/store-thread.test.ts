@@ -168,6 +168,19 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
     if (small !== client) await small.close()
   })
 
+  it.runIf(engine === 'embedded')(
+    'runs a call of another client after one of a client with many, not after two',
+    async () => {
+      const order: string[] = []
+      const ask = async (name: string) => {
+        await client.ask('page', { limit: 1000, offset: 0 }, soon(), { client: name })
+        order.push(name)
+      }
+      await Promise.all(['busy', 'busy', 'busy', 'other'].map(ask))
+      expect(order).toEqual(['busy', 'other', 'busy', 'busy'])
+    },
+  )
+
   /** Creates a client with a queue of four. On the embedded engine it needs another folder, because the first one is in use. */
   async function makeSmall(files: StoreFiles, engine: string): Promise<StoreClient> {
     const environment = { MAX_STORE_QUEUE: '4' }

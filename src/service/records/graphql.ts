@@ -19,7 +19,7 @@ import { ProblemError } from '../../base/problem.ts'
 import type { Config, Limits } from '../../config/config.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../../validation/graphql-request.ts'
 import { Gate } from '../gate.ts'
-import { chargeTime, type RequestContext } from '../request.ts'
+import { chargeTime, type RequestContext, rejectExpired } from '../request.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
 import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'
 import { pageTooLarge } from './store-access.ts'
@@ -117,7 +117,11 @@ function queryError(field: FieldNode, reason: string): GraphQLError {
 export interface GraphqlServiceParts {
   readonly config: Config
   readonly records: RecordService
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
+
+type GraphqlRequest = ReturnType<typeof readGraphqlBody>
 
 /** A faulty query gets at most this many errors. */
 const MAX_ERRORS = 5
@@ -131,15 +135,23 @@ const MAX_PAGE_UNITS = 1_048_576
  * Makes the GraphQL service. A query is parsed within a limit of tokens and validated. Its depth and cost are checked before
  * execution, so a query that is too large is rejected and never started.
  */
-export function createGraphqlService({ config, records }: GraphqlServiceParts): GraphqlService {
+export function createGraphqlService({ config, records, now }: GraphqlServiceParts): GraphqlService {
   const { limits } = config
+  // This thread does most of the work of a query. If all queries of a client ran at once, their parts would become ready together,
+  // and other requests would wait for all of them.
+  const queries = new Gate(Number.POSITIVE_INFINITY, 1)
   const schema = buildSchema(GRAPHQL_SCHEMA)
   const rules = config.graphqlIntrospection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
 
-  async function respond(
-    request: ReturnType<typeof readGraphqlBody>,
-    context: RequestContext,
-  ): Promise<GraphqlResponse> {
+  /** Runs the queries of one client one after another. */
+  function respondInTurn(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
+    return queries.run(context.client, () => {
+      rejectExpired(context, now())
+      return respond(request, context)
+    })
+  }
+
+  async function respond(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
     const { query, variables, operationName } = request
     let document: DocumentNode
     try {
@@ -177,8 +189,9 @@ export function createGraphqlService({ config, records }: GraphqlServiceParts): 
 
   return {
     schemaText: GRAPHQL_SCHEMA,
-    query: async (search, context) => respond(readGraphqlSearch(search), context),
-    post: async (body, context) => respond(readGraphqlBody(body, limits.maxGraphqlBytes, limits.maxJsonDepth), context),
+    query: async (search, context) => respondInTurn(readGraphqlSearch(search), context),
+    post: async (body, context) =>
+      respondInTurn(readGraphqlBody(body, limits.maxGraphqlBytes, limits.maxJsonDepth), context),
   }
 }
 

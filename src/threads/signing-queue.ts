@@ -18,7 +18,8 @@ import {
  * requests arrive than can be answered, and a long queue would only delay those that are.
  */
 const MAX_AHEAD = 1024
-const MAX_AHEAD_OVERLOADED = 16
+const MAX_AHEAD_OVERLOADED = Number(process.env['X_ROOM'] ?? 16)
+const MAX_SINGLES_OVERLOADED = Number(process.env['X_SINGLES'] ?? 1000)
 /** The overload is over when no request was refused for this long. */
 const OVERLOAD_MS = 1000
 /**
@@ -59,6 +60,15 @@ export class WaitingRoom {
     this.#free = free
     this.#nowMs = nowMs
     this.#queue = new FairQueue(maxWaiting)
+  }
+
+  /** False if `isFullFor` is false for every client. Costs almost nothing. */
+  get isCrowded(): boolean {
+    return this.#queue.size >= MAX_AHEAD_OVERLOADED
+  }
+
+  get isOverloaded(): boolean {
+    return this.#nowMs() < this.#overloadedUntilMs
   }
 
   /** Returns true if a new request of this client would have to wait for too many others. It must then be refused. */
@@ -154,7 +164,10 @@ export class SigningQueue {
 
   constructor(options: SigningQueueOptions) {
     this.#options = options
-    this.room = new WaitingRoom(options.maxQueueSize, () => MAX_QUEUED_AHEAD - this.#queue.length)
+    this.room = new WaitingRoom(options.maxQueueSize, () => {
+      const free = MAX_QUEUED_AHEAD - this.#queue.length
+      return this.room.isOverloaded ? Math.min(free, MAX_SINGLES_OVERLOADED - this.#pending.size) : free
+    })
   }
 
   /** @param isBulk true for an item of a batch; single requests overtake it */
@@ -208,8 +221,8 @@ export class SigningQueue {
       else this.#findBlock(id)?.reject(id, result.problem)
     }
     if (this.#blocks.some(({ open }) => open === 0)) this.#blocks = this.#blocks.filter(({ open }) => open > 0)
-    if (!isBatchEnd) return
-    this.#messagesOut--
+    if (isBatchEnd) this.#messagesOut--
+    this.room.release()
     this.#planFlush()
   }
 

@@ -63,7 +63,7 @@ function streams() {
   } as unknown as HttpHandler
   const open = (owner: string) => {
     const head = { bodyBytes: undefined } as RequestHead
-    const exchange = new SilentExchange(inFlight, handler, { method: 'POST', path: '/', query: '', head })
+    const exchange = new SilentExchange(inFlight, handler, { method: 'POST', path: '/', query: '', head, peer: new Uint8Array(4), startedMs: 0 })
     exchange.streamBody(owner, { take() {}, end() {} })
     return exchange
   }

@@ -56,8 +56,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   }
 
   get tier(): Tier {
-    if (typeof this.holder === 'object') return this.holder.tier
-    return this.subject === LOCAL_CALLER ? 'internal' : 'public'
+    return tierOf(this.holder, this.subject)
   }
 
   get limit(): number {
@@ -96,8 +95,19 @@ export class RequestState implements ResponseContext, RouteRequest {
   }
 
   get errorTypeBase(): string {
-    return this.#config.errorTypeBase ?? `${this.baseUrl}/errors`
+    return errorTypeBase(this.#config, this.exchange.head)
   }
+}
+
+/** Returns the tier of a caller, by the holder of its key and the subject of its rate limit. */
+export function tierOf(holder: KeyHolder | 'invalid' | undefined, subject: Subject): Tier {
+  if (typeof holder === 'object') return holder.tier
+  return subject === LOCAL_CALLER ? 'internal' : 'public'
+}
+
+/** Returns the prefix of problem type URIs. */
+export function errorTypeBase(config: Config, head: RequestHead | undefined): string {
+  return config.errorTypeBase ?? `${resolveBaseUrl(config, head)}/errors`
 }
 
 /** Returns `PUBLIC_URL`, or a URL with the client's Host if that is safe to use in one, else with the configured address. */

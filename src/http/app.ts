@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
-import type { ApiKey } from '../config/http.ts'
+import type { ApiKey, Tier } from '../config/http.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, type KeyHolder, parseRanges } from './access/caller.ts'
@@ -14,6 +14,7 @@ import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
 import { createRequestIds, errorTypeBase, isRequestId, LOCAL_CALLER, RequestState, tierOf } from './access/request-state.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
+import { type RefusalFacts, Refusals } from './routes/refusals.ts'
 import {
   contentResponse,
   isFieldValue,
@@ -88,6 +89,7 @@ class RequestHandler implements HttpHandler {
   readonly #countRequest: ReturnType<typeof createRequestMetrics>
   readonly #rejected: Counter
   readonly #streamParts: StreamRequestParts
+  readonly #refusals = new Refusals()
   readonly #nextRequestId = createRequestIds()
   readonly #notFoundPage = createNotFoundPage()
 
@@ -133,25 +135,27 @@ class RequestHandler implements HttpHandler {
     if (problem === undefined) return undefined
     const nowMs = this.#now()
     const tier = tierOf(holder, subject)
-    const limit = this.#config.requestsPerHour[tier]
-    const rate = rateStatus(this.#limiter.peek(subject, nowMs), limit, nowMs)
-    const budget = this.#budgets[tier]
     const requestId = this.#findRequestId(head)
-    const response = problemResponse(
-      {
-        requestId,
-        rate,
-        policies: budget.policies,
-        remaining: remainingField(rate, budget, this.#costs.peek(subject, nowMs), nowMs),
-        nowMs,
-        path,
-        errorTypeBase: errorTypeBase(this.#config, head),
-      },
+    const facts = {
+      subject,
       problem,
-    )
+      window: this.#limiter.peek(subject, nowMs),
+      costs: this.#costs.peek(subject, nowMs),
+      seconds: Math.floor(nowMs / 1000),
+      path,
+      errorTypeBase: errorTypeBase(this.#config, head),
+    }
+    const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, nowMs))
     const durationMs = performance.now() - startedMs
     this.#count({ requestId, method, route: route.path, status: response.status, durationMs, tier, subject })
     return response
+  }
+
+  #describeRefusal({ window, costs, path, errorTypeBase }: RefusalFacts, tier: Tier, nowMs: number) {
+    const rate = rateStatus(window, this.#config.requestsPerHour[tier], nowMs)
+    const budget = this.#budgets[tier]
+    const remaining = remainingField(rate, budget, costs, nowMs)
+    return { rate, policies: budget.policies, remaining, nowMs, path, errorTypeBase }
   }
 
   handle(exchange: Exchange): void {

@@ -23,7 +23,7 @@ const LIMITS = {
   },
 }
 
-const OVERLOADED = { status: 503, headers: { pairs: [], firstName: '', remainder: '' }, fields: [], body: '' }
+const OVERLOADED = { status: 503, headers: { pairs: [], firstName: '', remainder: new Uint8Array(0) }, fields: [], body: '' }
 
 /** An exchange on a socket that does nothing. */
 class SilentExchange extends TransportExchange {

@@ -131,17 +131,22 @@ export function isRequestId(text: string | undefined): text is string {
   return true
 }
 
+/** The bytes 0 to 255 in hexadecimal. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /**
  * Returns a generator of request ids. They are unique for 2³² requests of this process, show no order, and cost a fifth of a
  * random UUID.
  */
 export function createRequestIds(): () => string {
-  const prefix = randomBytes(6).toString('hex')
+  const prefix = `${randomBytes(6).toString('hex')}-`
   const mask = randomBytes(4).readUInt32LE()
   let count = 0
   return () => {
     // Multiplying by an odd number permutes the 32-bit integers, so no value repeats.
     count = (count + 1) | 0
-    return `${prefix}-${((Math.imul(count, 0x9e3779b1) ^ mask) >>> 0).toString(36)}`
+    const value = Math.imul(count, 0x9e3779b1) ^ mask
+    // From a table, because `toString` of a number takes longer than all other steps together.
+    return prefix + HEX[value >>> 24]! + HEX[(value >>> 16) & 0xff]! + HEX[(value >>> 8) & 0xff]! + HEX[value & 0xff]!
   }
 }

@@ -15,15 +15,15 @@ export interface HeaderBlock {
   readonly pairs: readonly string[]
   /** Name of the first line. */
   readonly firstName: string
-  /** Value of the first line and all lines after it, as they are sent. */
-  readonly remainder: string
+  /** Value of the first line and all lines after it, as they are sent. Bytes, because a text would be encoded for each response. */
+  readonly remainder: Uint8Array
 }
 
 /** One response as data. */
 export interface ResponseData<Body extends string | Uint8Array = string | Uint8Array> {
   readonly status: number
   readonly headers: HeaderBlock
-  /** Additional header lines of this response: [name, value, name, value, …], without line breaks in them. */
+  /** Additional header lines of this response, at least one: [name, value, name, value, …], without line breaks in them. */
   readonly fields: readonly string[]
   readonly body: Body
   /** True if the connection cannot be reused, e.g. because the end of the request is unknown. */

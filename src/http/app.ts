@@ -8,11 +8,23 @@ import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import { type AddressRange, ApiKeys, addressKey, clientAddress, type KeyHolder, parseRanges } from './access/caller.ts'
 import { CostLimiter, costProblem, createBudgets, remainingField, StreamMeter } from './access/cost-limit.ts'
-import { createAccessLog, createItemMetrics, createRequestMetrics, type FinishedRequest } from './access/finished-request.ts'
+import {
+  createAccessLog,
+  createItemMetrics,
+  createRequestMetrics,
+  type FinishedRequest,
+} from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
-import { createRequestIds, errorTypeBase, isRequestId, LOCAL_CALLER, RequestState, tierOf } from './access/request-state.ts'
+import {
+  createRequestIds,
+  errorTypeBase,
+  isRequestId,
+  LOCAL_CALLER,
+  RequestState,
+  tierOf,
+} from './access/request-state.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import { type RefusalFacts, Refusals } from './routes/refusals.ts'
 import {
@@ -93,7 +105,10 @@ class RequestHandler implements HttpHandler {
   readonly #nextRequestId = createRequestIds()
   readonly #notFoundPage = createNotFoundPage()
 
-  constructor({ config, services, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts, routes: readonly Route[]) {
+  constructor(
+    { config, services, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts,
+    routes: readonly Route[],
+  ) {
     this.#config = config
     this.#services = services
     this.#log = log
@@ -249,7 +264,10 @@ class RequestHandler implements HttpHandler {
   }
 
   /** Finds out who asks. Reads the address only if there is no valid key, because that takes as long as everything else here. */
-  #findCaller(request: ReceivedRequest): { readonly holder: KeyHolder | 'invalid' | undefined; readonly subject: Subject } {
+  #findCaller(request: ReceivedRequest): {
+    readonly holder: KeyHolder | 'invalid' | undefined
+    readonly subject: Subject
+  } {
     const holder = this.#keys.findHolder(request.head)
     return { holder, subject: typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder) }
   }

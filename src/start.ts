@@ -212,6 +212,7 @@ async function createServices(
   const records = new RecordApi({ config, chains, ask: askRecords, now })
   const services: Services = {
     compute: createComputeService(parts),
+    isCrowded: () => signer.isCrowded,
     computeRefusal: createComputeRefusal(parts),
     ...createBatchService(parts),
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),

@@ -3,17 +3,30 @@ import type { Log } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
-import type { ApiKey } from '../config/http.ts'
+import type { ApiKey, Tier } from '../config/http.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
-import { type AddressRange, ApiKeys, addressKey, clientAddress, parseRanges } from './access/caller.ts'
+import { type AddressRange, ApiKeys, addressKey, clientAddress, type KeyHolder, parseRanges } from './access/caller.ts'
 import { CostLimiter, costProblem, createBudgets, remainingField, StreamMeter } from './access/cost-limit.ts'
-import { createAccessLog, createItemMetrics, createRequestMetrics } from './access/finished-request.ts'
+import {
+  createAccessLog,
+  createItemMetrics,
+  createRequestMetrics,
+  type FinishedRequest,
+} from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
-import { createRequestIds, isRequestId, LOCAL_CALLER, RequestState, resolveBaseUrl } from './access/request-state.ts'
+import {
+  createRequestIds,
+  errorTypeBase,
+  isRequestId,
+  LOCAL_CALLER,
+  RequestState,
+  tierOf,
+} from './access/request-state.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
+import { type RefusalFacts, Refusals } from './routes/refusals.ts'
 import {
   contentResponse,
   isFieldValue,
@@ -24,8 +37,8 @@ import {
 import type { Route, RouteResult } from './routes/route.ts'
 import { createRouter, createRoutes, pathParameter } from './routes/routes.ts'
 import { type StreamRequestParts, streamRequest } from './routes/streams.ts'
-import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
-import { framingProblem } from './transport/request-head.ts'
+import type { Exchange, HttpHandler, ReceivedRequest, ResponseData } from './transport/port.ts'
+import { framingProblem, type RequestHead } from './transport/request-head.ts'
 
 /** What the request handler is made of. */
 export interface AppParts {
@@ -74,6 +87,7 @@ export function createApp(parts: AppParts): App {
  */
 class RequestHandler implements HttpHandler {
   readonly #config: Config
+  readonly #services: Services
   readonly #log: Log
   readonly #now: () => number
   readonly #findPath: ReturnType<typeof createRouter>
@@ -87,11 +101,16 @@ class RequestHandler implements HttpHandler {
   readonly #countRequest: ReturnType<typeof createRequestMetrics>
   readonly #rejected: Counter
   readonly #streamParts: StreamRequestParts
+  readonly #refusals = new Refusals()
   readonly #nextRequestId = createRequestIds()
   readonly #notFoundPage = createNotFoundPage()
 
-  constructor({ config, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts, routes: readonly Route[]) {
+  constructor(
+    { config, services, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts,
+    routes: readonly Route[],
+  ) {
     this.#config = config
+    this.#services = services
     this.#log = log
     this.#now = now
     this.#findPath = createRouter(routes)
@@ -119,6 +138,39 @@ class RequestHandler implements HttpHandler {
 
   setStoredKeys(keys: readonly StoredKey[]): void {
     this.#keys.setStored(keys)
+  }
+
+  refuse(request: ReceivedRequest): ResponseData<string> | undefined {
+    if (!this.#services.isCrowded()) return undefined
+    const { method, path, head, startedMs } = request
+    const route = method === 'POST' ? this.#findPath(path)?.POST : undefined
+    if (route?.refusal === undefined || framingProblem(method, head) !== undefined) return undefined
+    const { holder, subject } = this.#findCaller(request)
+    const problem = route.refusal(subject, head.bodyBytes)
+    if (problem === undefined) return undefined
+    const nowMs = this.#now()
+    const tier = tierOf(holder, subject)
+    const requestId = this.#findRequestId(head)
+    const facts = {
+      subject,
+      problem,
+      window: this.#limiter.peek(subject, nowMs),
+      costs: this.#costs.peek(subject, nowMs),
+      seconds: Math.floor(nowMs / 1000),
+      path,
+      errorTypeBase: errorTypeBase(this.#config, head),
+    }
+    const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, nowMs))
+    const durationMs = performance.now() - startedMs
+    this.#count({ requestId, method, route: route.path, status: response.status, durationMs, tier, subject })
+    return response
+  }
+
+  #describeRefusal({ window, costs, path, errorTypeBase }: RefusalFacts, tier: Tier, nowMs: number) {
+    const rate = rateStatus(window, this.#config.requestsPerHour[tier], nowMs)
+    const budget = this.#budgets[tier]
+    const remaining = remainingField(rate, budget, costs, nowMs)
+    return { rate, policies: budget.policies, remaining, nowMs, path, errorTypeBase }
   }
 
   handle(exchange: Exchange): void {
@@ -192,31 +244,42 @@ class RequestHandler implements HttpHandler {
     const config = this.#config
     const nowMs = this.#now()
     const rate = rateStatus(this.#limiter.peek(addressKey(peer), nowMs), config.requestsPerHour.public, nowMs)
-    const errorTypeBase = config.errorTypeBase ?? `${resolveBaseUrl(config, undefined)}/errors`
     const budget = this.#budgets.public
     const remaining = remainingField(rate, budget, this.#costs.peek(addressKey(peer), nowMs), nowMs)
     const limits = { rate, policies: budget.policies, remaining }
-    return unparsableResponse(status, { requestId: this.#nextRequestId(), ...limits, nowMs, path: '/', errorTypeBase })
+    const context = { requestId: this.#nextRequestId(), ...limits, nowMs, path: '/' }
+    return unparsableResponse(status, { ...context, errorTypeBase: errorTypeBase(config, undefined) })
   }
 
-  /** Creates a request's state. Reads the address only if there is no valid key, because that takes as long as everything else here. */
+  /** Creates a request's state. */
   #begin(exchange: Exchange): RequestState {
     const nowMs = this.#now()
     exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs
-    const { head } = exchange
-    const holder = this.#keys.findHolder(head)
-    const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(exchange, holder)
+    const { holder, subject } = this.#findCaller(exchange)
     exchange.client = subject
-    const requestId = isRequestId(head.requestId) ? head.requestId : this.#nextRequestId()
+    const requestId = this.#findRequestId(exchange.head)
     const state = new RequestState(exchange, this.#config, this.#budgets, { requestId, nowMs, holder, subject })
     exchange.state = state
     return state
   }
 
+  /** Finds out who asks. Reads the address only if there is no valid key, because that takes as long as everything else here. */
+  #findCaller(request: ReceivedRequest): {
+    readonly holder: KeyHolder | 'invalid' | undefined
+    readonly subject: Subject
+  } {
+    const holder = this.#keys.findHolder(request.head)
+    return { holder, subject: typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder) }
+  }
+
   /** Returns the subject of a request without a valid key. A wrong key never gets the tier of this machine. */
-  #findSubject(exchange: Exchange, holder: 'invalid' | undefined): Subject {
-    if (holder === undefined && this.#isLocalCaller(exchange)) return LOCAL_CALLER
-    return addressKey(clientAddress(exchange.peer, exchange.head.forwardedFor, this.#trusted))
+  #findSubject(request: ReceivedRequest, holder: 'invalid' | undefined): Subject {
+    if (holder === undefined && this.#isLocalCaller(request)) return LOCAL_CALLER
+    return addressKey(clientAddress(request.peer, request.head.forwardedFor, this.#trusted))
+  }
+
+  #findRequestId({ requestId }: RequestHead): string {
+    return isRequestId(requestId) ? requestId : this.#nextRequestId()
   }
 
   /** Returns the state of a request, which the transport may decline or fail before `handle` has seen it. */
@@ -226,12 +289,14 @@ class RequestHandler implements HttpHandler {
 
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
+    const { exchange } = state
     const problem =
-      route.authorize?.(state.exchange) ??
+      route.authorize?.(exchange) ??
+      route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
       (route.counts ? this.#admit(state) : undefined) ??
       (route.counts || route.isMetered === true ? this.#meter(state, route) : undefined)
     if (problem !== undefined) return problem
-    const { contentEncoding } = state.exchange.head
+    const { contentEncoding } = exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {
       return undefined
     }
@@ -324,11 +389,14 @@ class RequestHandler implements HttpHandler {
     this.#finish(state, response.status)
   }
 
-  /** Counts and logs a finished request. Every request passes here exactly once. */
+  /** Counts and logs a finished request. Every request that was not refused passes here exactly once. */
   #finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
     const durationMs = performance.now() - exchange.startedMs
     const { method } = exchange
-    const request = { requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject }
+    this.#count({ requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject })
+  }
+
+  #count(request: FinishedRequest): void {
     this.#countRequest(request)
     this.#writeAccess(request)
   }

@@ -55,6 +55,8 @@ export interface Services {
     context: RequestContext,
     prefersResultSignature: boolean,
   ): Promise<ServiceResponse>
+  /** False while `computeRefusal` refuses no request. */
+  isCrowded(): boolean
   /** Returns the problem of a compute request that would wait too long; undefined if its body may be read. */
   computeRefusal(client: QueueClient, bodyBytes: number | undefined): ProblemData | undefined
   /**

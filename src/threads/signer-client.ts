@@ -83,6 +83,8 @@ export interface SignerClient {
    * @param payloads as `putPayload` writes them
    */
   signBlock(payloads: PackedBytes): Promise<SignedBlock>
+  /** False while `refusalFor` refuses no request. */
+  readonly isCrowded: boolean
   /** Returns the problem of a request that would wait too long for a slot; undefined if it may wait. Costs almost nothing. */
   refusalFor(client: QueueClient): ProblemData | undefined
   /**
@@ -200,6 +202,10 @@ class SignerThreadClient implements SignerClient {
   async signBlock(payloads: PackedBytes): Promise<SignedBlock> {
     if (this.isReady) return this.#queue.submitBlock(payloads)
     return rejectedBlock(payloads.offsets.length - 1, overloaded(RESTARTING).problem)
+  }
+
+  get isCrowded(): boolean {
+    return this.#queue.room.isCrowded
   }
 
   refusalFor(client: QueueClient): ProblemData | undefined {

@@ -61,6 +61,16 @@ export class WaitingRoom {
     this.#queue = new FairQueue(maxWaiting)
   }
 
+  /** False if `isFullFor` is false for every client. Costs almost nothing. */
+  get isCrowded(): boolean {
+    return this.#queue.size >= Math.min(this.#maxWaiting, MAX_AHEAD_OVERLOADED)
+  }
+
+  /** True while there are refusals, and for a while after them. */
+  get isOverloaded(): boolean {
+    return this.#nowMs() < this.#overloadedUntilMs
+  }
+
   /** Returns true if a new request of this client would have to wait for too many others. It must then be refused. */
   isFullFor(client: QueueClient): boolean {
     const nowMs = this.#nowMs()
@@ -113,6 +123,11 @@ interface SigningQueueOptions {
 const MAX_MESSAGES_OUT = 3
 /** Payloads of single requests that may wait here; while there are more, no further request is computed. */
 const MAX_QUEUED_AHEAD = 64
+/**
+ * Single payloads that may wait here or be at the signer in an overload. Each adds the time of one answer to the wait of all others,
+ * and the main thread has refused most of what arrives in that time: with 160 instead of 24, the slowest answers took three times as long.
+ */
+const MAX_SINGLES_OVERLOADED = 24
 /** Batch payloads in a message without single ones (1 ms of signing), and in a message with some. */
 const MAX_BULK_ONLY = 24
 const MAX_BULK_MIXED = 4
@@ -145,7 +160,8 @@ export class SigningQueue {
   /** Chunks of batches that are not finished, oldest first; each may be queued, partly sent or sent. */
   #blocks: SigningBlock[] = []
   #nextId = 0
-  #messagesOut = 0
+  /** The number of single payloads in each message that the signer has not finished, oldest first. */
+  #messagesOut: number[] = []
   #isFlushPlanned = false
   #sweep: NodeJS.Timeout | undefined
 
@@ -154,7 +170,7 @@ export class SigningQueue {
 
   constructor(options: SigningQueueOptions) {
     this.#options = options
-    this.room = new WaitingRoom(options.maxQueueSize, () => MAX_QUEUED_AHEAD - this.#queue.length)
+    this.room = new WaitingRoom(options.maxQueueSize, () => this.#countFreeSlots())
   }
 
   /** @param isBulk true for an item of a batch; single requests overtake it */
@@ -209,13 +225,14 @@ export class SigningQueue {
     }
     if (this.#blocks.some(({ open }) => open === 0)) this.#blocks = this.#blocks.filter(({ open }) => open > 0)
     if (!isBatchEnd) return
-    this.#messagesOut--
+    this.#messagesOut.shift()
+    this.room.release()
     this.#planFlush()
   }
 
   /** Ends every wait with a problem that the client may retry, after the signer thread died. */
   fail(detail: string): void {
-    this.#messagesOut = 0
+    this.#messagesOut = []
     this.#queue = []
     this.#bulk = []
     const blocks = this.#blocks
@@ -223,6 +240,14 @@ export class SigningQueue {
     for (const block of blocks) block.rejectRemaining(overloaded(detail).problem)
     for (const id of [...this.#pending.keys()]) this.#settle(id, overloaded(detail))
     this.room.release()
+  }
+
+  /** Returns how many more requests may be computed and submitted. */
+  #countFreeSlots(): number {
+    const free = MAX_QUEUED_AHEAD - this.#queue.length
+    if (!this.room.isOverloaded) return free
+    const atSigner = this.#messagesOut.reduce((sum, singles) => sum + singles, 0)
+    return Math.min(free, MAX_SINGLES_OVERLOADED - this.#queue.length - atSigner)
   }
 
   #isFull(): boolean {
@@ -250,7 +275,7 @@ export class SigningQueue {
    * overload, one tick of the event loop may read thousands of requests and take seconds, and the signer would wait for its end.
    */
   #planFlush(): void {
-    if (this.#messagesOut >= MAX_MESSAGES_OUT) return
+    if (this.#messagesOut.length >= MAX_MESSAGES_OUT) return
     if (this.#queue.length >= this.#options.maxBatchSize) this.#flush()
     if (this.#isFlushPlanned || !this.#hasMore) return
     this.#isFlushPlanned = true
@@ -262,14 +287,14 @@ export class SigningQueue {
 
   #flush(): void {
     const { maxBatchSize, send } = this.#options
-    while (this.#hasMore && this.#messagesOut < MAX_MESSAGES_OUT) {
-      this.#messagesOut++
+    while (this.#hasMore && this.#messagesOut.length < MAX_MESSAGES_OUT) {
       const others: (readonly [number, UnpackedPayload])[] = []
       const records = this.#takePending(this.#queue.splice(0, maxBatchSize), others)
       // With single payloads in the message, add only a few of batches, so that the single ones return soon. Never add
       // none, so that a batch progresses under any load.
-      const isBulkOnly = records.ids.length + others.length === 0
-      send({ records, bulk: this.#takeBulk(isBulkOnly ? MAX_BULK_ONLY : MAX_BULK_MIXED, others), others })
+      const singles = records.ids.length + others.length
+      this.#messagesOut.push(singles)
+      send({ records, bulk: this.#takeBulk(singles === 0 ? MAX_BULK_ONLY : MAX_BULK_MIXED, others), others })
     }
     this.room.release()
   }

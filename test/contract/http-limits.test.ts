@@ -78,6 +78,19 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect(await refused.json()).toMatchObject({ detail: problem.detail })
     expect(limits(refused)).toEqual(expectedLimits(100, 100, 0))
     expect((await compute({}, '{"a":1}')).status).toBe(200)
+    const next = await compute({ 'X-Request-Id': 'the-second' })
+    expect(limits(next), 'after a request that counted').toEqual(expectedLimits(100, 99, 0))
+    expect(next.headers.get('x-request-id')).toBe('the-second')
+    expect(await next.json()).toEqual({
+      type: `${server.url}/errors/overloaded`,
+      title: 'Overloaded',
+      status: 503,
+      detail: problem.detail,
+      instance: '/compute/v0/area',
+      requestId: 'the-second',
+    })
+    nowMs += 10_000
+    expect(limits(await compute()), 'ten seconds later').toEqual(expectedLimits(100, 99, 10))
     isOverloaded = false
     expect((await compute()).headers.get('x-ratelimit-remaining')).toBe('98')
   })

@@ -23,7 +23,12 @@ const LIMITS = {
   },
 }
 
-const OVERLOADED = { status: 503, headers: { pairs: [], firstName: '', remainder: '' }, fields: [], body: '' }
+const OVERLOADED = {
+  status: 503,
+  headers: { pairs: [], firstName: '', remainder: new Uint8Array(0) },
+  fields: [],
+  body: '',
+}
 
 /** An exchange on a socket that does nothing. */
 class SilentExchange extends TransportExchange {
@@ -63,7 +68,14 @@ function streams() {
   } as unknown as HttpHandler
   const open = (owner: string) => {
     const head = { bodyBytes: undefined } as RequestHead
-    const exchange = new SilentExchange(inFlight, handler, { method: 'POST', path: '/', query: '', head })
+    const exchange = new SilentExchange(inFlight, handler, {
+      method: 'POST',
+      path: '/',
+      query: '',
+      head,
+      peer: new Uint8Array(4),
+      startedMs: 0,
+    })
     exchange.streamBody(owner, { take() {}, end() {} })
     return exchange
   }

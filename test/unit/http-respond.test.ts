@@ -127,7 +127,7 @@ describe('a page of another origin', () => {
 describe('header lines', () => {
   it('are the same in both forms', () => {
     const { headers } = contentResponse(context, 200, 'json', '{}')
-    const lines = `${headers.firstName}: ${headers.remainder}`.split('\r\n')
+    const lines = `${headers.firstName}: ${Buffer.from(headers.remainder).toString()}`.split('\r\n')
     const pairs = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
     expect(pairs).toEqual(headers.pairs)
   })

@@ -292,6 +292,32 @@ describe('the waiting room', () => {
     expect(sendMany()).toBe(0)
   })
 
+  it('lets few requests in at a time in an overload', async () => {
+    const { queue, messages, answer } = create()
+    const { room } = queue
+    const signed = Array.from({ length: 160 }, () => queue.submit(payload))
+    let admitted = 0
+    while (!room.isFullFor('a')) {
+      room.enter('a')!.then(
+        () => {
+          admitted++
+          signed.push(queue.submit(payload))
+        },
+        () => {},
+      )
+    }
+    for (let at = 0; at < 5; at++) {
+      answer(messages[at]!.records.ids)
+      await tick()
+    }
+    await Promise.all(signed.slice(0, 160))
+    await tick()
+    expect(admitted).toBe(24)
+    answer(messages[5]!.records.ids)
+    await tick()
+    expect(admitted).toBe(24 + messages[5]!.records.ids.length)
+  })
+
   it('admits requests when payloads have gone to the signer', async () => {
     const { queue, messages, answer } = create()
     // Three messages of 32 go to the signer, and 64 payloads wait here.

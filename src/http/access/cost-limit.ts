@@ -98,6 +98,11 @@ export class CostWindow implements CostMeter {
     return resource === 'cpu-ms' ? this.#cpuMs : resource === 'bytes' ? this.#bytes : this.#vertices
   }
 
+  /** The sum of all that was charged, in mixed units: it has changed if anything was charged. */
+  get total(): number {
+    return this.#bytes + this.#vertices + this.#cpuMs
+  }
+
   /** Returns the budget that is used up; undefined while there is some of each. */
   get usedUp(): ResourceBudget | undefined {
     for (const entry of this.budget.limited) if (this.used(entry.resource) >= entry.limit) return entry

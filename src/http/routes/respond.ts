@@ -78,10 +78,11 @@ const PREFLIGHT = [
   ['Access-Control-Max-Age', '86400'],
 ] as const
 
-function headerBlock(lines: readonly (readonly [string, string])[]): HeaderBlock {
+/** @param lines at least one */
+export function headerBlock(lines: readonly (readonly [string, string])[]): HeaderBlock {
   const [[firstName, firstValue]] = lines as readonly [readonly [string, string]]
   const otherLines = lines.slice(1).map(([name, value]) => `\r\n${name}: ${value}`)
-  return { pairs: lines.flat(), firstName, remainder: firstValue + otherLines.join('') }
+  return { pairs: lines.flat(), firstName, remainder: Buffer.from(firstValue + otherLines.join('')) }
 }
 
 function buildHeaderBlocks(

@@ -1,5 +1,6 @@
 /** A route: its path, and how it answers a request. */
 
+import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { BatchContext, SubmissionCaller } from '../../service/request.ts'
 import type { Exchange, ResponseStream } from '../transport/port.ts'
@@ -38,10 +39,10 @@ export interface Route {
   readonly counts: boolean
   /** True if what a request costs is charged to its client although it does not count; the bytes that it sends too. */
   readonly isMetered?: boolean
-  /**
-   * Called before the body is read and the request is counted. Returns a problem if the client may not use this route, or not now.
-   */
+  /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
+  /** Called before the body is read and the request is counted. Returns a problem if the request would wait for too many others. */
+  readonly refusal?: (client: QueueClient, bodyBytes: number | undefined) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
   /** Used instead of `run` by routes that read and write piece by piece. */

@@ -69,7 +69,7 @@ function computeRoutes(services: Services): Route[] {
     const route = countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
       services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
     )
-    return { ...route, authorize: ({ client, head }) => services.computeRefusal(client, head.bodyBytes) }
+    return { ...route, refusal: services.computeRefusal }
   }
 }
 

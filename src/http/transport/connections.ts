@@ -63,6 +63,11 @@ export class UwsConnections {
     this.#shares = new AddressShares(limits, trustedProxies)
   }
 
+  /** True while responses close their connections. */
+  get isCrowded(): boolean {
+    return this.#isCrowded
+  }
+
   /** True if a request that arrives now is answered with 503. */
   get isFull(): boolean {
     return this.#count > this.#limits.maxConnections

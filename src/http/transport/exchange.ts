@@ -4,11 +4,16 @@ import type { ProblemData } from '../../base/problem.ts'
 import { type BodyMemory, type ClientShare, type HeldBody, overloaded, PROGRESS_BYTES } from './body-memory.ts'
 import type { DiscardLimits } from './discard.ts'
 import type { InFlight, OpenExchange } from './in-flight.ts'
-import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
+import type {
+  BodyFlow,
+  BodyReceiver,
+  Exchange,
+  HttpHandler,
+  ReceivedRequest,
+  ResponseData,
+  ResponseStream,
+} from './port.ts'
 import type { RequestHead } from './request-head.ts'
-
-/** What a transport has read when the head of a request is complete. */
-type Received = Pick<Exchange, 'method' | 'path' | 'query' | 'head'>
 
 /**
  * One request from its head to the end of its response, as far as both transports share it: how its body is received, what ends
@@ -56,13 +61,14 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   #bodyEnded: boolean
 
   /** @param onEnd called at the end if the connection then has to close; undefined if it may stay open */
-  constructor(inFlight: InFlight, handler: HttpHandler, { method, path, query, head }: Received, onEnd?: () => void) {
-    this.method = method
-    this.path = path
-    this.query = query
+  constructor(inFlight: InFlight, handler: HttpHandler, received: ReceivedRequest, onEnd?: () => void) {
+    const { head, startedMs } = received
+    this.method = received.method
+    this.path = received.path
+    this.query = received.query
     this.head = head
-    this.startedMs = performance.now()
-    this.lastActivityMs = this.startedMs
+    this.startedMs = startedMs
+    this.lastActivityMs = startedMs
     this.#inFlight = inFlight
     this.#handler = handler
     this.#onEnd = onEnd

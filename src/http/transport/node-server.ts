@@ -7,7 +7,14 @@ import { AddressShares } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
 import { drain, freeChunk, InFlight, LINGER_MS } from './in-flight.ts'
-import { type HttpHandler, type HttpServer, ListenError, type ResponseData, type TransportConfig } from './port.ts'
+import {
+  type HttpHandler,
+  type HttpServer,
+  ListenError,
+  type ReceivedRequest,
+  type ResponseData,
+  type TransportConfig,
+} from './port.ts'
 import { RequestHead, splitTarget } from './request-head.ts'
 
 /** Close to the limit of uWebSockets.js, which is about 4 KB and not exact. */
@@ -89,7 +96,8 @@ export class NodeServer implements HttpServer {
       message.resume()
       return
     }
-    new NodeExchange(this.#inFlight, this.#handler, message, response, connection, expectsContinue).run(false)
+    const received = readRequest(message, connection.peer)
+    new NodeExchange(this.#inFlight, this.#handler, received, message, response, connection, expectsContinue).run(false)
   }
 
   #findConnection(socket: Socket): Connection {
@@ -186,15 +194,13 @@ class NodeExchange extends TransportExchange {
   constructor(
     inFlight: InFlight,
     handler: HttpHandler,
+    received: ReceivedRequest,
     message: IncomingMessage,
     response: ServerResponse,
     connection: Connection,
     expectsContinue: boolean,
   ) {
-    const { path, query, authority } = splitTarget(message.url ?? '/')
-    const head = readHead(message)
-    if (authority !== undefined) head.overruleHost(authority)
-    super(inFlight, handler, { method: message.method ?? 'GET', path, query, head })
+    super(inFlight, handler, received)
     this.#message = message
     this.#response = response
     this.#connection = connection
@@ -319,12 +325,15 @@ function abandonIncomplete(open: ReadonlySet<NodeExchange>): boolean {
   return hasLeft && open.size === 0
 }
 
-function readHead(message: IncomingMessage): RequestHead {
+function readRequest(message: IncomingMessage, peer: Uint8Array): ReceivedRequest {
+  const startedMs = performance.now()
+  const { path, query, authority } = splitTarget(message.url ?? '/')
   const head = new RequestHead()
   head.version = message.httpVersion
   const lines = message.rawHeaders
   for (let index = 0; index < lines.length; index += 2) head.add(lines[index]!.toLowerCase(), lines[index + 1]!)
-  return head
+  if (authority !== undefined) head.overruleHost(authority)
+  return { method: message.method ?? 'GET', path, query, head, peer, startedMs }
 }
 
 /** Closes our half after the response and reads on for a while, because destroying a socket with unread bytes resets it. */

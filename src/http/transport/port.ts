@@ -15,23 +15,23 @@ export interface HeaderBlock {
   readonly pairs: readonly string[]
   /** Name of the first line. */
   readonly firstName: string
-  /** Value of the first line and all lines after it, as they are sent. */
-  readonly remainder: string
+  /** Value of the first line and all lines after it, as they are sent. Bytes, because a text would be encoded for each response. */
+  readonly remainder: Uint8Array
 }
 
 /** One response as data. */
 export interface ResponseData<Body extends string | Uint8Array = string | Uint8Array> {
   readonly status: number
   readonly headers: HeaderBlock
-  /** Additional header lines of this response: [name, value, name, value, …], without line breaks in them. */
+  /** Additional header lines of this response, at least one: [name, value, name, value, …], without line breaks in them. */
   readonly fields: readonly string[]
   readonly body: Body
   /** True if the connection cannot be reused, e.g. because the end of the request is unknown. */
   readonly close?: boolean
 }
 
-/** One request and the means to answer it. It is also the `RequestContext` that is passed down to the service. */
-export interface Exchange extends RequestContext {
+/** What a transport has read when the head of a request is complete. */
+export interface ReceivedRequest {
   /** Upper case. */
   readonly method: string
   /** As sent, undecoded, from the first slash to the question mark. */
@@ -43,6 +43,10 @@ export interface Exchange extends RequestContext {
   readonly peer: Uint8Array
   /** `performance.now()` when the head had arrived. */
   readonly startedMs: number
+}
+
+/** One request and the means to answer it. It is also the `RequestContext` that is passed down to the service. */
+export interface Exchange extends RequestContext, ReceivedRequest {
   /** True once the handler has responded, or the transport has because a limit was exceeded. */
   readonly answered: boolean
   deadlineMs: number
@@ -119,6 +123,11 @@ export interface ResponseStream {
 
 /** Handles requests for a transport; `createApp` creates it. */
 export interface HttpHandler {
+  /**
+   * Returns the response to a request that is refused because too many others wait; undefined if the request may be handled. A
+   * transport may call it before it creates an exchange, so that a refusal costs little. The request is then counted and logged.
+   */
+  refuse(request: ReceivedRequest): ResponseData<string> | undefined
   /** Called once for each request, when its head has arrived. If it throws, the transport calls `fail` with the error. */
   handle(exchange: Exchange): void
   /** Answers with a problem that the transport detected. Never throws. */

@@ -7,7 +7,14 @@ import { peerAddress, UwsConnections } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
 import { drain, InFlight } from './in-flight.ts'
-import { type HttpHandler, type HttpServer, ListenError, type ResponseData, type TransportConfig } from './port.ts'
+import {
+  type HttpHandler,
+  type HttpServer,
+  ListenError,
+  type ReceivedRequest,
+  type ResponseData,
+  type TransportConfig,
+} from './port.ts'
 import { RequestHead, splitTarget } from './request-head.ts'
 import { UwsWriter } from './uws-writer.ts'
 
@@ -35,7 +42,14 @@ export function createUwsServer(
   let app: TemplatedApp | undefined
 
   const onRequest = (response: HttpResponse, request: HttpRequest): void => {
-    const exchange = new UwsExchange(inFlight, handler, response, request, connections.closing(response))
+    const received = new UwsRequest(response, request)
+    const refusal = inFlight.isDraining || connections.isCrowded ? undefined : handler.refuse(received)
+    if (refusal !== undefined) {
+      // Within its handler, uWebSockets.js sends all writes at once. It drops the body, because nothing reads it.
+      writeResponse(response, refusal, false)
+      return
+    }
+    const exchange = new UwsExchange(inFlight, handler, response, received, connections.closing(response))
     // Must come first: a handler that ends with neither a response nor this listener aborts the process.
     response.onAborted(() => exchange.leave())
     exchange.run(connections.isFull)
@@ -87,6 +101,34 @@ function findErrorCode(host: string, port: number): Promise<string | undefined> 
   })
 }
 
+/** The head of a request. uWebSockets.js frees it after the handler returns, so everything is copied here, except the address. */
+class UwsRequest implements ReceivedRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly head = new RequestHead()
+  readonly startedMs = performance.now()
+  readonly #response: HttpResponse
+
+  constructor(response: HttpResponse, request: HttpRequest) {
+    this.#response = response
+    const { head } = this
+    request.forEach((name, value) => {
+      head.add(name, value)
+    })
+    // Older versions of the parser reject an absolute target; newer ones return all of it.
+    const { path, authority } = splitTarget(request.getUrl())
+    if (authority !== undefined) head.overruleHost(authority)
+    this.method = request.getCaseSensitiveMethod()
+    this.path = path
+    this.query = request.getQuery() ?? ''
+  }
+
+  get peer(): Uint8Array {
+    return new Uint8Array(this.#response.getRemoteAddress())
+  }
+}
+
 /** One request on uWebSockets.js. */
 class UwsExchange extends TransportExchange {
   readonly #response: HttpResponse
@@ -104,19 +146,10 @@ class UwsExchange extends TransportExchange {
     inFlight: InFlight,
     handler: HttpHandler,
     response: HttpResponse,
-    request: HttpRequest,
+    received: ReceivedRequest,
     onEnd: (() => void) | undefined,
   ) {
-    // uWebSockets.js frees the request after the handler returns, so everything is copied here.
-    const head = new RequestHead()
-    request.forEach((name, value) => {
-      head.add(name, value)
-    })
-    // Older versions of the parser reject an absolute target; newer ones return all of it.
-    const { path, authority } = splitTarget(request.getUrl())
-    if (authority !== undefined) head.overruleHost(authority)
-    const query = request.getQuery() ?? ''
-    super(inFlight, handler, { method: request.getCaseSensitiveMethod(), path, query, head }, onEnd)
+    super(inFlight, handler, received, onEnd)
     this.#response = response
   }
 
@@ -211,7 +244,7 @@ class UwsExchange extends TransportExchange {
     const isEmpty = this.method === 'HEAD' || isBodiless(reply.status)
     const length = isBodiless(reply.status) ? '' : `\r\nContent-Length: ${Buffer.byteLength(reply.body) + 2}`
     const end = `${length}\r\nConnection: close\r\n${isEmpty ? '' : `\r\n${reply.body}`}`
-    this.#response.cork(() => this.#writeHead(reply, end))
+    this.#response.cork(() => writeHead(this.#response, reply, end))
   }
 
   protected pauseBody(): void {
@@ -224,7 +257,7 @@ class UwsExchange extends TransportExchange {
 
   protected sendHead(reply: Omit<ResponseData, 'body'>, close: boolean): void {
     this.#response.cork(() => {
-      this.#writeHead(reply)
+      writeHead(this.#response, reply)
       if (close) this.#response.writeHeader('Connection', 'close')
     })
     this.#stayPaused()
@@ -257,26 +290,35 @@ class UwsExchange extends TransportExchange {
     if (this.isPaused) this.#response.pause()
   }
 
-  /** @param end more header lines, each with a line break before it */
-  #writeHead(reply: Omit<ResponseData, 'body'>, end = ''): void {
-    this.#response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
-    // One call for all lines, because each call costs about 100 ns. uWebSockets.js copies the value unchanged.
-    this.#response.writeHeader(reply.headers.firstName, reply.headers.remainder + formatLines(reply.fields) + end)
-  }
-
   #write(reply: ResponseData, close: boolean): void {
     const response = this.#response
     response.cork(() => {
-      this.#writeHead(reply)
       const isEmpty = this.method === 'HEAD' || isBodiless(reply.status)
-      if (!isEmpty || close) response.end(isEmpty ? '' : reply.body, close)
+      if (!isEmpty) writeResponse(response, reply, close)
       else {
-        if (!isBodiless(reply.status)) response.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
-        // Must be called without arguments: with a length it would wait for that many bytes, which never come.
-        response.endWithoutBody()
+        writeHead(response, reply)
+        if (close) response.end('', close)
+        else {
+          if (!isBodiless(reply.status)) response.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
+          // Must be called without arguments: with a length it would wait for that many bytes, which never come.
+          response.endWithoutBody()
+        }
       }
     })
   }
+}
+
+function writeResponse(response: HttpResponse, reply: ResponseData, close: boolean): void {
+  writeHead(response, reply)
+  response.end(reply.body, close)
+}
+
+/** @param end more header lines, each with a line break before it */
+function writeHead(response: HttpResponse, reply: Omit<ResponseData, 'body'>, end = ''): void {
+  response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
+  // Two calls for all lines, because each call costs about 100 ns. uWebSockets.js copies the values unchanged.
+  response.writeHeader(reply.headers.firstName, reply.headers.remainder)
+  response.writeHeader(reply.fields[0]!, reply.fields[1]! + formatLines(reply.fields, 2) + end)
 }
 
 /** The ten seconds of uWebSockets.js may be eight, because its clock has steps of four seconds. */
@@ -301,9 +343,9 @@ function copyChunk(bytes: Uint8Array): Uint8Array {
   return copy
 }
 
-function formatLines(fields: readonly string[]): string {
+function formatLines(fields: readonly string[], start: number): string {
   let text = ''
-  for (let index = 0; index < fields.length; index += 2) text += `\r\n${fields[index]}: ${fields[index + 1]}`
+  for (let index = start; index < fields.length; index += 2) text += `\r\n${fields[index]}: ${fields[index + 1]}`
   return text
 }
 

@@ -10,6 +10,7 @@ import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData, Worke
 import type { VerifyBatch, VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
+import { warmUpTasks } from './warm-up.ts'
 
 /** How long the caller of a task waits, and whether it still does. */
 interface Job {
@@ -349,6 +350,8 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
   // The task of a thread that dies reports the error. Without a listener this event would end the process.
   pool.on('error', () => {})
   await Promise.all(Array.from({ length: threads }, () => pool.run(toComputeBatch([]))))
+  // Nobody waits for it, and the threads have a low priority. In development it would only slow down the start.
+  if (isLarge && config.production) void warmUp(pool, threads, settings.chainIds)
   const { evidenceGraceMs } = config.limits
   // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace
   // is needed.
@@ -371,6 +374,23 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
       await settled(verifications, evidenceGraceMs)
       await pool.destroy()
     },
+  }
+}
+
+/** Lets each thread compute costly requests once. One after another, so that other work need not wait for all of them. */
+async function warmUp(
+  pool: Piscina<Work, Worked<WorkResult>>,
+  threads: number,
+  [chainId]: readonly number[],
+): Promise<void> {
+  if (chainId === undefined) return
+  for (const task of warmUpTasks(chainId)) {
+    const runs = Array.from({ length: threads }, () => {
+      const batch = toComputeBatch([task])
+      return pool.run(batch, { transferList: transferables(batch) })
+    })
+    // A run fails when the service stops meanwhile.
+    await Promise.allSettled(runs)
   }
 }
 

@@ -300,9 +300,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     async (theme) => {
       for (const width of [1440, 390]) {
         const { page, context } = await visit(browser, service.url, '', { width, theme })
-        // One page in all combinations. For the others, two are enough to see each style.
-        const isEveryPage = (theme === 'light') === (width === 1440)
-        for (const path of isEveryPage ? ['/compute', '/proof', '/records', '/status'] : ['/compute']) {
+        for (const path of ['/compute', '/proof', '/records', '/status']) {
           await page.goto(`${service.url}/explore${path}`)
           await page.waitForSelector(
             {

@@ -149,6 +149,12 @@ describe('a table of results', () => {
     expect(parseTable(run.out)[0]!.slice(0, 3)).toEqual(['lon', 'lat', 'result'])
   })
 
+  it('names --columns, not a header, if a row has more fields than they name', async () => {
+    const run = await distances(file('headless.csv', '2.2945,48.8584\n2.2945,48.8584,more\n'), ['--columns', 'lon,lat'])
+    expect(parseTable(run.out)[2]!.at(-1)).toContain('has 3 fields, but --columns names 2: quote a field')
+    expect(JSON.parse(run.err.split('\n')[0]!)).toMatchObject({ place: 'line 2' })
+  })
+
   it.each([
     ['0x10', 'longitude "0x10" is not a decimal number such as 2.3522'],
     ['1e999', 'longitude "1e999" is not a decimal number such as 2.3522'],

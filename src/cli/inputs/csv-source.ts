@@ -184,6 +184,8 @@ export type InputColumns =
 export interface Columns {
   /** Names as the header has them. */
   readonly header: readonly string[]
+  /** True if the names are those of `--columns`. */
+  readonly areGiven: boolean
   /** Names in lower case, without spaces around them. */
   readonly names: readonly string[]
   /** Inputs by member of an operation. The key `''` is an input whose columns name no member. */
@@ -280,7 +282,15 @@ async function readHeader(header: readonly string[], line: number | undefined): 
     )
   }
   const readText = [...inputs.values()].some(({ kind }) => kind === 'text') ? await loadNotationReader() : undefined
-  return { header, names, inputs, readText, id: names.indexOf('id'), radius: names.indexOf('radius') }
+  return {
+    header,
+    areGiven: line === undefined,
+    names,
+    inputs,
+    readText,
+    id: names.indexOf('id'),
+    radius: names.indexOf('radius'),
+  }
 }
 
 function findInputColumns(names: readonly string[], prefix: string): InputColumns | undefined {
@@ -296,13 +306,14 @@ function findInputColumns(names: readonly string[], prefix: string): InputColumn
 
 /** Reads a row as an item. */
 export function readRow({ fields, line }: CsvRecord, columns: Columns): SourceItem {
-  const { header, names, inputs } = columns
+  const { header, areGiven, names, inputs } = columns
   const id = fields[columns.id]
   const row = { columns: header, fields }
   const base = { place: `line ${line}`, row, ...(id === undefined || id === '' ? {} : { id }) }
   if (fields.length > names.length) {
     const hint = ': quote a field that contains the separator, and write numbers with a decimal point'
-    return { ...base, fault: `has ${fields.length} fields, but the header has ${names.length}${hint}` }
+    const expected = areGiven ? `--columns names ${names.length}` : `the header has ${names.length}`
+    return { ...base, fault: `has ${fields.length} fields, but ${expected}${hint}` }
   }
   const members: Record<string, unknown> = {}
   for (const [member, inputColumns] of inputs) {

@@ -13,6 +13,7 @@ import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
 import { createRequestIds, isRequestId, LOCAL_CALLER, RequestState, resolveBaseUrl } from './access/request-state.ts'
+import type { AllMetrics } from './routes/operator-routes.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import {
   contentResponse,
@@ -33,6 +34,8 @@ export interface AppParts {
   readonly services: Services
   readonly log: Log
   readonly metrics: Metrics
+  /** What `/metrics` shows, if it is more than the metrics of this process. */
+  readonly allMetrics?: AllMetrics | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** 0 ≤ value < 1, for log sampling. */
@@ -62,8 +65,8 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  * @throws {ConfigError} if a trusted proxy is not an address or a CIDR range
  */
 export function createApp(parts: AppParts): App {
-  const { config, services, metrics, extraRoutes = [] } = parts
-  const routes = [...createRoutes(services, config, metrics), ...extraRoutes]
+  const { config, services, metrics, allMetrics = metrics, extraRoutes = [] } = parts
+  const routes = [...createRoutes(services, config, allMetrics), ...extraRoutes]
   const handler = new RequestHandler(parts, routes)
   return { handler, routes, setStoredKeys: (stored) => handler.setStoredKeys(stored) }
 }

@@ -57,6 +57,11 @@ export class UwsConnections {
     this.#shares = new AddressShares(limits, trustedProxies)
   }
 
+  /** Number of open connections. */
+  get count(): number {
+    return this.#count
+  }
+
   /** True if a request that arrives now is answered with 503. */
   get isFull(): boolean {
     return this.#count > this.#limits.maxConnections

@@ -10,6 +10,7 @@ import { createKeccak } from './crypto/keccak.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
 import { hasLocalTier } from './http/access/internal-check.ts'
 import { watchKeyFile } from './http/access/key-file.ts'
+import { SharedCounts } from './http/access/shared-counts.ts'
 import { createApp } from './http/app.ts'
 import type { AllMetrics } from './http/routes/operator-routes.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
@@ -101,8 +102,9 @@ export async function startService(
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
-  const { allMetrics } = part ?? {}
-  const app = createApp({ config, log, metrics, allMetrics, now: Date.now, services, extraKeys })
+  const { allMetrics, data } = part ?? {}
+  const shares = data && new SharedCounts(() => data.port('limits'))
+  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, extraKeys })
   const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFilePollMs, app.setStoredKeys, (reason) =>
     log.warn('cannot read API keys, keeping the previous ones', { reason }),
   )

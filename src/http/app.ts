@@ -13,6 +13,7 @@ import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
 import { createRequestIds, isRequestId, LOCAL_CALLER, RequestState, resolveBaseUrl } from './access/request-state.ts'
+import type { SharedCounts } from './access/shared-counts.ts'
 import type { AllMetrics } from './routes/operator-routes.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import {
@@ -36,6 +37,8 @@ export interface AppParts {
   readonly metrics: Metrics
   /** What `/metrics` shows, if it is more than the metrics of this process. */
   readonly allMetrics?: AllMetrics | undefined
+  /** What other processes count for the limits, if there are several. */
+  readonly shares?: SharedCounts | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** 0 ≤ value < 1, for log sampling. */
@@ -93,14 +96,18 @@ class RequestHandler implements HttpHandler {
   readonly #nextRequestId = createRequestIds()
   readonly #notFoundPage = createNotFoundPage()
 
-  constructor({ config, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts, routes: readonly Route[]) {
+  constructor(
+    { config, log, metrics, shares, now, random = Math.random, extraKeys = [] }: AppParts,
+    routes: readonly Route[],
+  ) {
     this.#config = config
     this.#log = log
     this.#now = now
     this.#findPath = createRouter(routes)
     this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
-    this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
-    this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects)
+    this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
+    this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
+    shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
     this.#budgets = createBudgets(config, metrics)
     this.#trusted = parseRanges(config.trustedProxies)
     this.#isLocalCaller = hasLocalTier(config) ? createLocalCheck(config) : () => false

@@ -24,6 +24,7 @@ import { serve } from '../wire/request-port.ts'
 import { SocketPort } from '../wire/socket-port.ts'
 import type { StoreReply } from '../wire/store-messages.ts'
 import type { ChainOperations, ChainReply } from '../wire/sync-messages.ts'
+import { CountTotals } from './count-totals.ts'
 
 export interface DataProcess {
   readonly metrics: Metrics
@@ -49,7 +50,7 @@ export async function startDataProcess(parts: DataProcessParts): Promise<DataPro
   const signer = keyDescriptor === undefined ? undefined : await startSigner(config, log, keyDescriptor)
   const store = config.records ? new StoreClient(config, log) : undefined
   const chainClient = await startChainAccess(config, log, signer, store)
-  const server = new DataServer(store, chainClient)
+  const server = new DataServer(store, chainClient, new CountTotals(config.limits.maxRateLimitSubjects))
   const onState = (chainId: number, state: RelayState) => server.setRelayState(chainId, state)
   const relay = signer && chainClient && store && startRelay({ chainClient, signer, log, onState })
   const counts = signer && startSubmissionCounts(config, { signer, store, relay })
@@ -83,13 +84,15 @@ class DataServer {
   readonly #store: StoreClient | undefined
   readonly #chainClient: ChainClient | undefined
   readonly #server: Server
+  readonly #totals: CountTotals
   readonly #sockets = new Set<Socket>()
   readonly #storePorts = new Map<SocketPort, StorePortState>()
   readonly #chainPorts = new Set<SocketPort>()
   readonly #relayStates = new Map<number, RelayState>()
   #path = ''
 
-  constructor(store: StoreClient | undefined, chainClient: ChainClient | undefined) {
+  constructor(store: StoreClient | undefined, chainClient: ChainClient | undefined, totals: CountTotals) {
+    this.#totals = totals
     this.#store = store
     this.#chainClient = chainClient
     this.#server = createServer((socket) => this.#accept(socket))
@@ -139,6 +142,7 @@ class DataServer {
       isKnown = true
       if (message.to === 'store' && this.#store !== undefined) this.#serveStore(port, this.#store)
       else if (message.to === 'chains' && this.#chainClient !== undefined) this.#serveChains(port, this.#chainClient)
+      else if (message.to === 'limits') this.#totals.serve(port, Date.now)
       else if (message.to === 'nonces' && this.#chainClient !== undefined)
         joinPorts(this.#chainClient.noncePort(), port)
       else port.close()

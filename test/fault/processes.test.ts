@@ -1,10 +1,9 @@
 /** Several processes on one port: what clients notice when one of them is killed or replaced, and where the key is. */
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 // A public test account of anvil, easy to search for.
 const PRIVATE_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
@@ -21,8 +20,12 @@ function children(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
-      const stat = spawnSync('cat', [`/proc/${name}/stat`]).stdout.toString()
-      return Number(statPattern.exec(stat)?.[2]) === pid ? [Number(name)] : []
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+        return Number(statPattern.exec(stat)?.[2]) === pid ? [Number(name)] : []
+      } catch {
+        return [] // it has ended
+      }
     })
     .sort((a, b) => a - b)
 }
@@ -192,6 +195,31 @@ describe('several processes on one port', () => {
       expect(await service.stop()).toBe(0)
     }
   })
+
+  it('count the requests of a client together', async () => {
+    const limit = 200
+    const settings = { ...NO_LOCAL_CALLERS, PROCESSES: '2', RATE_LIMIT_PUBLIC: String(limit) }
+    const service = await startTestService(settings)
+    try {
+      const statuses: number[] = []
+      // Each request has a connection of its own, so both processes answer some.
+      for (let n = 0; n < limit + 40; n++) statuses.push(await post(service.url, new Agent()))
+      const answered = statuses.filter((status) => status === 200).length
+      expect(answered).toBeGreaterThanOrEqual(limit)
+      // A hundredth of the limit for the second process, and one request that is answered during a report.
+      expect(answered).toBeLessThanOrEqual(limit + limit / 100 + 1)
+      const rejected = new Set(statuses.slice(limit + 10))
+      expect([...rejected]).toEqual([429])
+      const counts = await metric(service, 'http_requests_total')
+      expect(new Set(counts.map(([name]) => name))).toEqual(new Set(['1', '2']))
+      // What a process has counted outlives it.
+      process.kill(service.pid, 'SIGHUP')
+      await eventually(() => expect(events(service, 'the HTTP processes are replaced')).toBe(1), { timeout: 60_000 })
+      await eventually(async () => expect(await post(service.url, new Agent())).toBe(429))
+    } finally {
+      expect(await service.stop()).toBe(0)
+    }
+  }, 90_000)
 
   it('report the metrics of all of them, whichever process answers', async () => {
     const service = await startTestService({ PROCESSES: '2' })

@@ -209,7 +209,11 @@ async function startThreads(
   const signer = await startSigner(config, log, part?.keyDescriptor)
   await localChain?.fund(signer.address) // before the relay checks its balance
   const store = config.records ? new StoreClient(config, log, data && (() => data.store())) : undefined
-  const chainClient = await startChainAccess(config, log, signer, store, data && (() => data.chains()))
+  // In the data process, the sync thread reaches the store itself.
+  const chainClient =
+    data === undefined
+      ? await startChainAccess(config, log, signer, store)
+      : await startChainAccess(config, log, signer, undefined, () => data.chains())
   const pool = await startComputePool(config, {
     chainIds: [...chains.keys()],
     evidence: evidence.settings,

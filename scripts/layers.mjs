@@ -31,6 +31,7 @@ export const MAY_IMPORT = {
   // The pages call the service over HTTP. They share only the code with which they check and preview.
   web: ['client', 'compute', 'crypto', 'geometry', 'wasm', ...BELOW],
   cli: ['*'],
+  processes: ['*'],
   start: ['*'],
   main: ['*'],
   trigpoint: ['*'],

@@ -13,11 +13,11 @@ import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
 import { misspeltSettings } from './cli/misspelt-settings.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { ConfigError } from './config/setting.ts'
-import { publicEnvironment } from './config/signing-key.ts'
+import { ConfigError, type Environment } from './config/setting.ts'
+import { forgetSigningKey, publicEnvironment, readSigningKey } from './config/signing-key.ts'
 import { ListenError } from './http/transport/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
-import { type RunningService, startService } from './start.ts'
+import { startService } from './start.ts'
 import { OWN_EVALUATION } from './wire/compute-messages.ts'
 
 const EXIT_USAGE = 2
@@ -34,9 +34,15 @@ export async function main(argv: readonly string[]): Promise<void> {
     const commandLine = readCommandLine(argv, publicEnvironment(process.env))
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
-    let config = readConfig(commandLine.env, availableParallelism())
+    let { env } = commandLine
+    let config = readConfig(env, availableParallelism())
     log = createLog(config.logFormat)
-    for (const { name, meant } of misspeltSettings(commandLine.env)) {
+    if (config.processes > 1 && process.platform !== 'linux') {
+      log.warn('one process runs', { reason: 'processes share a port only on Linux' })
+      env = { ...env, PROCESSES: '1' }
+      config = readConfig(env, availableParallelism())
+    }
+    for (const { name, meant } of misspeltSettings(env)) {
       log.warn('unknown setting', { name, hint: `did you mean ${meant}?` })
     }
     warnAboutClaims(config, log)
@@ -49,16 +55,17 @@ export async function main(argv: readonly string[]): Promise<void> {
     const commit = readCommit(fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url)))
     if (config.localChain !== undefined) {
       const { startLocalChain } = await import('./local-chain/local-chain.ts') // loaded on demand: it takes a quarter of a second
-      const { env } = commandLine
       localChain = await startLocalChain({ config, settings: config.localChain, env, log, now: Date.now })
-      config = readConfig({ ...env, ...localChain.environment }, availableParallelism())
+      env = { ...env, ...localChain.environment }
+      config = readConfig(env, availableParallelism())
+    }
+    if (config.processes > 1) {
+      return await superviseProcesses({ config, env, log, build: { version, commit }, localChain, startedMs })
     }
     const service = await startService(config, log, { version, commit }, localChain)
     // Before the "ready" line, because its reader may send a signal at once.
-    stopOnSignals(service, localChain, log)
-    const facts = { ...service.facts, readySeconds: (performance.now() - startedMs) / 1000 }
-    if (config.logFormat === 'json') log.info('ready', readyFields(facts))
-    else process.stderr.write(bannerText(facts))
+    stopOnSignals(() => service.stop(), localChain, log)
+    announce({ ...service.facts, readySeconds: (performance.now() - startedMs) / 1000 }, config, log)
     // The signer thread took the key from the environment, and the key is lost with it. Only a new process can read it again.
     void service.lost.then((error) => {
       log.error('the signer is lost', { reason: error.message })
@@ -81,6 +88,52 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
+interface SuperviseParts {
+  readonly config: Config
+  readonly env: Environment
+  readonly log: Log
+  readonly build: { readonly version: string; readonly commit: string }
+  readonly localChain: LocalChain | undefined
+  readonly startedMs: number
+}
+
+/** Runs several processes on one port, until a signal stops them. */
+async function superviseProcesses({ config, env, log, build, localChain, startedMs }: SuperviseParts): Promise<void> {
+  // Loaded on demand, because most services run as one process.
+  const { StartFailure, Supervisor } = await import('./processes/supervisor.ts')
+  const { eraseStartEnvironment, loadSigningKey } = await import('./processes/signing-key.ts')
+  const source = readSigningKey(process.env, config)
+  forgetSigningKey(process.env) // before the first process, which inherits the environment
+  if (!eraseStartEnvironment()) {
+    log.warn('the environment of this process still shows the signing key', { hint: 'use SIGNER_KEYSTORE' })
+  }
+  const key = await loadSigningKey(source)
+  await localChain?.fund(key.address) // before the relay checks its balance
+  const supervisor = new Supervisor({ config, env, log, build, key })
+  stopOnSignals(
+    () => supervisor.stop(),
+    localChain,
+    log,
+    () => supervisor.kill(),
+  )
+  try {
+    const facts = await supervisor.start()
+    process.on('SIGHUP', () => void supervisor.replaceAll())
+    const readySeconds = (performance.now() - startedMs) / 1000
+    announce({ ...facts, localChain: localChain?.facts, readySeconds }, config, log)
+  } catch (error) {
+    await supervisor.stop()
+    if (!(error instanceof StartFailure)) throw error
+    await localChain?.close()
+    process.exit(error.code) // the process has logged the reason
+  }
+}
+
+function announce(facts: Parameters<typeof bannerText>[0], config: Config, log: Log): void {
+  if (config.logFormat === 'json') log.info('ready', readyFields(facts))
+  else process.stderr.write(bannerText(facts))
+}
+
 /** Logs a warning if the operator claims an evaluation that this program does not perform (decision 130). */
 function warnAboutClaims({ evaluation: { mode, method } }: Config, log: Log): void {
   if (mode === OWN_EVALUATION.mode && method === OWN_EVALUATION.method) return
@@ -92,8 +145,8 @@ function warnAboutClaims({ evaluation: { mode, method } }: Config, log: Log): vo
  * Checks that the data folder is writable. A production service without the embedded database does not need it. A development
  * signing key that cannot be stored there is reported by the signer.
  */
-function requireDataFolder({ dataDir, production, records, databaseUrl }: Config): void {
-  if (production && (!records || databaseUrl !== undefined)) return
+function requireDataFolder({ dataDir, production, records, databaseUrl, processes }: Config): void {
+  if (production && (!records || databaseUrl !== undefined) && processes === 1) return
   try {
     makeFolder(dataDir, 0o700)
     const probe = join(dataDir, `.write-test-${process.pid}`)
@@ -122,14 +175,22 @@ function localChainFields(facts: LocalChain['facts'] | undefined) {
 }
 
 /** On the first signal, stops accepting requests, answers those in progress, then exits. On the second signal, exits at once. */
-function stopOnSignals(service: RunningService, localChain: LocalChain | undefined, log: Log): void {
+function stopOnSignals(
+  stopService: () => Promise<void>,
+  localChain: LocalChain | undefined,
+  log: Log,
+  kill: () => void = () => {},
+): void {
   let isStopping = false
   const stop = (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1)
+    if (isStopping) {
+      kill()
+      process.exit(1)
+    }
     isStopping = true
     log.info('stopping', { signal })
     // The chain closes last, because open requests may still need it.
-    const stopped = service.stop().finally(() => localChain?.close())
+    const stopped = stopService().finally(() => localChain?.close())
     stopped.then(
       () => {
         log.info('stopped')

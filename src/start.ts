@@ -10,7 +10,9 @@ import { createKeccak } from './crypto/keccak.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
 import { hasLocalTier } from './http/access/internal-check.ts'
 import { watchKeyFile } from './http/access/key-file.ts'
+import { SharedCounts } from './http/access/shared-counts.ts'
 import { createApp } from './http/app.ts'
+import type { AllMetrics } from './http/routes/operator-routes.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
 import { createHttpServer } from './http/transport/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
@@ -37,6 +39,7 @@ import { createProofReader } from './service/verify/verified-proof.ts'
 import { createVerifyService } from './service/verify/verify.ts'
 import { type ChainClient, startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
+import type { DataLink } from './threads/data-link.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { type SignerClient, startSigner } from './threads/signer-client.ts'
 import { StoreClient, type StoreState } from './threads/store-client.ts'
@@ -47,15 +50,31 @@ export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
   /** Resolves with the reason when this process can no longer sign. */
   readonly lost: Promise<Error>
-  /** Stops accepting requests, answers those in flight, ends the threads. */
-  stop(): Promise<void>
+  readonly metrics: Metrics
+  /**
+   * Stops accepting requests, answers those in flight, ends the threads.
+   *
+   * @param isReplaced true if another process answers on the port
+   */
+  stop(isReplaced?: boolean): Promise<void>
 }
 
-const MAX_PORTS_TRIED = 100
+/** What one of several HTTP processes gets from the supervisor. */
+export interface ProcessPart {
+  /** The file descriptor from which the signer reads the key. */
+  readonly keyDescriptor: number
+  /** The connections to the data process. */
+  readonly data: DataLink
+  readonly allMetrics: AllMetrics
+  /** How many HTTP processes answer, of how many. */
+  readonly processes: () => { readonly running: number; readonly expected: number }
+}
+
+export const MAX_PORTS_TRIED = 100
 /** Share of the drain time after which open computations are abandoned, so that their clients still receive an error. */
 const ABANDON_AFTER = 0.8
 
-interface Build {
+export interface Build {
   readonly version: string
   readonly commit: string
 }
@@ -63,6 +82,7 @@ interface Build {
 /**
  * Starts all threads and the HTTP listener. The listener starts last.
  *
+ * @param part set if this is one of several processes. Store, sync and relay then run in the data process.
  * @throws {ConfigError | ListenError} the message says how to fix it
  */
 export async function startService(
@@ -70,34 +90,39 @@ export async function startService(
   log: Log,
   build: Build,
   localChain?: Pick<LocalChain, 'facts' | 'fund'>,
+  part?: ProcessPart,
 ): Promise<RunningService> {
   requireDatabase(config)
   const chains = chainTable(config)
   const locations = locationSchemas(config)
   const basics: Basics = { config, log, build, chains, locations, evidence: await readEvidenceSettings(config) }
-  const threads = await startThreads(basics, localChain)
+  const threads = await startThreads(basics, localChain, part)
   const { signer, store, chainClient, relay, pool } = threads
-  const { services, submissions } = await createServices(basics, threads)
+  const { services, submissions } = await createServices(basics, threads, part)
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
-  const app = createApp({ config, log, metrics, now: Date.now, services, extraKeys })
+  const { allMetrics, data } = part ?? {}
+  const shares = data && new SharedCounts(() => data.port('limits'))
+  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, extraKeys })
   const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFilePollMs, app.setStoredKeys, (reason) =>
     log.warn('cannot read API keys, keeping the previous ones', { reason }),
   )
   const server = createHttpServer(config, app.handler, log)
-  registerProcessMetrics(metrics, { build, pool, server })
-  registerStoreMetrics(metrics, store)
-  const counts = startSubmissionCounts(config, threads)
-  registerSubmissionMetrics(metrics, relay, counts)
-  const port = await listen(server, config)
+  registerServerMetrics(metrics, pool, server)
+  registerProcessMetrics(metrics, build)
+  const isAlone = part === undefined
+  const counts = isAlone ? startSubmissionCounts(config, threads) : undefined
+  if (isAlone) registerDataMetrics(metrics, { store, relay, counts })
+  const port = isAlone ? await listen(server, config) : await server.listen(config.host, config.port, true)
   store?.open() // after the listener, because creating a database takes seconds
-  if (store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
+  if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
     facts: { ...bannerFacts(basics, threads, server, port), localChain: localChain?.facts, apiKeys: keys },
     lost: signer.lost,
-    async stop() {
+    metrics,
+    async stop(isReplaced) {
       // Computations that cannot finish before the sockets close still get a response.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       stopKeyWatch()
@@ -106,7 +131,7 @@ export async function startService(
       services.sync.close()
       counts?.close()
       submissions.close() // the relay continues with them after the next start
-      await server.close()
+      await server.close(isReplaced)
       clearTimeout(abandon)
       await pool.close()
       // The sync thread returns its lease to the store before the store closes.
@@ -149,7 +174,7 @@ interface Basics {
 }
 
 /** @throws {ConfigError} if the settings need a database and choose none */
-function requireDatabase(config: Config): void {
+export function requireDatabase(config: Config): void {
   if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
     throw new ConfigError(
       'the embedded database is not enabled in production: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
@@ -178,17 +203,24 @@ interface Threads {
 async function startThreads(
   { config, log, chains, evidence }: Basics,
   localChain: Pick<LocalChain, 'fund'> | undefined,
+  part: ProcessPart | undefined,
 ): Promise<Threads> {
-  const signer = await startSigner(config, log)
+  const data = part?.data
+  const signer = await startSigner(config, log, part?.keyDescriptor)
   await localChain?.fund(signer.address) // before the relay checks its balance
-  const store = config.records ? new StoreClient(config, log) : undefined
-  const chainClient = await startChainAccess(config, log, signer, store)
+  const store = config.records ? new StoreClient(config, log, data && (() => data.store())) : undefined
+  // In the data process, the sync thread reaches the store itself.
+  const chainClient =
+    data === undefined
+      ? await startChainAccess(config, log, signer, store)
+      : await startChainAccess(config, log, signer, undefined, () => data.chains())
   const pool = await startComputePool(config, {
     chainIds: [...chains.keys()],
     evidence: evidence.settings,
     modules: { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') },
   })
-  const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, log }) : undefined
+  const canSubmit = config.submission && chainClient && store
+  const relay = canSubmit && (data?.relay([...chainClient.states().keys()]) ?? startRelay({ chainClient, signer, log }))
   return { signer, store, chainClient, relay, pool }
 }
 
@@ -196,6 +228,7 @@ async function startThreads(
 async function createServices(
   { config, log, build, chains, locations, evidence }: Basics,
   { signer, store, chainClient, relay, pool }: Threads,
+  part: ProcessPart | undefined,
 ): Promise<{ readonly services: Services; readonly submissions: SubmissionService }> {
   const now = Date.now
   const schemas = schemaUids(config)
@@ -223,7 +256,7 @@ async function createServices(
     sync: new SyncApi({ config, chains, chainClient, ask: askRecords, now }),
     ogc: createOgcService({ chains, ask: askRecords, version: build.version, now }),
     resign: await createResignService({ config, signer, chains: policy, now }),
-    readiness: createReadiness({ pool, signer, chainClient, store, log }),
+    readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes }),
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
   return { services, submissions }
@@ -240,7 +273,10 @@ async function startGraphql(parts: GraphqlServiceParts): Promise<GraphqlService>
 }
 
 /** Starts to count the submissions for the metrics. Returns undefined if the service submits nothing. */
-function startSubmissionCounts(config: Config, { signer, store, relay }: Threads): SubmissionCounts | undefined {
+export function startSubmissionCounts(
+  config: Config,
+  { signer, store, relay }: Pick<Threads, 'signer' | 'store' | 'relay'>,
+): SubmissionCounts | undefined {
   if (config.submission === undefined || relay === undefined || store === undefined) return undefined
   return new SubmissionCounts({
     store,
@@ -252,7 +288,10 @@ function startSubmissionCounts(config: Config, { signer, store, relay }: Threads
 }
 
 /** Stores generated records in the background, while the service already runs. The log reports when they are stored. */
-function storeSampleRecords(store: StoreClient, { config, log, chains }: Basics): void {
+export function storeSampleRecords(
+  store: StoreClient,
+  { config, log, chains }: Pick<Basics, 'config' | 'log' | 'chains'>,
+): void {
   fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
     ({ stored, reason }) =>
       reason === undefined
@@ -262,14 +301,14 @@ function storeSampleRecords(store: StoreClient, { config, log, chains }: Basics)
   )
 }
 
-/** Registers metrics whose values are read when the metrics are rendered. */
-function registerProcessMetrics(
-  metrics: Metrics,
-  parts: { build: Build; pool: ComputePool; server: HttpServer },
-): void {
-  const { build, pool, server } = parts
+/** Registers what waits in an HTTP process; the values are read when the metrics are rendered. */
+function registerServerMetrics(metrics: Metrics, pool: ComputePool, server: HttpServer): void {
   metrics.gauge('http_in_flight', 'Requests read and not answered', () => server.inFlight)
   metrics.gauge('worker_queue_depth', 'Requests and chunks that wait for a compute thread', () => pool.queueSize)
+}
+
+/** Registers what any process uses. */
+export function registerProcessMetrics(metrics: Metrics, build: Build): void {
   metrics.gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
   metrics.samples('process_cpu_seconds_total', 'User and system time of all threads', 'counter', () => {
     const { user, system } = process.cpuUsage()
@@ -277,6 +316,15 @@ function registerProcessMetrics(
   })
   metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
+}
+
+/** Registers the metrics of what runs once on a machine. */
+export function registerDataMetrics(
+  metrics: Metrics,
+  parts: Pick<Threads, 'store' | 'relay'> & { readonly counts: SubmissionCounts | undefined },
+): void {
+  registerStoreMetrics(metrics, parts.store)
+  registerSubmissionMetrics(metrics, parts.relay, parts.counts)
 }
 
 /** Registers the state of the store. Without a store the metric has a name but no values. */

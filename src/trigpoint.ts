@@ -13,6 +13,10 @@ export async function trigpoint(argv: readonly string[]): Promise<void> {
     const { main } = await import('./main.ts')
     return main(argv.slice(1))
   }
+  if (argv[0] === 'process') {
+    const { runProcess } = await import('./processes/process.ts')
+    return runProcess(publicEnvironment(process.env))
+  }
   const abortController = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
     if (abortController.signal.aborted) process.exit(130)

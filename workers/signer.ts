@@ -4,12 +4,13 @@ import { createNonces } from '../src/attest/nonces.ts'
 import { relayCeilings } from '../src/attest/relay-transaction.ts'
 import { schemaKinds } from '../src/attest/schemas.ts'
 import { createSigner, type RecordResult, type Signer } from '../src/attest/signer.ts'
-import { resolveSigningKey } from '../src/attest/signing-key.ts'
+import { type ResolvedKey, receiveSigningKey, resolveSigningKey } from '../src/attest/signing-key.ts'
 import type { SignerConfig } from '../src/config/config.ts'
 import { ConfigError } from '../src/config/setting.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config/signing-key.ts'
 import { checksumAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
+import type { Keccak, Secp256k1 } from '../src/crypto/primitives.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { createNonceConnection, type NonceConnection } from '../src/sync/nonce-port.ts'
 import type { AnySigningResult, SignerReply, SignerRequest, SigningFailure } from '../src/wire/signing-messages.ts'
@@ -66,12 +67,17 @@ const RESULTS_PER_MESSAGE = 8
 const main = parentPort!
 const post = (reply: SignerReply, transfer: ArrayBuffer[] = []) => main.postMessage(reply, transfer)
 
-async function start(config: SignerConfig): Promise<{ signer: Signer; connection: NonceConnection }> {
+async function loadKey(config: SignerConfig, secp256k1: Secp256k1, keccak: Keccak): Promise<ResolvedKey> {
+  if (config.keyDescriptor !== undefined) return receiveSigningKey(config.keyDescriptor)
   const source = readSigningKey(process.env, config)
   forgetSigningKey(process.env) // it is shared with main; threads that start later must not see the key
+  return { kind: source.kind, privateKey: await resolveSigningKey(source, secp256k1, keccak) }
+}
+
+async function start(config: SignerConfig): Promise<{ signer: Signer; connection: NonceConnection }> {
   const keccak = await createKeccak()
   const secp256k1 = await loadSecp256k1()
-  const privateKey = await resolveSigningKey(source, secp256k1, keccak)
+  const { kind, privateKey } = await loadKey(config, secp256k1, keccak)
   const chains = chainTable(config)
   let connection: NonceConnection | undefined
   const nonces = createNonces({
@@ -95,7 +101,7 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; connection
   })
   connection = createNonceConnection(signer.address)
   const backend = `${secp256k1.backend} (${secp256k1.library})`
-  post({ type: 'ready', address: checksumAddress(signer.address), keyKind: source.kind, backend })
+  post({ type: 'ready', address: checksumAddress(signer.address), keyKind: kind, backend })
   return { signer, connection }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
 import { createFile } from '../base/new-file.ts'
@@ -33,6 +33,33 @@ export async function resolveSigningKey(
         addressOf: (key) => publicKeyAddress(secp256k1.publicKey(key), keccak),
       })
   }
+}
+
+/** A key that is resolved, and the kind of its source. */
+export interface ResolvedKey {
+  readonly kind: SigningKeySource['kind']
+  /** 32 bytes. */
+  readonly privateKey: Uint8Array
+}
+
+/** Returns the message with which a supervisor hands over a key: one line with its kind, then its bytes. */
+export function serializeSigningKey({ kind, privateKey }: ResolvedKey): Uint8Array {
+  return Buffer.concat([Buffer.from(`${kind}\n`), privateKey])
+}
+
+/**
+ * Reads the key that a supervisor hands over, and closes the descriptor. Waits for the end of the message.
+ *
+ * @param descriptor one end of a socket pair
+ * @throws {Error} if the other end closed without a key
+ */
+export function receiveSigningKey(descriptor: number): ResolvedKey {
+  const message = readFileSync(descriptor)
+  closeSync(descriptor)
+  const end = message.indexOf('\n')
+  const privateKey = message.subarray(end + 1)
+  if (end < 0 || privateKey.length !== 32) throw new Error('the supervisor handed over no key')
+  return { kind: message.toString('latin1', 0, end) as ResolvedKey['kind'], privateKey }
 }
 
 function requireKey(text: string, secp256k1: Secp256k1): Uint8Array {

@@ -38,6 +38,15 @@ export function createLog(
   }
 }
 
+/** Returns a log that adds fields to each line. */
+export function withFields(log: Log, common: LogFields): Log {
+  return {
+    info: (event, fields) => log.info(event, { ...common, ...fields }),
+    warn: (event, fields) => log.warn(event, { ...common, ...fields }),
+    error: (event, fields) => log.error(event, { ...common, ...fields }),
+  }
+}
+
 function prettyFields(fields: LogFields): string {
   let text = ''
   for (const [name, value] of Object.entries(fields)) {

@@ -7,6 +7,7 @@ const FLAGS = {
   port: { type: 'string', environment: 'PORT', help: 'port to listen on (default 3000, or the next free port)' },
   host: { type: 'string', environment: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
   data: { type: 'string', environment: 'DATA_DIR', help: 'folder for keys and data (default ./.data)' },
+  processes: { type: 'string', environment: 'PROCESSES', help: 'HTTP processes on the port, or auto (default 1)' },
   chain: { type: 'boolean', environment: 'LOCAL_CHAIN', help: 'run a local chain with EAS (needs anvil)' },
   'http-adapter': { type: 'string', environment: 'HTTP_ADAPTER', help: 'uws (default) or node' },
   'log-format': { type: 'string', environment: 'LOG_FORMAT', help: 'pretty (default) or json' },

@@ -7,6 +7,8 @@ export interface BannerFacts {
   readonly commit: string
   readonly node: string
   readonly threads: number
+  /** HTTP processes on the port; undefined if there is one. */
+  readonly processes?: number
   readonly readySeconds: number
   readonly url: string
   readonly adapter: string
@@ -31,7 +33,8 @@ const MAX_SHOWN_ACCOUNTS = 2
 
 export function bannerText(facts: BannerFacts): string {
   const { url } = facts
-  const threads = facts.threads === 0 ? 'inline' : formatCount(facts.threads, 'thread')
+  const perProcess = facts.threads === 0 ? 'inline' : formatCount(facts.threads, 'thread')
+  const threads = facts.processes === undefined ? perProcess : `${facts.processes} processes, ${perProcess} each`
   const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
   const limit = `without a key: ${limitText(facts)}`
   const keys =

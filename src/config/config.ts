@@ -56,7 +56,10 @@ export type SignerConfig = Pick<
   | 'rpcTimeoutMs'
   | 'attestationTtlSeconds'
   | 'submission'
->
+> & {
+  /** The file descriptor from which the key is read (`receiveSigningKey`); undefined if the settings say where it is. */
+  readonly keyDescriptor: number | undefined
+}
 
 /** The settings that the sync thread receives. */
 export type ChainAccessConfig = Pick<

@@ -1,6 +1,6 @@
 /** Settings of the HTTP server: its address, API keys, quotas and log. */
 import { type Amounts, RESOURCES, type Resource } from '../base/cost.ts'
-import { MAX_BODY_BYTES, MAX_VERTICES } from './limits.ts'
+import { MAX_BODY_BYTES, MAX_VERTICES, PROCESSES } from './limits.ts'
 import { DATA_DIR } from './records.ts'
 import {
   ConfigError,
@@ -39,6 +39,7 @@ export const HTTP_SETTINGS = {
   port: integer('PORT', 3000, 0, 65_535),
   /** True when `PORT` is set. Without it, a busy default port is replaced by the next free one. */
   isPortSet: derived(({ env }) => Boolean(env['PORT'])),
+  processes: PROCESSES,
   publicUrl: url('PUBLIC_URL'),
   errorTypeBase: url('ERROR_TYPE_BASE'),
   httpAdapter: choice('HTTP_ADAPTER', ['uws', 'node']),

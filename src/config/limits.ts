@@ -1,9 +1,21 @@
 /** Sizes and timeouts of requests, batches and threads. Every queue has a maximum size, and every wait has a limit. */
-import { constant, derived, integer, type Source } from './setting.ts'
+import { constant, derived, failure, integer, type Setting, type Source, wholeNumber } from './setting.ts'
 
 export const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
 export const MAX_VERTICES = integer('MAX_VERTICES', 50_000, 4, 5_000_000)
-const COMPUTE_THREADS = integer('COMPUTE_THREADS', ({ cores }) => cores, 0, 256)
+/** HTTP processes on one port. With more than one, a supervisor runs them and a data process. `auto`: one for every two cores. */
+export const PROCESSES: Setting<number> = {
+  names: ['PROCESSES'],
+  fallback: 1,
+  read({ env, cores }) {
+    const text = env['PROCESSES']?.trim()
+    if (!text) return 1
+    if (text === 'auto') return Math.max(1, Math.floor(cores / 2))
+    return wholeNumber(text, 1, 64, () => failure('PROCESSES', text)('auto or a whole number from 1 to 64'))
+  },
+}
+/** By default, the processes share the cores. */
+const COMPUTE_THREADS = integer('COMPUTE_THREADS', (source) => Math.ceil(source.cores / PROCESSES.read(source)), 0, 256)
 const MAX_IN_FLIGHT_BYTES = integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9)
 const MAX_STREAM_BYTES = integer(
   'MAX_STREAM_BYTES',

@@ -25,6 +25,8 @@ import {
   RequestState,
   tierOf,
 } from './access/request-state.ts'
+import type { SharedCounts } from './access/shared-counts.ts'
+import type { AllMetrics } from './routes/operator-routes.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import { type RefusalFacts, Refusals } from './routes/refusals.ts'
 import {
@@ -46,6 +48,10 @@ export interface AppParts {
   readonly services: Services
   readonly log: Log
   readonly metrics: Metrics
+  /** What `/metrics` shows, if it is more than the metrics of this process. */
+  readonly allMetrics?: AllMetrics | undefined
+  /** What other processes count for the limits, if there are several. */
+  readonly shares?: SharedCounts | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** 0 ≤ value < 1, for log sampling. */
@@ -75,8 +81,8 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  * @throws {ConfigError} if a trusted proxy is not an address or a CIDR range
  */
 export function createApp(parts: AppParts): App {
-  const { config, services, metrics, extraRoutes = [] } = parts
-  const routes = [...createRoutes(services, config, metrics), ...extraRoutes]
+  const { config, services, metrics, allMetrics = metrics, extraRoutes = [] } = parts
+  const routes = [...createRoutes(services, config, allMetrics), ...extraRoutes]
   const handler = new RequestHandler(parts, routes)
   return { handler, routes, setStoredKeys: (stored) => handler.setStoredKeys(stored) }
 }
@@ -106,7 +112,7 @@ class RequestHandler implements HttpHandler {
   readonly #notFoundPage = createNotFoundPage()
 
   constructor(
-    { config, services, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts,
+    { config, services, log, metrics, shares, now, random = Math.random, extraKeys = [] }: AppParts,
     routes: readonly Route[],
   ) {
     this.#config = config
@@ -115,8 +121,9 @@ class RequestHandler implements HttpHandler {
     this.#now = now
     this.#findPath = createRouter(routes)
     this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
-    this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
-    this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects)
+    this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
+    this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
+    shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
     this.#budgets = createBudgets(config, metrics)
     this.#trusted = parseRanges(config.trustedProxies)
     this.#isLocalCaller = hasLocalTier(config) ? createLocalCheck(config) : () => false

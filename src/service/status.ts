@@ -49,10 +49,12 @@ export interface ReadinessParts {
   readonly log: { info(event: string): void; warn(event: string, fields: { readonly reason: string }): void }
   /** Undefined if the service stores no records. */
   readonly store: StoreClient | undefined
+  /** With several processes: how many HTTP processes answer, of how many. */
+  readonly processes: (() => { readonly running: number; readonly expected: number }) | undefined
 }
 
 /** Makes the check for `GET /ready`: whether the service can handle a compute request now, and which checks fail. */
-export function createReadiness({ log, pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
+export function createReadiness({ log, pool, signer, chainClient, store, processes }: ReadinessParts): () => Readiness {
   /** The failed checks at the last call. */
   let lastFailures = ''
   return () => {
@@ -67,6 +69,7 @@ export function createReadiness({ log, pool, signer, chainClient, store }: Readi
         state.state === 'refused' ? { ok: false, detail: state.reason } : { ok: true, detail: state.state }
     }
     if (store !== undefined) checks['database'] = databaseCheck(store.state)
+    if (processes !== undefined) checks['processes'] = processCheck(processes())
     // A refused chain is reported but does not make the service unready, because the other chains still work.
     // The same holds for a full disk: records are still read.
     const ready = checks['compute']!.ok && checks['signer']!.ok && store?.state.isOpen !== false
@@ -93,6 +96,11 @@ const STORE_PROBLEMS = {
   full: 'the disk of the store is full: make room, and it continues by itself',
 } as const
 
+/** A process that restarts is reported, but the others answer. */
+function processCheck({ running, expected }: { readonly running: number; readonly expected: number }) {
+  return { ok: running === expected, detail: `${running} of ${expected} HTTP processes answer` }
+}
+
 function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
   if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${state.reason}` }
   if (state.fullReason !== undefined) return { ok: false, detail: `${state.engine}: ${state.fullReason}` }
@@ -104,7 +112,7 @@ function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
 /** Lists the failed checks. Chains are left out, because a refused chain does not make the service unready. */
 function failureText(checks: Readonly<Record<string, { ok: boolean; detail?: string }>>): string {
   return Object.entries(checks)
-    .filter(([name, { ok }]) => !ok && !name.startsWith('chain-'))
+    .filter(([name, { ok }]) => !ok && !name.startsWith('chain-') && name !== 'processes')
     .map(([name, { detail }]) => `${name}: ${detail}`)
     .join('; ')
 }

@@ -14,7 +14,7 @@ import type { ChainAttestation, ChainResult, ChainState, Hex } from '../wire/val
 import type { SignerClient } from './signer-client.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 import type { StoreClient } from './store-client.ts'
-import { type ThreadEnd, ThreadHost } from './thread-host.ts'
+import { type HostedThread, type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 /** Reading this many blocks in ranges of ten thousand takes some minutes. */
 const MANY_BLOCKS = 1_000_000
@@ -56,16 +56,18 @@ const RESTARTING = 'the sync thread is restarting'
  * Starts the sync thread, waits until it has verified the contracts of every chain it can reach, and connects the
  * signer to it. A thread that dies is restarted; until it is back, look-ups give `unreachable`.
  *
+ * @param connect connects to the sync thread of the data process, instead of starting a thread of this process
  * @returns undefined when no chain has an RPC endpoint
  */
 export async function startChainAccess(
   config: Config,
   log: Log,
-  signer: Pick<SignerClient, 'connectNonces'>,
+  signer: Pick<SignerClient, 'connectNonces'> | undefined,
   store?: Pick<StoreClient, 'connect'>,
+  connect: () => HostedThread<ChainRequest, ChainReply> = () => startWorker(config),
 ): Promise<ChainClient | undefined> {
   if (![...config.chains.values()].some(({ rpcUrls }) => rpcUrls.length > 0)) return undefined
-  const client = new ChainClient(config, log, signer, store)
+  const client = new ChainClient({ config, log, signer, store, connect })
   await client.start()
   return client
 }
@@ -87,13 +89,23 @@ function startWorker(config: Config): Worker {
   })
 }
 
+interface ChainClientParts {
+  readonly config: Config
+  readonly log: Log
+  /** Undefined if this process does not sign. */
+  readonly signer: Pick<SignerClient, 'connectNonces'> | undefined
+  readonly store: Pick<StoreClient, 'connect'> | undefined
+  readonly connect: () => HostedThread<ChainRequest, ChainReply>
+}
+
 /** The main thread's side of the sync thread, which is the only one that talks to RPC endpoints. */
 export class ChainClient {
   readonly #log: Log
   readonly #limits: Config['limits']
-  readonly #signer: Pick<SignerClient, 'connectNonces'>
+  readonly #signer: Pick<SignerClient, 'connectNonces'> | undefined
   readonly #store: Pick<StoreClient, 'connect'> | undefined
   readonly #states: Map<number, ChainState>
+  #onState: ((chainId: number, state: ChainState) => void) | undefined
   readonly #connectors: Connector[] = []
   readonly #requests = new Requester<ChainOperations>({
     notConnected: RESTARTING,
@@ -105,12 +117,7 @@ export class ChainClient {
   #leaveStore: (() => void) | undefined
   #hasStarted = false
 
-  constructor(
-    config: Config,
-    log: Log,
-    signer: Pick<SignerClient, 'connectNonces'>,
-    store: Pick<StoreClient, 'connect'> | undefined,
-  ) {
+  constructor({ config, log, signer, store, connect }: ChainClientParts) {
     this.#log = log
     this.#limits = config.limits
     this.#signer = signer
@@ -119,7 +126,7 @@ export class ChainClient {
     this.#states = new Map(served.map(([chainId]) => [chainId, { state: 'unverified', reason: 'not checked yet' }]))
     this.#thread = new ThreadHost<ChainRequest, ChainReply>({
       title: 'the sync thread',
-      create: () => startWorker(config),
+      create: connect,
       startMs: START_TIMEOUT_MS,
       firstPauseMs: 100,
       closeRequest: { type: 'close' },
@@ -165,11 +172,24 @@ export class ChainClient {
     return this.#states
   }
 
+  /** Calls a listener with every new state of a chain. */
+  onState(listener: (chainId: number, state: ChainState) => void): void {
+    this.#onState = listener
+  }
+
   /** Runs an action of record synchronisation in the thread. Never rejects. */
   sync(action: SyncAction): Promise<SyncOutcome> {
     return this.#requests
       .ask('sync', action)
       .catch((error: Error): SyncOutcome => ({ state: 'failed', reason: error.message }))
+  }
+
+  /** Returns a port over which a signer reads nonces. It closes when the thread ends. */
+  noncePort(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    // Without a thread the signer sees its port close, and asks for no nonces.
+    if (!this.#thread.post({ type: 'nonces', port: port2 }, [port2])) port2.close()
+    return port1
   }
 
   /** Calls `connector` with a function that posts a port to the thread, now and after every restart. */
@@ -194,24 +214,20 @@ export class ChainClient {
     if (this.#hasStarted) this.#log.info('sync thread started again')
     this.#hasStarted = true
     this.#requests.attach((call) => this.#thread.post(call))
-    this.#signer.connectNonces(() => {
-      const { port1, port2 } = new MessageChannel()
-      // Without a thread the signer sees its port close, and asks for no nonces.
-      if (!this.#thread.post({ type: 'nonces', port: port2 }, [port2])) port2.close()
-      return port1
-    })
+    this.#signer?.connectNonces(() => this.noncePort())
     this.#leaveStore = this.#store?.connect((port) => this.#thread.post({ type: 'store', port }, [port]))
     for (const connector of this.#connectors) this.#connect(connector)
   }
 
   #onReply(reply: ChainReply): void {
     if (reply.type === 'event') logSyncEvent(this.#log, reply.event)
-    else if (reply.type === 'state') this.#onState(reply.chainId, reply.state)
+    else if (reply.type === 'state') this.#setState(reply.chainId, reply.state)
     else this.#requests.receive(reply)
   }
 
-  #onState(chainId: number, state: ChainState): void {
+  #setState(chainId: number, state: ChainState): void {
     this.#states.set(chainId, state)
+    this.#onState?.(chainId, state)
     if (state.state === 'ok') this.#log.info('chain verified', { chainId })
     else if (state.state === 'unverified') this.#log.warn('chain not verified', { chainId, reason: state.reason })
     else this.#log.error('chain refused', { chainId, reason: state.reason })

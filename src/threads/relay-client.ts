@@ -28,6 +28,8 @@ interface RelayClientParts {
   readonly chainClient: Pick<ChainClient, 'connect' | 'serves' | 'states'>
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
   readonly log: Log
+  /** Called with every new state of the relay of a chain. */
+  readonly onState?: (chainId: number, state: RelayState) => void
 }
 
 /** The notes of the relay that are counted, and the event that each note is counted as. */
@@ -39,7 +41,7 @@ const COUNTED: Readonly<Record<string, string>> = {
 const UNKNOWN: RelayState = { state: 'unknown', reason: 'the relay has not reported yet' }
 
 /** Starts the relay in the sync thread and provides what it needs besides the store: the account and signatures. */
-export function startRelay({ chainClient, signer, log }: RelayClientParts): RelayClient {
+export function startRelay({ chainClient, signer, log, onState }: RelayClientParts): RelayClient {
   const states = new Map<number, RelayState>()
   const chainIds = [...chainClient.states().keys()]
   const events = chainIds.flatMap((chainId) => Object.values(COUNTED).map((event) => ({ chainId, event, count: 0 })))
@@ -65,6 +67,7 @@ export function startRelay({ chainClient, signer, log }: RelayClientParts): Rela
     } else if (reply.type === 'state') {
       const { chainId, state } = reply
       states.set(chainId, state)
+      onState?.(chainId, state)
       if (state.state === 'ready') log.info('relay ready', { chainId })
       else if (state.state !== 'unknown') log.warn('relay waits', { chainId, reason: state.reason })
     }

@@ -31,16 +31,18 @@ const START_TIMEOUT_MS = 30_000
 /** A signature takes microseconds, and a message of signatures takes milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000
 
-function startWorker(config: Config): Worker {
+function startWorker(config: Config, keyDescriptor: number | undefined): Worker {
   return new Worker(workerUrl('signer'), {
     name: 'signer',
     env: SHARE_ENV, // so that the thread can remove the key from the environment
-    workerData: signerConfig(config),
+    workerData: signerConfig(config, keyDescriptor),
+    // The thread closes a descriptor that it did not open.
+    trackUnmanagedFds: keyDescriptor === undefined,
     resourceLimits: heapLimits(config),
   })
 }
 
-function signerConfig(config: Config): SignerConfig {
+function signerConfig(config: Config, keyDescriptor: number | undefined): SignerConfig {
   const { production, allowDevelopmentKey, dataDir, chains, schemas } = config
   const { nonceMaxAgeMs, rpcTimeoutMs, attestationTtlSeconds, submission } = config
   return {
@@ -53,6 +55,7 @@ function signerConfig(config: Config): SignerConfig {
     rpcTimeoutMs,
     attestationTtlSeconds,
     submission,
+    keyDescriptor,
   }
 }
 
@@ -115,12 +118,13 @@ export interface SignerClient {
  *
  * A thread that dies is restarted when its key is in a file (development key, keystore). A key from the environment is
  * lost: the signer thread deleted it there, and the main thread never had it. Then `lost` resolves, and the process has to
- * end so that its supervisor restarts it.
+ * end so that its supervisor restarts it. The same holds for a key that a supervisor handed over.
  *
+ * @param keyDescriptor the file descriptor from which the thread reads the key; without it, the settings say where the key is
  * @throws {ConfigError} when the key or a chain is configured wrongly; the message says what to change
  */
-export async function startSigner(config: Config, log: Log): Promise<SignerClient> {
-  const client = new SignerThreadClient(config, log)
+export async function startSigner(config: Config, log: Log, keyDescriptor?: number): Promise<SignerClient> {
+  const client = new SignerThreadClient(config, log, keyDescriptor)
   await client.start()
   return client
 }
@@ -130,12 +134,14 @@ class SignerThreadClient implements SignerClient {
   readonly #log: Log
   readonly #thread: ThreadHost<SignerRequest, SignerReply>
   readonly #queue: SigningQueue
+  readonly #isHandedOver: boolean
   #ready: Extract<SignerReply, { type: 'ready' }> | undefined
   #keyChange: Error | undefined
   #connect: (() => MessagePort) | undefined
   #resolveLost: (error: Error) => void = () => {}
 
-  constructor(config: Config, log: Log) {
+  constructor(config: Config, log: Log, keyDescriptor: number | undefined) {
+    this.#isHandedOver = keyDescriptor !== undefined
     const { maxQueuedRequests, maxBatchSize, requestDeadlineMs } = config.limits
     this.#log = log
     this.lost = new Promise<Error>((resolve) => {
@@ -152,7 +158,7 @@ class SignerThreadClient implements SignerClient {
     })
     this.#thread = new ThreadHost<SignerRequest, SignerReply>({
       title: 'the signer',
-      create: () => startWorker(config),
+      create: () => startWorker(config, keyDescriptor),
       startMs: START_TIMEOUT_MS,
       firstPauseMs: 100,
       closeRequest: { type: 'close' },
@@ -264,8 +270,12 @@ class SignerThreadClient implements SignerClient {
     }
     this.#log.error('signer thread ended', { code })
     const { keyKind } = this
-    if (keyKind !== 'private-key' && keyKind !== 'mnemonic') return pauseMs
-    this.#resolveLost(new Error(`the signer thread ended and its ${keyKind} is no longer in the environment`))
+    const isInFile = keyKind !== 'private-key' && keyKind !== 'mnemonic'
+    if (isInFile && !this.#isHandedOver) return pauseMs
+    const formerPlace = this.#isHandedOver
+      ? 'only the supervisor can hand it over again'
+      : 'is no longer in the environment'
+    this.#resolveLost(new Error(`the signer thread ended and its ${keyKind} ${formerPlace}`))
     return undefined
   }
 }

@@ -16,7 +16,7 @@ import {
   storeFault,
 } from '../wire/store-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
-import { type ThreadEnd, ThreadHost } from './thread-host.ts'
+import { type HostedThread, type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 /** Why a store is not open: it is opening, it cannot be reached or opened (`away`), its files are damaged, or its disk is full. */
 type StoreCondition = 'opening' | 'away' | 'damaged' | 'full'
@@ -64,6 +64,7 @@ export class StoreStateTracker {
   #state: StoreState
   /** When it is full, the client with the most waiting requests loses its newest place. */
   readonly #waiters: FairQueue<Waiter>
+  onState: ((state: StoreState) => void) | undefined
 
   /** @param maxWaiting the most requests that may wait at a time */
   constructor(state: StoreState, maxWaiting: number) {
@@ -82,6 +83,7 @@ export class StoreStateTracker {
   set(state: StoreState): void {
     this.#state = state
     if (!this.#isOpening) for (const { end } of this.#waiters.clear()) end()
+    this.onState?.(state)
   }
 
   /**
@@ -165,6 +167,8 @@ export class StoreClient {
   readonly #tracker: StoreStateTracker
   readonly #thread: ThreadHost<StoreRequest, StoreReply>
   readonly #subscribers = new Set<(port: MessagePort) => void>()
+  /** False if the thread belongs to another process, which watches and maintains it. */
+  readonly #isOwner: boolean
   readonly #timers: NodeJS.Timeout[]
   /** The state to report while the database answers; undefined while no thread has opened it. */
   #openState: StoreState | undefined
@@ -176,10 +180,12 @@ export class StoreClient {
   /** Times of the last ends of the thread by itself, in milliseconds. */
   #ends: number[] = []
 
-  constructor(config: Config, log: Log) {
+  /** @param connect connects to the store of the data process, instead of starting a thread of this process */
+  constructor(config: Config, log: Log, connect?: () => HostedThread<StoreRequest, StoreReply>) {
     const { limits } = config
     this.#log = log
     this.#limits = limits
+    this.#isOwner = connect === undefined
     this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
     // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
@@ -188,7 +194,7 @@ export class StoreClient {
     this.#tracker = new StoreStateTracker(this.#closedState('it is opening', 'opening'), limits.maxStoreQueue)
     this.#thread = new ThreadHost<StoreRequest, StoreReply>({
       title: 'the store',
-      create: () => startWorker(config),
+      create: connect ?? (() => startWorker(config)),
       startMs: limits.storeOpenMs,
       firstPauseMs: 250,
       closeRequest: { type: 'close' },
@@ -200,7 +206,7 @@ export class StoreClient {
       onMessage: (reply) => this.#onReply(reply),
       onEnd: (end) => this.#onEnd(end),
     })
-    this.#timers = [setInterval(() => this.#maintain(), limits.storeMaintenanceMs).unref()]
+    this.#timers = this.#isOwner ? [setInterval(() => this.#maintain(), limits.storeMaintenanceMs).unref()] : []
     // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
     if (this.#engine === 'postgres')
       this.#timers.push(setInterval(() => this.#ping(), limits.storeHealthCheckMs).unref())
@@ -209,6 +215,11 @@ export class StoreClient {
   /** Whether the store accepts calls now, and if not, why. */
   get state(): StoreState {
     return this.#tracker.state
+  }
+
+  /** Calls a listener with every new state. */
+  onState(listener: (state: StoreState) => void): void {
+    this.#tracker.onState = listener
   }
 
   /** Starts the thread. Until the store is open, every call is rejected. */
@@ -335,7 +346,7 @@ export class StoreClient {
   /** Watches the running call, which is the oldest one sent, because the embedded engine has no time limit itself. */
   #watch(): void {
     clearTimeout(this.#watchdog)
-    if (this.#engine !== 'embedded') return
+    if (this.#engine !== 'embedded' || !this.#isOwner) return
     const [oldest] = this.#running
     if (oldest === undefined && !this.#isBusyForOthers) return
     const limitMs =
@@ -427,7 +438,7 @@ export class StoreClient {
    * that it does not report.
    */
   #endsOften(): boolean {
-    if (this.#engine !== 'embedded') return false
+    if (this.#engine !== 'embedded' || !this.#isOwner) return false
     const nowMs = performance.now()
     this.#ends = [...this.#ends.filter((endMs) => nowMs - endMs < ENDS_WITHIN_MS), nowMs]
     return this.#ends.length >= MAX_ENDS

@@ -84,6 +84,8 @@ describe('the configuration', () => {
     ['PORT', '70000'],
     ['PORT', 'abc'],
     ['COMPUTE_THREADS', '1.5'],
+    ['PROCESSES', '0'],
+    ['PROCESSES', 'all'],
     ['HTTP_ADAPTER', 'fastify'],
     ['ALLOW_ANY_SCHEMA', 'yes'],
     ['PUBLIC_URL', 'example.org'],

@@ -116,7 +116,11 @@ async function checkThreads({ config }: DoctorParts): Promise<Finding> {
       'npm run build; or provide more memory if the message says so',
     )
   }
-  return ok(`a compute thread started in ${Math.round(performance.now() - startedMs)} ms; ${computeThreads} will run`)
+  const { processes } = config
+  const where = processes === 1 ? '' : ` in each of ${processes} processes`
+  return ok(
+    `a compute thread started in ${Math.round(performance.now() - startedMs)} ms; ${computeThreads} will run${where}`,
+  )
 }
 
 async function checkKernel(): Promise<Finding> {

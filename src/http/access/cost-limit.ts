@@ -4,7 +4,9 @@ import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Tier } from '../../config/http.ts'
+import type { Counts } from '../../wire/process-messages.ts'
 import { HourTable, type RateStatus, type Subject, secondsUntil, WINDOW_SECONDS, windowEnd } from './rate-limit.ts'
+import type { SharedCount, SharedCounts } from './shared-counts.ts'
 
 /** The budget of one resource, and its counters. */
 interface ResourceBudget {
@@ -69,7 +71,9 @@ export class CostWindow implements CostMeter {
   /** Changes with the tier of a key. */
   budget: CostBudget
   /** Unix seconds; the window has expired from then on. */
-  readonly endSeconds: number
+  endSeconds: number
+  /** Set if several processes count together. */
+  shared: SharedCount | undefined
   #bytes = 0
   #vertices = 0
   #cpuMs = 0
@@ -92,6 +96,19 @@ export class CostWindow implements CostMeter {
       this.#vertices += amount
       byResource.vertices.charged.count += amount
     }
+    if (this.shared !== undefined) {
+      const { limit } = byResource[resource]
+      if (limit > 0) this.shared.add(RESOURCES.indexOf(resource), amount, limit)
+    }
+  }
+
+  /** Takes what other processes have charged, which they count in their own metrics. */
+  receive(shared: SharedCount, { endSeconds, amounts }: Counts): void {
+    const growth = shared.grow(amounts)
+    this.#bytes += growth[RESOURCES.indexOf('bytes')]!
+    this.#vertices += growth[RESOURCES.indexOf('vertices')]!
+    this.#cpuMs += growth[RESOURCES.indexOf('cpu-ms')]!
+    this.endSeconds = endSeconds
   }
 
   used(resource: Resource): number {
@@ -112,10 +129,28 @@ export class CostWindow implements CostMeter {
 
 /** Holds the windows of all clients; as `RateLimiter`, with a bounded number of them. */
 export class CostLimiter extends HourTable<CostWindow> {
+  readonly #shares: SharedCounts | undefined
+
+  /** @param shares what other processes charge, if there are several */
+  constructor(maxSubjects: number, shares?: SharedCounts) {
+    super(maxSubjects)
+    this.#shares = shares
+  }
+
+  /** Takes what other processes have charged. */
+  receive(counts: Counts, nowMs: number): void {
+    const window = this.peek(counts.subject, nowMs)
+    if (window?.shared !== undefined) window.receive(window.shared, counts)
+  }
+
   /** Returns the current window of a subject; begins one if there is none. */
   open(subject: Subject, budget: CostBudget, nowMs: number): CostWindow {
     const window = this.peek(subject, nowMs)
-    if (window === undefined) return this.begin(subject, nowMs, new CostWindow(budget, windowEnd(nowMs)))
+    if (window === undefined) {
+      const next = new CostWindow(budget, windowEnd(nowMs))
+      next.shared = this.#shares?.share('costs', subject, next, RESOURCES.length)
+      return this.begin(subject, nowMs, next)
+    }
     window.budget = budget
     return window
   }

@@ -1,5 +1,7 @@
 import type { ProblemData } from '../../base/problem.ts'
 import type { Tier } from '../../config/http.ts'
+import type { Counts } from '../../wire/process-messages.ts'
+import type { SharedCount, SharedCounts } from './shared-counts.ts'
 
 /** Key under which requests are counted together: an address key, `key:` and the digest of an API key, or `LOCAL_CALLER`. */
 export type Subject = number | string
@@ -9,7 +11,9 @@ export interface RateWindow {
   /** Requests counted, at most the limit. */
   used: number
   /** Unix seconds; the window has expired from then on. */
-  readonly endSeconds: number
+  endSeconds: number
+  /** Set if several processes count together. */
+  shared?: SharedCount
 }
 
 export const WINDOW_SECONDS = 3600
@@ -66,9 +70,29 @@ export function windowEnd(nowMs: number): number {
 
 /** Counts requests in windows of one hour, each beginning with its subject's first request (decision 91). */
 export class RateLimiter extends HourTable<RateWindow> {
+  readonly #shares: SharedCounts | undefined
+
+  /** @param shares what other processes count, if there are several */
+  constructor(maxSubjects: number, shares?: SharedCounts) {
+    super(maxSubjects)
+    this.#shares = shares
+  }
+
   /** Returns the current window of a subject; begins one if there is none. */
   open(subject: Subject, nowMs: number): RateWindow {
-    return this.peek(subject, nowMs) ?? this.begin(subject, nowMs, { used: 0, endSeconds: windowEnd(nowMs) })
+    const known = this.peek(subject, nowMs)
+    if (known !== undefined) return known
+    const window: RateWindow = { used: 0, endSeconds: windowEnd(nowMs) }
+    if (this.#shares !== undefined) window.shared = this.#shares.share('requests', subject, window, 1)
+    return this.begin(subject, nowMs, window)
+  }
+
+  /** Takes what other processes have counted. */
+  receive({ subject, endSeconds, amounts }: Counts, nowMs: number): void {
+    const window = this.peek(subject, nowMs)
+    if (window?.shared === undefined) return
+    window.used += window.shared.grow(amounts)[0]!
+    window.endSeconds = endSeconds
   }
 }
 
@@ -76,6 +100,7 @@ export class RateLimiter extends HourTable<RateWindow> {
 export function takeQuota(window: RateWindow, limit: number, requests: number): number {
   const granted = Math.max(0, Math.min(requests, limit - window.used))
   window.used += granted
+  if (granted > 0) window.shared?.add(0, granted, limit)
   return granted
 }
 

@@ -1,4 +1,3 @@
-import type { Metrics } from '../../base/metrics.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SyncService } from '../../service/records/record-services.ts'
@@ -43,9 +42,14 @@ export function syncRoutes(sync: SyncService, config: Config): Route[] {
   ]
 }
 
+/** The metrics of this process or, with several processes, of all of them. */
+export interface AllMetrics {
+  render(): string | Promise<string>
+}
+
 /** Returns the route `GET /metrics` (Prometheus text). Only this machine may read it, unless the operator opens it. */
-export function metricsRoute(metrics: Metrics, config: Pick<Config, 'publicMetrics'>): Route {
-  return getRoute('/metrics', 'counters and histograms as Prometheus text', ({ exchange }) => {
+export function metricsRoute(metrics: AllMetrics, config: Pick<Config, 'publicMetrics'>): Route {
+  return getRoute('/metrics', 'counters and histograms as Prometheus text', async ({ exchange }) => {
     if (!config.publicMetrics && !isFromThisMachine(exchange)) {
       throw new ProblemError({
         type: 'not-found',
@@ -53,6 +57,6 @@ export function metricsRoute(metrics: Metrics, config: Pick<Config, 'publicMetri
           'metrics are served only to this machine, by a loopback name or address and without a proxy; METRICS_PUBLIC=1 opens them to everyone',
       })
     }
-    return { json: metrics.render(), kind: 'metrics' }
+    return { json: await metrics.render(), kind: 'metrics' }
   })
 }

@@ -1,10 +1,9 @@
 /** The table of all routes, and the look-up of a path in it. */
-import type { Metrics } from '../../base/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { prefers } from '../transport/request-head.ts'
-import { metricsRoute, syncRoutes } from './operator-routes.ts'
+import { type AllMetrics, metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { countedPost, getRoute, type Route, VARY_ACCEPT } from './route.ts'
@@ -12,7 +11,7 @@ import { batchRoute } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
-export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
+export function createRoutes(services: Services, config: Config, metrics: AllMetrics): readonly Route[] {
   const explorer = openExplorer()
   const routes: Route[] = [
     ...computeRoutes(services),

@@ -68,6 +68,11 @@ export class UwsConnections {
     return this.#isCrowded
   }
 
+  /** Number of open connections. */
+  get count(): number {
+    return this.#count
+  }
+
   /** True if a request that arrives now is answered with 503. */
   get isFull(): boolean {
     return this.#count > this.#limits.maxConnections

@@ -307,7 +307,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   }
 
   get #closesConnections(): boolean {
-    return this.#inFlight.isDraining || this.#onEnd !== undefined
+    return this.#inFlight.isDraining || this.#inFlight.isRetiring || this.#onEnd !== undefined
   }
 
   /** Returns true if the remaining body is known to be small: it is then discarded, and the connection stays open. */

@@ -50,6 +50,8 @@ export class InFlight {
   count = 0
   /** True once `close` has begun; from then on every response closes its connection. */
   isDraining = false
+  /** True once another process has taken over: responses close their connections, and streams continue. */
+  isRetiring = false
   /** Until this `performance.now()`, connections stay open whose clients may still send a rejected body. */
   lingersUntilMs = 0
   #first: OpenExchange | undefined
@@ -184,6 +186,25 @@ export async function drain(inFlight: InFlight, limitMs: number): Promise<void> 
         clearInterval(timer)
         resolve()
       }
+    }, CHECK_MS)
+  })
+}
+
+/**
+ * Lets the clients move to the process that has taken over: each response closes its connection. A connection that would be closed
+ * before might just have been used for another request.
+ *
+ * @param connections returns the number of open connections
+ * @param limitMs longest wait
+ */
+export async function retire(inFlight: InFlight, connections: () => number, limitMs: number): Promise<void> {
+  inFlight.isRetiring = true
+  const start = performance.now()
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (connections() > 0 && performance.now() - start < limitMs) return
+      clearInterval(timer)
+      resolve()
     }, CHECK_MS)
   })
 }

@@ -6,7 +6,7 @@ import { parseAddress } from '../access/caller.ts'
 import { AddressShares } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
-import { drain, freeChunk, InFlight, LINGER_MS } from './in-flight.ts'
+import { drain, freeChunk, InFlight, LINGER_MS, retire } from './in-flight.ts'
 import {
   type HttpHandler,
   type HttpServer,
@@ -29,6 +29,7 @@ export class NodeServer implements HttpServer {
   readonly #connections = new WeakMap<Socket, Connection>()
   readonly #server: Server
   readonly #shares: AddressShares
+  #openConnections = 0
 
   constructor({ limits, trustedProxies }: TransportConfig, handler: HttpHandler) {
     this.#limits = limits
@@ -49,7 +50,7 @@ export class NodeServer implements HttpServer {
     return this.#inFlight.count
   }
 
-  listen(host: string, port: number): Promise<number> {
+  listen(host: string, port: number, isShared = false): Promise<number> {
     const server = this.#server
     return new Promise((resolve, reject) => {
       // Each listener removes the other, because after a busy port the same server listens on the next one.
@@ -65,15 +66,17 @@ export class NodeServer implements HttpServer {
       }
       server.once('error', onError)
       server.once('listening', onListening)
-      server.listen({ host, port, exclusive: true })
+      // A shared port belongs to the supervisor (node:cluster), so no waiting connection is lost when a process ends.
+      server.listen({ host, port, exclusive: !isShared })
     })
   }
 
-  async close(): Promise<void> {
+  async close(isReplaced = false): Promise<void> {
     // Only stops listening: `close` of node:http would also drop kept-alive connections whose next request is on its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
     })
+    if (isReplaced) await retire(this.#inFlight, () => this.#openConnections, this.#limits.drainTimeoutMs)
     await drain(this.#inFlight, this.#limits.drainTimeoutMs)
     this.#server.close()
     this.#server.closeAllConnections()
@@ -83,6 +86,8 @@ export class NodeServer implements HttpServer {
 
   /** Closes a new connection if its address has its share of them. */
   #admit(socket: Socket): void {
+    this.#openConnections++
+    socket.once('close', () => this.#openConnections--)
     const key = this.#shares.key(this.#findConnection(socket).peer)
     if (key === undefined) return
     if (this.#shares.isFull(key)) return void socket.destroy()

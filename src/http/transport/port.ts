@@ -152,12 +152,18 @@ export interface HttpServer {
    * Starts to accept connections.
    *
    * @param port 0 for any free port
+   * @param isShared true if other processes of this machine listen on the same port
    * @returns the port in use
    * @throws {ListenError} if the port cannot be opened
    */
-  listen(host: string, port: number): Promise<number>
-  /** Stops accepting and answers open requests with `Connection: close`; resolves when done or after `drainTimeoutMs`. */
-  close(): Promise<void>
+  listen(host: string, port: number, isShared?: boolean): Promise<number>
+  /**
+   * Stops accepting and answers open requests with `Connection: close`; resolves when done or after `drainTimeoutMs`.
+   *
+   * @param isReplaced true if another process answers on the port. Then connections first stay open, for the same time at most, until
+   *   their clients have sent one more request and know that they close.
+   */
+  close(isReplaced?: boolean): Promise<void>
 }
 
 export type ListenFailure = 'in-use' | 'not-permitted' | 'no-such-address' | 'failed'

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { peerAddress, UwsConnections } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
-import { drain, InFlight } from './in-flight.ts'
+import { drain, InFlight, retire } from './in-flight.ts'
 import {
   type HttpHandler,
   type HttpServer,
@@ -60,30 +60,38 @@ export function createUwsServer(
     get inFlight() {
       return inFlight.count
     },
-    async listen(host, port) {
+    async listen(host, port, isShared = false) {
       const server = uws.App()
       app = server
       server.filter((connection, change) => connections.change(connection, Number(change)))
       server.any('/*', onRequest)
-      // Without this option, a second server could listen on the same port and take half of the connections.
+      // Without the exclusive option, uWebSockets.js sets SO_REUSEPORT, and a second server could listen on the same port and take
+      // half of the connections. With several processes, this is what they do.
+      const options = isShared ? SHARED_PORT : uws.LIBUS_LISTEN_EXCLUSIVE_PORT
       const token = await new Promise<us_listen_socket | false>((resolve) => {
         const listen = server.listen.bind(server) as unknown as ListenWithOptions
-        listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve)
+        listen(host, port, options, resolve)
       })
       if (token === false) throw new ListenError(host, port, await findErrorCode(host, port))
       listening = token
       inFlight.start()
       return uws.us_socket_local_port(token)
     },
-    async close() {
+    async close(isReplaced = false) {
+      // After the sockets were read, because connections that wait to be accepted are lost with the listening socket.
+      if (isReplaced) await new Promise((resolve) => setImmediate(resolve))
       if (listening !== undefined) uws.us_listen_socket_close(listening)
       listening = undefined
+      if (isReplaced) await retire(inFlight, () => connections.count, limits.drainTimeoutMs)
       await drain(inFlight, limits.drainTimeoutMs)
       inFlight.stop()
       app?.close()
     },
   }
 }
+
+/** `LIBUS_LISTEN_DEFAULT` of the package, which exports only its name. */
+const SHARED_PORT = 0
 
 type ListenWithOptions = (
   host: string,

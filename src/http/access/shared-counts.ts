@@ -1,0 +1,116 @@
+/**
+ * Counts of clients that several processes share, so that a limit is one limit on a machine. Each process counts what it answers, and
+ * reports it at once when it is a hundredth of the limit. The data process adds up the reports and tells every process what the others
+ * have counted. No request waits for this. So a client gets at most a hundredth of its limit more for each further process, and what is
+ * answered during a report.
+ */
+import type { CountKind, CountReport, Counts } from '../../wire/process-messages.ts'
+
+const REPORT_SHARE = 0.01
+const RETRY_MS = 250
+
+/** What this process has counted for one client in one hour, as far as others need to know. */
+export class SharedCount {
+  readonly #counts: SharedCounts
+  readonly kind: CountKind
+  readonly subject: number | string
+  /** The window that is shared; its end may become that of an earlier window in another process. */
+  readonly window: { readonly endSeconds: number }
+  readonly own: number[]
+  readonly #reported: number[]
+  readonly #others: number[]
+  #isNew = true
+
+  constructor(
+    counts: SharedCounts,
+    kind: CountKind,
+    subject: number | string,
+    window: { readonly endSeconds: number },
+    size: number,
+  ) {
+    this.#counts = counts
+    this.kind = kind
+    this.subject = subject
+    this.window = window
+    this.own = new Array<number>(size).fill(0)
+    this.#reported = new Array<number>(size).fill(0)
+    this.#others = new Array<number>(size).fill(0)
+  }
+
+  /** @param limit of the hour */
+  add(index: number, amount: number, limit: number): void {
+    this.own[index]! += amount
+    if (!this.#isNew && this.own[index]! - this.#reported[index]! < limit * REPORT_SHARE) return
+    this.#isNew = false
+    for (const [place, own] of this.own.entries()) this.#reported[place] = own
+    this.#counts.report(this)
+  }
+
+  /** Takes what the others have counted. @returns by how much each amount has grown */
+  grow(amounts: readonly number[]): number[] {
+    // A data process that has started again learns the amounts anew. What is known already stays.
+    return amounts.map((amount, index) => {
+      const growth = Math.max(0, amount - this.#others[index]!)
+      this.#others[index]! += growth
+      return growth
+    })
+  }
+}
+
+/** A connection to the data process. */
+interface CountPort {
+  on(event: 'message', listener: (report: CountReport) => void): void
+  on(event: 'close', listener: () => void): void
+  postMessage(report: CountReport): void
+}
+
+/** The connection over which one process shares its counts. */
+export class SharedCounts {
+  readonly #connect: () => CountPort
+  #port: CountPort
+  #pending = new Set<SharedCount>()
+  #onCounts: (counts: Counts) => void = () => {}
+
+  /** @param connect opens a connection to the data process; called again when it has closed */
+  constructor(connect: () => CountPort) {
+    this.#connect = connect
+    this.#port = this.#open()
+  }
+
+  /** Calls a listener with what the others have counted. */
+  listen(listener: (counts: Counts) => void): void {
+    this.#onCounts = listener
+  }
+
+  /** Shares a window that has just begun. @param size number of its amounts */
+  share(kind: CountKind, subject: number | string, window: { readonly endSeconds: number }, size: number): SharedCount {
+    return new SharedCount(this, kind, subject, window, size)
+  }
+
+  /** Reports a count at the end of this tick, in one message with others. */
+  report(count: SharedCount): void {
+    if (this.#pending.size === 0) setImmediate(() => this.#flush())
+    this.#pending.add(count)
+  }
+
+  #flush(): void {
+    const counts = [...this.#pending].map(({ kind, subject, window: { endSeconds }, own }) => {
+      return { kind, subject, endSeconds, amounts: own }
+    })
+    this.#pending.clear()
+    this.#port.postMessage({ type: 'counts', counts })
+  }
+
+  #open(): CountPort {
+    const port = this.#connect()
+    port.on('message', ({ counts }) => {
+      for (const entry of counts) this.#onCounts(entry)
+    })
+    port.on('close', () => {
+      setTimeout(() => {
+        this.#port = this.#open()
+      }, RETRY_MS).unref()
+    })
+    return port
+  }
+}

@@ -1,0 +1,56 @@
+import { HourTable } from '../http/access/rate-limit.ts'
+import type { CountKind, CountReport, Counts } from '../wire/process-messages.ts'
+import type { SocketPort } from '../wire/socket-port.ts'
+
+/** What all processes have counted for one client in one hour. */
+interface Entry {
+  readonly endSeconds: number
+  /** By number of the connection. Those of processes that have ended stay until the hour ends. */
+  readonly amounts: Map<number, readonly number[]>
+}
+
+/** Adds up what the processes count for each client, and tells each what the others have counted. */
+export class CountTotals {
+  readonly #tables: Readonly<Record<CountKind, HourTable<Entry>>>
+  readonly #ports = new Map<number, SocketPort>()
+  #nextNumber = 0
+
+  /** @param maxSubjects number of clients that are held in memory */
+  constructor(maxSubjects: number) {
+    this.#tables = { requests: new HourTable(maxSubjects), costs: new HourTable(maxSubjects) }
+  }
+
+  /** Serves the connection of a process. */
+  serve(port: SocketPort, now: () => number): void {
+    const number = this.#nextNumber++
+    this.#ports.set(number, port)
+    port.on('close', () => this.#ports.delete(number))
+    port.on('message', (message: CountReport) => {
+      if (message.type === 'counts') this.#take(number, message.counts, now())
+    })
+  }
+
+  #take(number: number, reports: readonly Counts[], nowMs: number): void {
+    const outbox = new Map<number, Counts[]>()
+    for (const { kind, subject, endSeconds, amounts } of reports) {
+      if (endSeconds * 1000 <= nowMs) continue
+      const table = this.#tables[kind]
+      const entry = table.peek(subject, nowMs) ?? table.begin(subject, nowMs, { endSeconds, amounts: new Map() })
+      entry.amounts.set(number, amounts)
+      for (const receiver of entry.amounts.keys()) {
+        const others = amounts.map((_, index) => sumOfOthers(entry, receiver, index))
+        const counts: Counts = { kind, subject, endSeconds: entry.endSeconds, amounts: others }
+        const waiting = outbox.get(receiver)
+        if (waiting === undefined) outbox.set(receiver, [counts])
+        else waiting.push(counts)
+      }
+    }
+    for (const [receiver, counts] of outbox) this.#ports.get(receiver)?.postMessage({ type: 'counts', counts })
+  }
+}
+
+function sumOfOthers({ amounts }: Entry, receiver: number, index: number): number {
+  let sum = 0
+  for (const [number, own] of amounts) if (number !== receiver) sum += own[index]!
+  return sum
+}

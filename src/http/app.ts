@@ -21,8 +21,8 @@ import {
   problemResponse,
   unparsableResponse,
 } from './routes/respond.ts'
-import type { Route, RouteResult } from './routes/route.ts'
-import { createRouter, createRoutes, pathParameter } from './routes/routes.ts'
+import type { Method, Route, RouteResult } from './routes/route.ts'
+import { createRouter, createRoutes } from './routes/routes.ts'
 import { type StreamRequestParts, streamRequest } from './routes/streams.ts'
 import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
 import { framingProblem } from './transport/request-head.ts'
@@ -112,6 +112,7 @@ class RequestHandler implements HttpHandler {
       costs: this.#costs,
       items: createItemMetrics(metrics),
       now,
+      succeed: (state, result) => this.#succeed(state, result),
       fail: (state, error) => this.#failStream(state, error),
       finish: (state, status) => this.#finish(state, status),
     }
@@ -142,7 +143,7 @@ class RequestHandler implements HttpHandler {
       this.#respond(state, preflightResponse(this.#withRate(state), path.allow))
       return
     }
-    const route = method === 'POST' ? path.POST : method === 'GET' || method === 'HEAD' ? path.GET : undefined
+    const route = path.byMethod[(method === 'HEAD' ? 'GET' : method) as Method]
     if (route === undefined) {
       state.allow = path.allow
       const detail = `this path does not support ${method}; use ${path.allow}`
@@ -150,11 +151,11 @@ class RequestHandler implements HttpHandler {
       return
     }
     state.route = route
-    state.parameter = pathParameter(exchange.path, path.prefix)
+    state.parameter = path.parameter(exchange.path)
     const problem = this.#checkBeforeBody(state, route)
     if (problem !== undefined) this.decline(exchange, problem, false)
     else if (route.stream !== undefined && method !== 'HEAD') route.stream(streamRequest(state, this.#streamParts))
-    else if (route.method === 'GET') this.#run(state, route, NO_BODY)
+    else if (route.method === 'GET' || route.method === 'DELETE') this.#run(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => this.#run(state, route, body))
   }
 

@@ -6,6 +6,7 @@
 import type { Job, JobChunk, JobLimits, JobOperations, JobOptions, JobState } from '../wire/job-messages.ts'
 import type { Database, Row, Session } from './database.ts'
 
+// `order by` uses the name of the table where a column is returned as text: otherwise the text would be sorted.
 type Argument<Name extends keyof JobOperations> = JobOperations[Name]['argument']
 type Result<Name extends keyof JobOperations> = JobOperations[Name]['result']
 
@@ -29,10 +30,10 @@ export function createJobStore(database: Database): {
     endJobInput: (job) => database.transaction((session) => endInput(session, job)),
     readJob: ({ id, account }) => findJob(reads, 'id = $1 and account = $2', [id, account]),
     listJobs: async ({ account, limit }) => {
-      const rows = await reads.query(`select ${COLUMNS} from job where account = $1 order by position desc limit $2`, [
-        account,
-        limit,
-      ])
+      const rows = await reads.query(
+        `select ${COLUMNS} from job where account = $1 order by job.position desc limit $2`,
+        [account, limit],
+      )
       return rows.map(readJob)
     },
     cancelJob: (job) => database.transaction((session) => cancelJob(session, job)),
@@ -113,7 +114,15 @@ async function appendJob(
   ])
   if (job === undefined || job['state'] !== 'receiving') return 'closed'
   if (Number(job['received']) !== first) return 'moved'
-  if (first + operations > limits.maxOperations) return 'large'
+  if (first + operations > limits.maxOperations) {
+    const reason = `it has more than ${limits.maxOperations} operations`
+    await session.query("update job set state = 'failed', reason = $2, updated_ms = $3 where position = $1", [
+      position,
+      reason,
+      nowMs,
+    ])
+    return 'large'
+  }
   const account = job['account'] as string
   if (!(await hasRoom(session, input.length, limits))) return 'full'
   if (!(await takeDailyQuota(session, account, operations, limits.perDay, nowMs))) return 'spent'
@@ -182,7 +191,7 @@ async function claimChunk(
 ): Promise<Result<'claimChunk'>> {
   const jobs = await session.query(
     `select position::text, id, account, options from job join job_account using (account)
-     where ${IS_OPEN} and open_chunks > 0 order by turn, position limit $1`,
+     where ${IS_OPEN} and open_chunks > 0 order by turn, job.position limit $1`,
     [JOBS_PER_CLAIM],
   )
   for (const job of jobs) {
@@ -277,7 +286,7 @@ async function chunkOf(
   from: number,
 ): Promise<Row | undefined> {
   const [row] = await session.query(
-    `select first::text, operations, ${column} from job_chunk where job = $1 and first <= $2 order by first desc limit 1`,
+    `select first::text, operations, ${column} from job_chunk where job = $1 and first <= $2 order by job_chunk.first desc limit 1`,
     [position, from],
   )
   return row !== undefined && from < Number(row['first']) + (row['operations'] as number) ? row : undefined
@@ -285,7 +294,7 @@ async function chunkOf(
 
 async function readRoots(session: Session, position: number): Promise<Result<'jobRoots'>> {
   const rows = await session.query(
-    'select first::text, root, operations - failed as leaves from job_chunk where job = $1 and root is not null order by first',
+    'select first::text, root, operations - failed as leaves from job_chunk where job = $1 and root is not null order by job_chunk.first',
     [position],
   )
   return {
@@ -296,7 +305,7 @@ async function readRoots(session: Session, position: number): Promise<Result<'jo
 }
 
 /**
- * Deletes operations that were not computed when their job was cancelled, and jobs that have not changed for long or, beginning
+ * Deletes operations that were not computed when their job was cancelled or failed, and jobs that have not changed for long or, beginning
  * with the oldest, that take too much room. Jobs that are not final are deleted only for their age.
  */
 async function pruneJobs(
@@ -307,7 +316,7 @@ async function pruneJobs(
     `with dropped as (
        delete from job_chunk where (job, first) in (
          select job, first from job_chunk join job on position = job
-         where state = 'cancelled' and result is null limit $1)
+         where state in ('cancelled', 'failed') and result is null limit $1)
        returning job, octet_length(input) as bytes),
      sums as (select job, sum(bytes) as bytes from dropped group by job)
      update job set bytes = job.bytes - sums.bytes from sums where position = sums.job returning 1 as dropped`,

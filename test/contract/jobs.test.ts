@@ -176,6 +176,9 @@ describe('jobs', () => {
     expect((await ask('', { method: 'PATCH' })).status).toBe(405)
     const large = await upload(lines(0, 20_001))
     expect([large.status, large.body.detail]).toEqual([413, expect.stringContaining('at most 20000 operations')])
+    expect((await (await ask('')).json()) as Loose).toMatchObject({
+      jobs: { 0: { state: 'failed', received: 16_384 } },
+    })
   })
 
   it('attests a Merkle root over all results, with a proof of each', async () => {

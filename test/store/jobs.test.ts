@@ -91,7 +91,9 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const job = await newJob('b')
     expect(await store.readJob({ id: job.id, account: 'other' })).toBeUndefined()
     expect(await store.cancelJob({ id: job.id, account: 'other', nowMs: NOW })).toBeUndefined()
-    expect(await store.listJobs({ account: 'b', limit: 10 })).toHaveLength(1)
+    const ids = [job.id]
+    while (ids.length < 12) ids.unshift((await newJob('b')).id)
+    expect((await store.listJobs({ account: 'b', limit: 20 })).map(({ id }) => id)).toEqual(ids)
     await cancelAll('b')
   })
 
@@ -159,7 +161,6 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const job = await newJob('h')
     expect(await append(job, 0, 5)).toBe('stored')
     expect(await append(job, 0, 5)).toBe('moved')
-    expect(await append(job, 5, 996)).toBe('large')
     expect(await append(job, 5, 1, { maxBytes: 1 })).toBe('full')
     expect(await append(job, 5, 6, { perDay: 10 })).toBe('spent')
     expect(await append(job, 5, 5, { perDay: 10 })).toBe('stored')
@@ -167,6 +168,13 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await append(job, 10, 1, { perDay: 10 }, NOW + DAY_MS)).toBe('stored')
     await store.endJobInput({ position: job.position, nowMs: NOW })
     expect(await append(job, 11, 1)).toBe('closed')
+    // Numbers, not texts, are in order: 10 follows 5.
+    expect(await store.jobResults({ position: job.position, from: 10 })).toMatchObject({ first: 10, operations: 1 })
+    const large = await newJob('h')
+    await append(large, 0, 5)
+    expect(await append(large, 5, 996)).toBe('large')
+    const reason = 'it has more than 1000 operations'
+    expect(await store.readJob({ id: large.id, account: 'h' })).toMatchObject({ state: 'failed', reason })
     await cancelAll('h')
   })
 

@@ -141,7 +141,7 @@ function uploadProblem(
     case 'closed':
       return new ProblemError({ type: 'conflict', detail: `job ${id} takes no more operations` })
     case 'large': {
-      const detail = `a job takes at most ${limits.maxJobOperations} operations; ${kept}: send the others as another job`
+      const detail = `a job takes at most ${limits.maxJobOperations} operations, so job ${id} has failed: send them as several jobs`
       return new ProblemError({ type: 'payload-too-large', detail })
     }
     case 'spent': {

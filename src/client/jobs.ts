@@ -16,12 +16,12 @@ export interface JobOptions extends CallOptions {
   readonly onProgress?: ((job: Job) => void) | undefined
 }
 
-export interface ResultOptions extends CallOptions {
+interface ResultOptions extends CallOptions {
   /** Index of the first operation; default 0. */
   readonly from?: number | undefined
 }
 
-export interface JobProof {
+interface JobProof {
   /** Index of the operation in the job. */
   readonly operation: number
   readonly leaf: string

@@ -3,7 +3,7 @@
 import type { QueueClient } from '../base/fair-queue.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { OperationName } from '../wire/values.ts'
-import type { JobService } from './jobs/jobs.ts'
+import type { JobService } from './jobs/job-services.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
 import type {
   BatchContext,

@@ -1,5 +1,5 @@
 /**
- * The queue of jobs. A job is a row, and its operations are chunks that processes take with `for update skip locked`. Every
+ * The queue of jobs (decision 139). A job is a row, and its operations are chunks that processes take with `for update skip locked`. Every
  * statement that locks more than one table locks chunks, then jobs, then accounts, so transactions never wait for each other in a
  * circle.
  */
@@ -41,6 +41,14 @@ export function createJobStore(database: Database): {
     holdChunks: ({ owner, leaseMs }) =>
       database.transaction(async (session) => {
         await session.query(`update job_chunk set held_until = ${leaseEnd('$2')} where owner = $1`, [owner, leaseMs])
+        return undefined
+      }),
+    releaseChunk: ({ owner, position, first }) =>
+      database.transaction(async (session) => {
+        await session.query(
+          'update job_chunk set owner = null, held_until = null where job = $1 and first = $2 and owner = $3',
+          [position, first, owner],
+        )
         return undefined
       }),
     releaseChunks: ({ owner }) =>
@@ -211,7 +219,7 @@ async function claimChunk(
   return undefined
 }
 
-/** Takes the first chunk of a job that no process holds. */
+/** Takes the first chunk of a job that no process holds. A process that is late with its lease does not take a chunk from itself. */
 async function claimFrom(
   session: Session,
   position: number,
@@ -221,7 +229,7 @@ async function claimFrom(
   const [row] = await session.query(
     `update job_chunk set owner = $2, held_until = ${leaseEnd('$3')}, attempts = attempts + 1
      where job = $1 and first = (
-       select first from job_chunk where job = $1 and result is null and (held_until is null or held_until < now())
+       select first from job_chunk where job = $1 and result is null and (held_until is null or (held_until < now() and owner <> $2))
        order by first limit 1 for update skip locked)
      returning first::text, operations, attempts, input`,
     [position, owner, leaseMs],

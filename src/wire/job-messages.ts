@@ -55,7 +55,7 @@ export interface JobChunk {
 }
 
 /** Results of consecutive operations. */
-export interface JobResults {
+interface JobResults {
   readonly first: number
   readonly operations: number
   /** NDJSON: one line for each operation. Undefined while the chunk is not computed. */
@@ -118,6 +118,11 @@ export interface JobOperations {
   }
   /** Extends the leases of a process. */
   holdChunks: { argument: { readonly owner: string; readonly leaseMs: number }; result: undefined }
+  /** Gives back a chunk that a process could not compute. The attempt counts. */
+  releaseChunk: {
+    argument: { readonly owner: string; readonly position: number; readonly first: number }
+    result: undefined
+  }
   /**
    * Gives back the chunks of a process without results, as if they had not been taken; of all processes if the store can have only one.
    */

@@ -121,6 +121,11 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await claim('one')).toMatchObject({ attempts: 1 })
     await store.releaseChunks({ owner: undefined })
     expect(await claim('one')).toMatchObject({ attempts: 2 })
+    await store.releaseChunk({ owner: 'two', position: job.position, first: 0 })
+    await store.holdChunks({ owner: 'one', leaseMs: -1 })
+    expect(await claim('one')).toBeUndefined() // it is computing the chunk, only late
+    await store.releaseChunk({ owner: 'one', position: job.position, first: 0 })
+    expect(await claim('one')).toMatchObject({ attempts: 3 })
     await cancelAll('d')
   })
 

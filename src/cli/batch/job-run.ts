@@ -5,7 +5,7 @@ import { CommandError, EXIT } from '../exit-codes.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
 import { type Feeder, toItemResult } from './feeder.ts'
 
-export interface JobRun {
+interface JobRun {
   readonly client: Client
   readonly call: JobOptions
   /** Returns the items of the file from the first one on. */

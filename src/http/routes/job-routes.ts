@@ -1,4 +1,4 @@
-import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/jobs.ts'
+import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/job-services.ts'
 import type { ServiceResponse } from '../../service/request.ts'
 import { LOCAL_CALLER } from '../access/request-state.ts'
 import { NO_BUFFERING_HEADER } from './record-routes.ts'

@@ -267,7 +267,7 @@ export async function attestUnderRoot(
 }
 
 /** The results of a chunk without their proofs, and their leaves. */
-export interface LeafLines {
+interface LeafLines {
   /** Each result followed by a newline. */
   readonly results: PackedBytes
   /** 32 bytes for each result, zeros for an item that failed. */

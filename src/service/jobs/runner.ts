@@ -116,12 +116,24 @@ export class JobRunner {
       const results = await this.#compute(chunk)
       if (!this.#isClosed) await this.#store(chunk, results)
     } catch (error) {
-      const { id } = chunk.job
-      if (!this.#isClosed)
-        this.#parts.log.error('a chunk of a job failed', { job: id, first: chunk.first, reason: String(error) })
+      if (!this.#isClosed) await this.#putBack(chunk, error)
     }
     this.#running--
     if (!this.#isClosed) this.look()
+  }
+
+  /** Gives back a chunk that could not be computed or stored. It is tried again, a few times. */
+  async #putBack({ job: { id, position }, first }: JobChunk, error: unknown): Promise<void> {
+    this.#parts.log.error('a chunk of a job failed', { job: id, first, reason: String(error) })
+    let isBack = false
+    while (!isBack && !this.#isClosed) {
+      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
+      const released = this.#ask('releaseChunk', { owner: this.#owner, position, first })
+      isBack = await released.then(
+        () => true,
+        () => false,
+      )
+    }
   }
 
   async #compute(chunk: JobChunk): Promise<Answered> {

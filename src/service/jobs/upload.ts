@@ -13,7 +13,7 @@ export type Line = Uint8Array | number
 const TOO_LONG = 0x8000_0000
 
 /** Encodes lines for the store: the byte length of each (4 bytes), then their bytes. The operations of a JSON job may contain newlines. */
-export function encodeLines(lines: readonly Line[]): Uint8Array {
+function encodeLines(lines: readonly Line[]): Uint8Array {
   const bytes = lines.reduce<number>((sum, line) => sum + (typeof line === 'number' ? 0 : line.length), 0)
   const target = Buffer.allocUnsafeSlow(4 * lines.length + bytes)
   let offset = 4 * lines.length
@@ -39,7 +39,7 @@ export function decodeLines(bytes: Uint8Array, count: number): Line[] {
   })
 }
 
-export interface JobWriterParts {
+interface JobWriterParts {
   readonly ask: StoreAccess
   readonly limits: Config['limits']
   /** Milliseconds since the epoch. */

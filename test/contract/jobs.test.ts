@@ -138,6 +138,11 @@ describe('jobs', () => {
     const again = await upload(lines(0, 3), undefined, headers)
     expect([again.status, again.body.id, again.body.total]).toEqual([202, first.body.id, 3])
     expect((await upload(lines(0, 3), 'chainId=84532', headers)).status).toBe(409)
+    // More than the service holds of a stream, so what it skips must not stay in its memory.
+    const large = `${'x'.repeat(900_000)}\n`.repeat(12)
+    const long = await upload(large, undefined, { 'idempotency-key': 'large' })
+    const repeated = await upload(large, undefined, { 'idempotency-key': 'large' })
+    expect([repeated.status, repeated.body.id, repeated.body.total]).toEqual([202, long.body.id, 12])
     expect((await upload(lines(0, 3), undefined, { 'idempotency-key': 'a b' })).status).toBe(400)
   })
 

@@ -84,6 +84,11 @@ export class JobWriter {
     return this.#lines.length >= jobChunkOperations || this.#bytes >= jobChunkBytes
   }
 
+  /** True if every operation that was added is stored or was skipped. */
+  get isEmpty(): boolean {
+    return this.#lines.length === 0
+  }
+
   /** Stores the operations that were added as one chunk. @throws {ProblemError} if the store does not take them */
   async store(): Promise<void> {
     const operations = this.#lines.length
@@ -202,7 +207,8 @@ export class LineUpload {
         this.#cutBytes += group.streamBytes
         let isComplete = false
         for (const line of group.lines) isComplete = writer.add(line) || isComplete
-        if (isComplete) await this.#store(writer)
+        // Lines that were skipped are done at once.
+        if (isComplete || writer.isEmpty) await this.#store(writer)
       } else if (this.#state !== 'receiving') break
       else {
         await new Promise<void>((resolve) => {

@@ -179,6 +179,8 @@ describe('jobs', () => {
     expect((await ask(`/${body.id}/attestation`)).status).toBe(409)
     expect((await ask('/nothing')).status).toBe(404)
     expect((await ask('', { method: 'PATCH' })).status).toBe(405)
+    for (const path of ['', '/results', '/events'])
+      expect((await ask(`/${body.id}${path}`, { method: 'HEAD' })).status).toBe(200)
     const large = await upload(lines(0, 20_001))
     expect([large.status, large.body.detail]).toEqual([413, expect.stringContaining('at most 20000 operations')])
     expect((await (await ask('')).json()) as Loose).toMatchObject({

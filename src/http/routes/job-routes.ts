@@ -57,7 +57,7 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       },
     },
     {
-      ...read('/:id/results', 'results of a job as NDJSON, in order', neverRuns),
+      ...getRoute(`${PATH}/:id/results`, 'results of a job as NDJSON, in order', () => ({ json: '', kind: 'ndjson' })),
       stream(request) {
         const { exchange, parameter } = request
         const sink = new StreamSink(request, 'ndjson')
@@ -65,7 +65,10 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       },
     },
     {
-      ...read('/:id/events', 'progress of a job as server-sent events', neverRuns),
+      ...getRoute(`${PATH}/:id/events`, 'progress of a job as server-sent events', () => ({
+        json: '',
+        kind: 'events',
+      })),
       stream(request) {
         const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
         sink.endAfter(jobs.watch(request.parameter, jobCaller(request), request.exchange, sink))

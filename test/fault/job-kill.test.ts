@@ -40,6 +40,7 @@ describe('jobs and kill -9', () => {
     const service = await startTestService({
       RECORDS: '1',
       DATA_DIR: dataDir,
+      PUBLIC_URL: 'http://127.0.0.1:3000', // in errors, whatever the port of each start is
       JOB_POLL_MS: '20',
       RATE_LIMIT_DEVELOPER: '1000000000',
       COST_LIMIT_DEVELOPER: 'cpu-ms=999999999999',

@@ -13,6 +13,7 @@ const FILES = [
   'compute-response',
   'batch-request',
   'batch-response',
+  'job',
   'problem',
   'verified-proof',
   'resign-request',

@@ -3,6 +3,7 @@ import { type Chain, chainTable } from './attest/chains.ts'
 import { locationSchemas, schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { Log } from './base/log.ts'
 import { Metrics } from './base/metrics.ts'
+import type { ProblemData } from './base/problem.ts'
 import type { BannerFacts } from './cli/banner.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/setting.ts'
@@ -13,10 +14,11 @@ import { watchKeyFile } from './http/access/key-file.ts'
 import { SharedCounts } from './http/access/shared-counts.ts'
 import { createApp } from './http/app.ts'
 import type { AllMetrics } from './http/routes/operator-routes.ts'
+import { problemJson } from './http/routes/respond.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
 import { createHttpServer } from './http/transport/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
-import { createBatchService } from './service/batch/batches.ts'
+import { createBatchService, shareLimits } from './service/batch/batches.ts'
 import { ChainPolicy } from './service/chains/chain-policy.ts'
 import { SubmissionCounts } from './service/chains/submission-counts.ts'
 import { createSubmissionService, type SubmissionService } from './service/chains/submissions.ts'
@@ -24,6 +26,7 @@ import { SyncApi } from './service/chains/sync.ts'
 import { createComputeRefusal, createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
+import { createJobService } from './service/jobs/jobs.ts'
 import { Feeds } from './service/records/feeds.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
@@ -43,6 +46,7 @@ import type { DataLink } from './threads/data-link.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { type SignerClient, startSigner } from './threads/signer-client.ts'
 import { StoreClient, type StoreState } from './threads/store-client.ts'
+import type { JobChunk } from './wire/job-messages.ts'
 import type { Hex } from './wire/values.ts'
 
 /** A service that has started. */
@@ -130,6 +134,7 @@ export async function startService(
       services.feeds.close()
       services.sync.close()
       counts?.close()
+      await services.jobs.close()
       submissions.close() // the relay continues with them after the next start
       await server.close(isReplaced)
       clearTimeout(abandon)
@@ -240,6 +245,7 @@ async function createServices(
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
   const parts = { config, pool, runEvidence, chains: policy, resolver, answers, signer, keccak, now }
+  const batchParts = shareLimits(parts)
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
   const records = new RecordApi({ config, chains, ask: askRecords, now })
@@ -247,7 +253,8 @@ async function createServices(
     compute: createComputeService(parts),
     isCrowded: () => signer.isCrowded,
     computeRefusal: createComputeRefusal(parts),
-    ...createBatchService(parts),
+    ...createBatchService(batchParts),
+    jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store),
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
@@ -260,6 +267,12 @@ async function createServices(
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
   return { services, submissions }
+}
+
+/** Returns the JSON of a problem of a job, as a single request would get it. */
+function jobProblemJson({ id, options }: JobChunk['job'], problem: ProblemData): string {
+  const { errorTypeBase } = options
+  return problemJson({ errorTypeBase, path: `/compute/v0/jobs/${id}`, requestId: id }, problem)
 }
 
 function chainIdsByName(chains: ReadonlyMap<number, Chain>): ReadonlyMap<string, number> {

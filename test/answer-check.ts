@@ -8,7 +8,7 @@ import { afterAll, expect } from 'vitest'
 import { OPERATIONS, openApiDocument, openApiPath } from '../src/http/openapi/document.ts'
 import { COMMON_HEADERS } from '../src/http/openapi/operation.ts'
 import { isOlderPath, isRecordPath } from '../src/http/routes/respond.ts'
-import type { Route } from '../src/http/routes/route.ts'
+import type { Method, Route } from '../src/http/routes/route.ts'
 import { createRouter } from '../src/http/routes/routes.ts'
 import { WATCHED_ORIGINS } from './watched-origins.ts'
 
@@ -64,7 +64,7 @@ function mediaTypeOf(headers: Headers): string {
 
 function createChecker() {
   const document: Loose = JSON.parse(JSON.stringify(openApiDocument()))
-  const keys = Object.keys(OPERATIONS).map((key) => key.split(' ') as ['GET' | 'POST', string])
+  const keys = Object.keys(OPERATIONS).map((key) => key.split(' ') as [Method, string])
   const find = createRouter(keys.map(([method, path]) => ({ method, path }) as Route))
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema({ $id: 'document', components: document.components })
@@ -79,11 +79,9 @@ function createChecker() {
     const missing = COMMON_HEADERS.find((name) => headers.get(name) === null)
     if (missing !== undefined) return `has no ${missing}`
     if (method === 'OPTIONS' && status === 204) return undefined
-    const route = find(path)?.[method === 'HEAD' ? 'GET' : method === 'POST' ? 'POST' : 'GET']
+    const route = find(path)?.byMethod[(method === 'HEAD' ? 'GET' : method) as Method]
     const operation =
-      route === undefined || !['GET', 'HEAD', 'POST'].includes(method)
-        ? undefined
-        : document.paths[openApiPath(route.path)][route.method.toLowerCase()]
+      route === undefined ? undefined : document.paths[openApiPath(route.path)][route.method.toLowerCase()]
     if (operation === undefined) {
       if (![...ANYWHERE, 404, 405].includes(status)) return 'the document describes no such operation'
       // Outside of the APIs a browser gets a page for an unknown path; the document does not describe that.

@@ -7,6 +7,7 @@ import { type App, createApp } from '../src/http/app.ts'
 import type { Route } from '../src/http/routes/route.ts'
 import type { HttpServer } from '../src/http/transport/port.ts'
 import { createHttpServer, loadInstalledUws } from '../src/http/transport/server.ts'
+import { NO_JOBS } from '../src/service/jobs/jobs.ts'
 import type { RecordFeeds, RecordService } from '../src/service/records/record-services.ts'
 import type { Identity, Readiness, Services } from '../src/service/services.ts'
 
@@ -94,6 +95,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
         take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
         end: async () => {},
       })),
+    jobs: NO_JOBS,
     resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),

@@ -4,14 +4,21 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { freeBuffer, freeBufferReady, isLarge, unpack } from '../src/base/bytes.ts'
 import { runComputeChunk } from '../src/compute/chunk.ts'
 import { createEngine } from '../src/compute/engine.ts'
-import { runMerkleTask } from '../src/compute/merkle-tree.ts'
+import { runLeavesTask, runMerkleTask } from '../src/compute/merkle-tree.ts'
 import { RequestMemos } from '../src/compute/skeleton-memo.ts'
 import { runComputeTask } from '../src/compute/task.ts'
 import { loadSecp256k1, TERMINABLE_BACKENDS } from '../src/crypto/secp256k1.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { createVerifyEngine } from '../src/verify/engine.ts'
 import { runVerifyTask } from '../src/verify/task.ts'
-import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/wire/batch-messages.ts'
+import type {
+  ChunkResult,
+  ComputeChunk,
+  LeavesResult,
+  LeavesTask,
+  MerkleResult,
+  MerkleTask,
+} from '../src/wire/batch-messages.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData, Worked } from '../src/wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/wire/evidence-messages.ts'
 
@@ -20,6 +27,7 @@ export interface ComputeRunner {
   runBatch(batch: ComputeBatch): Worked<ComputeResult[]>
   runChunk(chunk: ComputeChunk): Worked<ChunkResult>
   runTree(task: MerkleTask): Worked<MerkleResult>
+  runLeaves(task: LeavesTask): Worked<LeavesResult>
   runVerify(batch: VerifyBatch): Promise<Worked<VerifyResult[]>>
 }
 
@@ -85,6 +93,7 @@ export async function createComputeRunner({
     },
     runChunk: (chunk) => runWhole(() => runComputeChunk(chunk, engine, limits)),
     runTree: (task) => runWhole(() => runMerkleTask(task, engine.keccak)),
+    runLeaves: (task) => runWhole(() => runLeavesTask(task, engine.keccak)),
     async runVerify({ bytes, heads }) {
       const log = new CostLog(engine.counts)
       const result: VerifyResult[] = []
@@ -101,13 +110,13 @@ export async function createComputeRunner({
   }
 }
 
-type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
+type WorkResult = ComputeResult[] | ChunkResult | LeavesResult | MerkleResult | VerifyResult[]
 
 let runner: Promise<ComputeRunner> | undefined
 
 /** Runs one Piscina task. */
 export default async function run(
-  work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch,
+  work: ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | VerifyBatch,
 ): Promise<Worked<WorkResult>> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
@@ -131,6 +140,8 @@ function withTransfer(worked: Worked<WorkResult>): Worked<WorkResult> {
 function transferables(result: WorkResult) {
   if (Array.isArray(result)) return []
   switch (result.type) {
+    case 'leaves':
+      return []
     case 'merkle':
       return result.items.map(({ buffer }) => buffer)
     case 'chunk':
@@ -141,7 +152,7 @@ function transferables(result: WorkResult) {
 /** Runs a piece of work according to its kind. */
 export function runWork(
   runner: ComputeRunner,
-  work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch,
+  work: ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | VerifyBatch,
 ): Worked<WorkResult> | Promise<Worked<WorkResult>> {
   switch (work.type) {
     case 'verify':
@@ -150,6 +161,8 @@ export function runWork(
       return runner.runBatch(work)
     case 'merkle':
       return runner.runTree(work)
+    case 'leaves':
+      return runner.runLeaves(work)
     case 'chunk':
       return runner.runChunk(work)
   }

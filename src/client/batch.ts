@@ -137,7 +137,8 @@ export async function sendLines(
   }
 }
 
-function toItem(item: BatchOperation): object {
+/** Returns the item as it is sent. */
+export function toItem(item: BatchOperation): object {
   const members = Object.entries(item).map(([name, value]) => {
     return [name, INPUT_MEMBERS.includes(name) ? toInput(value as InputLike) : value] as const
   })

@@ -4,6 +4,7 @@ import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncResponse, Sync
 import { type Batch, createBatch } from './batch.ts'
 import { type Compute, createCompute } from './compute.ts'
 import type { ProofLike, StampLike } from './forms.ts'
+import { createJobs, type Jobs } from './jobs.ts'
 import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
@@ -70,6 +71,7 @@ export interface Sync {
 export interface Client {
   readonly compute: Compute
   readonly batch: Batch
+  readonly jobs: Jobs
   readonly verify: Verify
   readonly records: Records
   readonly sync: Sync
@@ -100,6 +102,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     compute: createCompute(transport, options.chainId, options.batching),
     batch: createBatch(transport, options.chainId),
+    jobs: createJobs(transport, options.chainId),
     records: createRecords(transport),
     verify: {
       stamp: async (stamp, call = {}) => post('/verify/v0/stamp', { stamp, media: call.media }, call),

@@ -26,7 +26,7 @@ export interface CallOptions {
 }
 
 export interface Call {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path with query. */
   readonly path: string
   readonly body?: string | undefined

@@ -157,6 +157,8 @@ interface Frame {
   readonly after: Buffer
 }
 
+/** A placeholder for the salt, which the main thread draws. */
+const NO_SALT: Hex = `0x${'0'.repeat(64)}`
 /** A placeholder for the data; the frame is split at the NUL character. */
 const DATA = '0x\0' as Hex
 
@@ -265,7 +267,12 @@ export class ItemWriter {
   #addUnsigned(item: ComputedItem, index: number): void {
     const { schema, recipient, data } = this.#putFramed(item)
     const payloads = this.#payloads
-    const payload = { kind: item.outcome.kind, chainId: item.request.chainId, schema, recipient, data }
+    const { kind } = item.outcome
+    const fields = { chainId: item.request.chainId, schema, recipient, data }
+    const payload =
+      this.#chunk.signsResults === true
+        ? { kind: 'result' as const, dataKind: kind, salt: NO_SALT, ...fields }
+        : { kind, ...fields }
     this.#idLengths[index] = Buffer.byteLength(item.id)
     payloads.reserve(payloadSize(payload))
     payloads.at = putPayload(payloads.bytes, payloads.at, payload)
@@ -302,9 +309,9 @@ export class ItemWriter {
   }
 
   #splitFrame(schema: Hex, recipient: Hex): Frame {
-    const { attest, attester } = this.#chunk
+    const { attest, attester, signsResults = false } = this.#chunk
     const text =
-      attest === 'merkle'
+      attest === 'merkle' || signsResults
         ? leafJson(schema, recipient, DATA)
         : attestationJsonHead({ schema, attester: attester!, recipient: checksumAddress(recipient), data: DATA })
     const [before, after] = text.split('\0') as [string, string]

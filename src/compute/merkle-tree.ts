@@ -1,6 +1,6 @@
 import { createLeafHasher, type MerkleItem } from '../attest/merkle-proof.ts'
 import type { Keccak } from '../crypto/primitives.ts'
-import type { MerklePiece, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
+import type { LeavesResult, LeavesTask, MerklePiece, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
 import type { Hex } from '../wire/values.ts'
 
 const PROOF = Buffer.from(',"proof":')
@@ -22,6 +22,19 @@ export function runMerkleTask({ pieces }: MerkleTask, keccak: Keccak): MerkleRes
   proofs.prepare(bytes, itemsBytes + textBytes)
   const end = writeItems(pieces, proofs, bytes, itemsBytes)
   return { type: 'merkle', root: tree.root, items: splitIntoPieces(bytes.subarray(0, end - 1)) }
+}
+
+/** Builds the tree over leaves of a job, and the proof of one of them. Runs on a compute thread. */
+export function runLeavesTask({ leaves, proofOf }: LeavesTask, keccak: Keccak): LeavesResult {
+  const present: Uint8Array[] = []
+  let proofIndex = -1
+  for (let index = 0; 32 * index < leaves.length; index++) {
+    const leaf = leaves.subarray(32 * index, 32 * index + 32)
+    if (index === proofOf) proofIndex = present.length
+    if (leaf.some((byte) => byte !== 0)) present.push(leaf)
+  }
+  const tree = createMerkleTree(present, keccak)
+  return { type: 'leaves', root: tree.root, proof: proofOf === undefined ? [] : tree.proof(proofIndex) }
 }
 
 /** Splits the bytes into pieces. Copies them, because the next tree reuses the buffer. */

@@ -122,7 +122,11 @@ export function attestationMembers(attested: AttestedText): string {
   return attestationJsonHead(attested) + attestationJsonTail(attested)
 }
 
-function resultSignatureMember({ attester, resultSignature }: ComputeResponse): string {
+/** Returns the member `resultSignature` with a comma before it, or an empty string. @param response `attester` is checksummed */
+export function resultSignatureMember({
+  attester,
+  resultSignature,
+}: Pick<ComputeResponse, 'attester' | 'resultSignature'>): string {
   if (resultSignature === undefined) return ''
   const { signature, deadlineSeconds, salt } = resultSignature
   return (

@@ -8,6 +8,7 @@
 import { CHAIN_LIMITS, CHAIN_SETTINGS } from './chains.ts'
 import { EVIDENCE_LIMITS, EVIDENCE_SETTINGS } from './evidence.ts'
 import { HTTP_LIMITS, HTTP_SETTINGS } from './http.ts'
+import { JOB_LIMITS } from './jobs.ts'
 import { REQUEST_LIMITS } from './limits.ts'
 import { RECORD_LIMITS, RECORD_SETTINGS } from './records.ts'
 import { type Environment, readSettings, type Setting, type SettingTable, type Values } from './setting.ts'
@@ -20,6 +21,7 @@ const LIMITS = {
   ...HTTP_LIMITS,
   ...EVIDENCE_LIMITS,
   ...RECORD_LIMITS,
+  ...JOB_LIMITS,
   ...CHAIN_LIMITS,
   ...SYNC_LIMITS,
 }

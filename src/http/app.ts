@@ -36,8 +36,8 @@ import {
   problemResponse,
   unparsableResponse,
 } from './routes/respond.ts'
-import type { Route, RouteResult } from './routes/route.ts'
-import { createRouter, createRoutes, pathParameter } from './routes/routes.ts'
+import type { Method, Route, RouteResult } from './routes/route.ts'
+import { createRouter, createRoutes } from './routes/routes.ts'
 import { type StreamRequestParts, streamRequest } from './routes/streams.ts'
 import type { Exchange, HttpHandler, ReceivedRequest, ResponseData } from './transport/port.ts'
 import { framingProblem, type RequestHead } from './transport/request-head.ts'
@@ -138,6 +138,7 @@ class RequestHandler implements HttpHandler {
       costs: this.#costs,
       items: createItemMetrics(metrics),
       now,
+      succeed: (state, result) => this.#succeed(state, result),
       fail: (state, error) => this.#failStream(state, error),
       finish: (state, status) => this.#finish(state, status),
     }
@@ -150,7 +151,7 @@ class RequestHandler implements HttpHandler {
   refuse(request: ReceivedRequest): ResponseData<string> | undefined {
     if (!this.#services.isCrowded()) return undefined
     const { method, path, head, startedMs } = request
-    const route = method === 'POST' ? this.#findPath(path)?.POST : undefined
+    const route = method === 'POST' ? this.#findPath(path)?.byMethod.POST : undefined
     if (route?.refusal === undefined || framingProblem(method, head) !== undefined) return undefined
     const { holder, subject } = this.#findCaller(request)
     const problem = route.refusal(subject, head.bodyBytes)
@@ -201,7 +202,7 @@ class RequestHandler implements HttpHandler {
       this.#respond(state, preflightResponse(this.#withRate(state), path.allow))
       return
     }
-    const route = method === 'POST' ? path.POST : method === 'GET' || method === 'HEAD' ? path.GET : undefined
+    const route = path.byMethod[(method === 'HEAD' ? 'GET' : method) as Method]
     if (route === undefined) {
       state.allow = path.allow
       const detail = `this path does not support ${method}; use ${path.allow}`
@@ -209,11 +210,11 @@ class RequestHandler implements HttpHandler {
       return
     }
     state.route = route
-    state.parameter = pathParameter(exchange.path, path.prefix)
+    state.parameter = path.parameter(exchange.path)
     const problem = this.#checkBeforeBody(state, route)
     if (problem !== undefined) this.decline(exchange, problem, false)
     else if (route.stream !== undefined && method !== 'HEAD') route.stream(streamRequest(state, this.#streamParts))
-    else if (route.method === 'GET') this.#run(state, route, NO_BODY)
+    else if (route.method === 'GET' || route.method === 'DELETE') this.#run(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => this.#run(state, route, body))
   }
 

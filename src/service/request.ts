@@ -46,6 +46,10 @@ export interface SubmissionCaller {
 
 /** Context of a batch. Each item counts as one request, and items fail independently. */
 export interface BatchContext extends RequestContext {
+  /** True if what is signed one by one are the results without a nonce (decision 104), not attestations. */
+  readonly signsResults?: boolean
+  /** Milliseconds that one message to a thread may take; those of a request by default. */
+  readonly chunkMs?: number
   /**
    * Takes items from the caller's hourly quota.
    *

@@ -3,6 +3,7 @@
 import type { QueueClient } from '../base/fair-queue.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { OperationName } from '../wire/values.ts'
+import type { JobService } from './jobs/job-services.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
 import type {
   BatchContext,
@@ -79,6 +80,8 @@ export interface Services {
    * @throws {ProblemError} for invalid options
    */
   openBatch(query: string, context: BatchContext, sink: BatchSink, onRoom: (bytes: number) => void): LineStream
+  /** Batches that the store keeps. */
+  readonly jobs: JobService
   /**
    * Verifies one stamp.
    *

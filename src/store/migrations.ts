@@ -123,6 +123,52 @@ const SYNC_TABLES: readonly string[] = [
   'insert into sync_worker default values',
 ]
 
+/** Tables of jobs: migration `jobs`. Never edit them, because users have applied them. */
+const JOB_TABLES: readonly string[] = [
+  `create table job (
+    position bigint generated always as identity primary key,
+    id text not null unique,
+    account text not null,
+    idempotency_key text,
+    options text not null,
+    state text not null,
+    received bigint not null default 0,
+    total bigint,
+    done bigint not null default 0,
+    failed bigint not null default 0,
+    errors text not null default '{}',
+    open_chunks integer not null default 0,
+    bytes bigint not null default 0,
+    created_ms bigint not null,
+    started_ms bigint,
+    updated_ms bigint not null,
+    reason text,
+    unique (account, idempotency_key)
+  )`,
+  "create index job_open on job (account, position) where state in ('receiving', 'queued', 'running')",
+  // Input and result are never there at the same time, so a job takes the room of one of them. They are not compressed: with the
+  // embedded engine that took more time than everything else that is done to store them.
+  `create table job_chunk (
+    job bigint not null,
+    first bigint not null,
+    operations integer not null,
+    failed integer not null default 0,
+    input bytea,
+    result bytea,
+    leaves bytea,
+    root bytea,
+    attempts integer not null default 0,
+    owner text,
+    held_until timestamptz,
+    primary key (job, first)
+  )`,
+  'alter table job_chunk alter column input set storage external, alter column result set storage external, alter column leaves set storage external',
+  'create index job_chunk_open on job_chunk (job, first) where result is null',
+  'create index job_chunk_owner on job_chunk (owner) where owner is not null',
+  // What an account has uploaded on a day, which outlives its jobs, and its place in the order of service.
+  'create table job_account (account text primary key, day bigint not null, operations bigint not null, turn bigint not null)',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -204,6 +250,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'submissions', statements: SUBMISSION_TABLES },
   { name: 'synchronisation', statements: SYNC_TABLES },
   { name: 'gas of reverted submissions', statements: SUBMISSION_GAS_COLUMN },
+  { name: 'jobs', statements: JOB_TABLES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

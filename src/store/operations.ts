@@ -1,5 +1,6 @@
 import type { AppliedRange, BlockRange, RecordStore } from '../wire/store-messages.ts'
 import type { Database, Session } from './database.ts'
+import { createJobStore } from './jobs.ts'
 import { appendChanges, pruneChanges, readChanges } from './records/changes.ts'
 import { bytesFromHex } from './records/conditions.ts'
 import { type Counters, readCounters, readStats } from './records/counters.ts'
@@ -133,6 +134,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     relayStep: ({ change, ...context }) => takeRelayStep(database.transaction, context, change),
     ...createSyncReads(database),
     ...createSyncControl(database),
+    ...createJobStore(database),
   }
 }
 

@@ -5,7 +5,14 @@ import type { CostMeter } from '../base/cost.ts'
 import type { QueueClient } from '../base/fair-queue.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
-import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
+import type {
+  ChunkResult,
+  ComputeChunk,
+  LeavesResult,
+  LeavesTask,
+  MerkleResult,
+  MerkleTask,
+} from '../wire/batch-messages.ts'
 import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData, Worked } from '../wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
@@ -69,6 +76,8 @@ export interface ComputePool {
   runChunk(job: ChunkJob): Promise<ChunkResult>
   /** Builds the Merkle tree over all results of a batch; otherwise as `runChunk`. */
   runTree(job: ChunkJob<MerkleTask>): Promise<MerkleResult>
+  /** Builds the Merkle tree over leaves of a job. If its thread dies, it is built once more. */
+  runLeaves(job: ChunkJob<LeavesTask>): Promise<LeavesResult>
   /** Runs a request about evidence: micro-batched if it is small, otherwise on the threads of low priority. */
   runVerify(job: VerifyJob, isSmall: boolean): Promise<VerifyResult>
   readonly queueSize: number
@@ -110,6 +119,7 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
     // A chunk is a batch already; its sender decides about retries.
     runChunk: (job) => runLarge<ChunkResult>(job, () => job.chunk, false),
     runTree: (job) => runLarge<MerkleResult>(job, () => job.chunk, false),
+    runLeaves: (job) => runLarge<LeavesResult>(job, () => job.chunk, true),
     async runVerify(job, isSmall) {
       if (isSmall) return submit(smallEvidence, job)
       const [result] = await runLarge<VerifyResult[]>(job, () => toVerifyBatch([job.task]), true)
@@ -277,8 +287,8 @@ interface Limit {
 
 const CHECK_INTERVAL_MS = 50
 
-type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
-type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
+type Work = ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | VerifyBatch
+type WorkResult = ComputeResult[] | ChunkResult | LeavesResult | MerkleResult | VerifyResult[]
 /** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
 const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxWork: 128, maxPreparedBytes: 1_048_576 }
 
@@ -470,6 +480,7 @@ function toVerifyBatch(tasks: readonly VerifyTask[]): VerifyBatch {
 
 /** Returns the buffers to transfer with a message. */
 function transferables(work: Work): ArrayBuffer[] {
+  if (work.type === 'leaves') return []
   if (work.type === 'merkle') return work.pieces.map(({ texts }) => texts.buffer)
   return [work.type === 'chunk' ? work.items.buffer : work.bytes.buffer]
 }

@@ -77,7 +77,7 @@ export interface SignerClient {
    * @param isBulk true for an item of a batch; single requests overtake it
    */
   sign(payload: AttestationPayload<Hex | Uint8Array>, isBulk?: boolean): Promise<SigningResult>
-  sign(payload: ResultPayload): Promise<ResultSigningResult>
+  sign(payload: ResultPayload, isBulk?: boolean): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   sign(payload: RelayPayload): Promise<RelaySigningResult>
   /**
@@ -197,7 +197,7 @@ class SignerThreadClient implements SignerClient {
   }
 
   sign(payload: AttestationPayload<Hex | Uint8Array>, isBulk?: boolean): Promise<SigningResult>
-  sign(payload: ResultPayload): Promise<ResultSigningResult>
+  sign(payload: ResultPayload, isBulk?: boolean): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   sign(payload: RelayPayload): Promise<RelaySigningResult>
   sign(payload: SigningPayload, isBulk?: boolean): Promise<unknown> {

@@ -72,6 +72,7 @@ export type BatchResult = (
    * @maxItems 32
    */
   proof?: string[]
+  resultSignature?: ResultSignature1
   error?: ProblemDetails
 }
 /**
@@ -92,6 +93,7 @@ export interface Contract {
   'compute-response'?: ComputeResponse
   'batch-request'?: BatchRequest
   'batch-response'?: BatchResponse
+  job?: Job
   problem?: ProblemDetails
   'verified-proof'?: VerifiedLocationProof
   'resign-request'?: ResignRequest
@@ -565,6 +567,21 @@ export interface MultiDelegatedRequest {
   nonces: number[]
 }
 /**
+ * Extension, present with `Prefer: result-signature`: EIP-712 signature of SignedResult(schema, recipient, keccak256(data), deadline, salt). The domain has the name GeoResult, version 1 and the chain id, and no verifying contract.
+ */
+export interface ResultSignature1 {
+  /**
+   * 65 bytes: r, s and v, with v 27 or 28.
+   */
+  signature: string
+  attester: string
+  /**
+   * Unix seconds.
+   */
+  deadline: number
+  salt: string
+}
+/**
  * Error of the verify and compute APIs (RFC 9457), with media type application/problem+json.
  */
 export interface ProblemDetails {
@@ -586,6 +603,66 @@ export interface ProblemItem {
   code?: string
   hint?: string
   [k: string]: unknown
+}
+/**
+ * State and progress of a job.
+ */
+export interface Job {
+  id: string
+  /**
+   * receiving while operations are uploaded, which may already be computed; queued until the first chunk is computed. The last three are final.
+   */
+  state: 'receiving' | 'queued' | 'running' | 'done' | 'cancelled' | 'failed'
+  /**
+   * Null if the lines name their chains.
+   */
+  chainId: number | null
+  /**
+   * each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.
+   */
+  attest: 'each' | 'merkle' | 'none'
+  /**
+   * Operations that are stored. An upload that broke off continues there.
+   */
+  received: number
+  /**
+   * Null until the upload has ended.
+   */
+  total: number | null
+  /**
+   * Operations with a result or an error.
+   */
+  done: number
+  /**
+   * Those of them with an error.
+   */
+  failed: number
+  /**
+   * Number of errors by the name of their problem type.
+   */
+  errors: {
+    [k: string]: number
+  }
+  /**
+   * Operations per second since the first chunk; null before it.
+   */
+  ratePerSecond: number | null
+  /**
+   * At this rate; null while it is unknown.
+   */
+  secondsLeft: number | null
+  /**
+   * Unix seconds.
+   */
+  created: number
+  /**
+   * Unix seconds after which the job and its results may be deleted.
+   */
+  deletedAfter: number
+  /**
+   * Why the job failed.
+   */
+  reason?: string
 }
 /**
  * Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.

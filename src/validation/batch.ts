@@ -51,6 +51,44 @@ const STREAM_PARAMETERS = ['chainId', 'recipient', 'attest', 'sequence']
  * @throws {ProblemError} `invalid-input`
  */
 export function readBatchQuery(query: string): BatchOptions {
+  const options = readLineOptions(query)
+  const unsupported = options.attest === 'merkle' ? 'attest' : options.sequence === 'consecutive' ? 'sequence' : ''
+  if (unsupported !== '') {
+    throw problemAt('invalid-input', [unsupported], `${options[unsupported]} needs all items before the first result`, {
+      code: 'not-for-streams',
+      hint: 'send the items as one JSON document, or as a job',
+    })
+  }
+  return options
+}
+
+/**
+ * Reads the options of a job, as `readBatchQuery`. A job may have a Merkle root.
+ *
+ * @throws {ProblemError} `invalid-input`
+ */
+export function readJobQuery(query: string): BatchOptions {
+  return checkJobOptions(readLineOptions(query))
+}
+
+/** Returns options that a job may have. @throws {ProblemError} `invalid-input` */
+export function checkJobOptions(options: BatchOptions): BatchOptions {
+  if (options.sequence === 'consecutive') {
+    throw problemAt('invalid-input', ['sequence'], 'a job has no consecutive nonces', {
+      code: 'not-for-jobs',
+      hint: 'send at most 40 items as one JSON document to /compute/v0/batch',
+    })
+  }
+  if (options.attest === 'merkle' && options.chainId === undefined) {
+    throw problemAt('invalid-input', ['chainId'], 'is missing, and the root is attested on one chain', {
+      code: 'missing-member',
+      hint: 'name it in the query: ?chainId=84532&attest=merkle',
+    })
+  }
+  return options
+}
+
+function readLineOptions(query: string): BatchOptions {
   const options: Record<string, string | number> = {}
   for (const [name, value] of new URLSearchParams(query)) {
     if (!STREAM_PARAMETERS.includes(name)) throw unknownParameter(name)
@@ -60,14 +98,6 @@ export function readBatchQuery(query: string): BatchOptions {
     options[name] = name === 'chainId' ? readChainId(value) : value
   }
   check(getValidator('batch-request.schema.json#/$defs/BatchOptions'), options, [])
-  const unsupported =
-    options['attest'] === 'merkle' ? 'attest' : options['sequence'] === 'consecutive' ? 'sequence' : ''
-  if (unsupported !== '') {
-    throw problemAt('invalid-input', [unsupported], `${options[unsupported]} needs all items before the first result`, {
-      code: 'not-for-streams',
-      hint: 'send the items as one JSON document',
-    })
-  }
   return {
     chainId: undefined,
     recipient: undefined,

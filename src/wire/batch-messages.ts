@@ -19,6 +19,8 @@ export interface ComputeChunk {
   /** Default for items without a recipient. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** True if what is signed one by one are the results without a nonce (decision 104), not attestations. */
+  readonly signsResults?: boolean
   /** The number of items, from the first, that the client's quota still covers. Of the other items only the `id` is read. */
   readonly itemsInQuota: number
   /** The problem that the other items get. */
@@ -58,7 +60,10 @@ export interface ChunkResult {
   readonly leaves: Uint8Array
   /** If results are signed one by one: for each text, the length in bytes of `"id":…,` after the first brace. Otherwise empty. */
   readonly idLengths: Uint32Array
-  /** If results are signed one by one: payload records as `putPayload` writes them. Otherwise empty. */
+  /**
+   * If results are signed one by one: payload records as `putPayload` writes them; those of results have a salt
+   * of zeros, which main replaces. Otherwise empty.
+   */
   readonly payloads: PackedBytes
   /** By index in the chunk. */
   readonly unfinished: ReadonlyMap<number, UnfinishedItem>
@@ -71,6 +76,22 @@ export type MerklePiece = Pick<ChunkResult, 'texts' | 'leaves'>
 export interface MerkleTask {
   readonly type: 'merkle'
   readonly pieces: readonly MerklePiece[]
+}
+
+/** Leaves of a job, for the thread that builds the tree over them. */
+export interface LeavesTask {
+  readonly type: 'leaves'
+  /** 32 bytes each; zeros stand for operations that failed and are not in the tree. */
+  readonly leaves: Uint8Array
+  /** Index of the leaf whose proof is wanted; it must be in the tree. */
+  readonly proofOf: number | undefined
+}
+
+export interface LeavesResult {
+  readonly type: 'leaves'
+  readonly root: Hex
+  /** Empty if none was wanted. */
+  readonly proof: readonly Hex[]
 }
 
 export interface MerkleResult {

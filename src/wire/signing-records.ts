@@ -44,7 +44,7 @@ const RESULT_FLAG = 16
 const INVALID_HEX = 'data must be 0x and pairs of hex digits'
 /** Bytes of a payload record before its salt or data. */
 const HEAD_BYTES = 59
-const SALT_BYTES = 32
+export const SALT_BYTES = 32
 
 const BYTES32 = /^0x[0-9a-f]{64}$/
 const ADDRESS = /^0x[0-9a-f]{40}$/
@@ -95,6 +95,11 @@ export function putPayload(target: Buffer, start: number, payload: PackablePaylo
   const bytes = target.write(data.slice(2), offset, 'hex') // stops before the first invalid pair of digits
   if (2 * bytes + 2 !== data.length) throw internalProblem(INVALID_HEX)
   return offset + bytes
+}
+
+/** Replaces the salt in a payload record of a result. @param salt `SALT_BYTES` */
+export function setSalt(record: Uint8Array, salt: Uint8Array): void {
+  record.set(salt, HEAD_BYTES)
 }
 
 /** Encodes one payload. Throws like `putPayload`. */

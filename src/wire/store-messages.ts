@@ -1,5 +1,6 @@
 /** Messages between threads about location records. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
+import type { JobOperations } from './job-messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { Answer, Call, RequestFailure } from './request-port.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
@@ -183,7 +184,7 @@ export interface RecordStats {
 }
 
 /** The operations of the store by name, each with its argument and result. */
-export interface StoreOperations extends SubmissionOperations, SyncOperations {
+export interface StoreOperations extends SubmissionOperations, SyncOperations, JobOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {

@@ -5,6 +5,7 @@ import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { sleep } from '../../client/transport.ts'
 import { type Entry, Feeder, type ItemRule, notSentProblem, splitFixed } from '../batch/feeder.ts'
+import { computeInJob } from '../batch/job-run.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
 import { computeEntries, computePacked, type LocalRun } from '../batch/local-run.ts'
 import { JSON_LINES, type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
@@ -41,6 +42,7 @@ export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly chunk: number
   readonly restart?: boolean
   readonly local?: boolean
+  readonly job?: boolean
   readonly data?: string
   readonly json?: boolean
 }
@@ -56,6 +58,7 @@ export async function runBatch(
   givenOptions: BatchVerbOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  if (givenOptions.job === true) requireJobFile(file, givenOptions)
   const rule = await readItemRule(operation, givenOptions, terminal)
   const isPiped = givenOptions.output === '-'
   const { head: headPieces, pieces } = await peek(readFileBytes(file, terminal), HEAD_BYTES)
@@ -95,8 +98,9 @@ export async function runBatch(
     const share = inputBytes === undefined || inputBytes === 0 ? undefined : counted.bytes() / inputBytes
     progress.update({ done: items - skipped, share, note: failed === 0 ? undefined : `${failed} rejected` })
   }
+  const showUpload = (received: number) => progress.update({ done: received, share: undefined, note: 'uploaded' })
   const input = { file, name: file === '-' ? 'standard input' : file, format: inputFormat, pieces: counted.pieces }
-  const parts = { input, rule, writer, format, options, show, terminal }
+  const parts = { input, rule, writer, format, options, show, showUpload, terminal }
   const canPack = options.local === true && options.attest === 'none' && ahead.length === 0
   const process = canPack && (inputFormat === 'ndjson' || inputFormat === 'csv') ? processPacked : processEntries
   let isComplete = false
@@ -118,6 +122,12 @@ export async function runBatch(
   const seconds = (terminal.now() - startedMs) / 1000
   await printSummary({ items, failed, skipped, seconds }, { ...options, errors }, terminal)
   return failed === 0 ? EXIT.ok : EXIT.failed
+}
+
+/** A job is uploaded from a file that can be read again, after an interruption for example. */
+function requireJobFile(file: string, { local }: BatchVerbOptions): void {
+  if (local === true) throw usage('--job is computed by the service: leave out --local')
+  if (file === '-' || !statSync(file).isFile()) throw usage(`${file}: --job needs a file, which can be read again`)
 }
 
 /** Checks that the input, the output and the errors are different files, so that none is overwritten while it is in use. */
@@ -157,6 +167,8 @@ interface BatchRun {
   readonly options: BatchVerbOptions
   /** Shows the progress. */
   readonly show: () => void
+  /** Shows how many operations are uploaded. */
+  readonly showUpload: (received: number) => void
   readonly terminal: Terminal
 }
 
@@ -196,6 +208,7 @@ async function processEntries(run: BatchRun): Promise<void> {
   try {
     if (!(await feeder.skip(skipped))) throw usage(`${input.name}: ${SHORTER}`)
     if (options.local === true) await computeEntries(feeder, flush, await localRun(options, terminal))
+    else if (options.job === true) await sendJob(feeder, flush, run)
     else await sendAll(feeder, flush, run)
   } catch (error) {
     writer.saveAhead(feeder.answeredAhead)
@@ -209,6 +222,29 @@ async function localRun(options: BatchVerbOptions, { env, now, signal }: Termina
   const { chainId = DEFAULT_CHAIN_ID, recipient, attest = 'each' } = options
   const { createLocalEngine } = await import('../local-engine.ts')
   return { engine: createLocalEngine({ env, now }, options.data), call: { chainId, recipient, attest }, signal }
+}
+
+/** Has the items computed as a job. The same command, with the same unchanged file, finds the job again. */
+async function sendJob(feeder: Feeder, flush: () => Promise<void>, run: BatchRun): Promise<void> {
+  const { input, rule, writer, options, showUpload, terminal } = run
+  const { chainId = DEFAULT_CHAIN_ID, recipient, attest, output, radius, with: fixed, format, columns } = options
+  const { mtimeMs, size } = statSync(input.file)
+  const facts = [canonicalPath(input.file), mtimeMs, size, rule.operation, { fixed, radius, format, columns }]
+  const isNew = options.restart === true ? terminal.now() : 0
+  const identity = { facts, chainId, recipient, attest, output: canonicalPath(output), isNew }
+  await computeInJob(feeder, flush, {
+    client: await createServiceClient(options, terminal, chainId),
+    call: {
+      recipient,
+      attest,
+      idempotencyKey: `trigpoint-${sha256OfJson(identity)}`,
+      signal: terminal.signal,
+      onProgress: ({ received }) => showUpload(received),
+    },
+    openItems: () => new Feeder(sourceGroups(readFileBytes(input.file, terminal), input.name, options), rule, () => {}),
+    skippedItems: writer.from.items,
+    terminal,
+  })
 }
 
 /** Sends items to a service. Items that failed temporarily are sent again. */
@@ -296,7 +332,10 @@ function runIdentity(
   inputBytes: number | undefined,
 ): RunIdentity {
   const { chainId = DEFAULT_CHAIN_ID, attest = 'each', recipient, format, columns, errors } = options
-  const output = outputFormat.name === 'csv' ? { outputFormat: 'csv' } : {}
+  const output = {
+    ...(outputFormat.name === 'csv' ? { outputFormat: 'csv' } : {}),
+    ...(options.job === true ? { job: true } : {}),
+  }
   return {
     request: sha256OfJson({ ...rule, chainId, attest, recipient, format, columns, errors, ...output }),
     inputBytes,

@@ -75,6 +75,7 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     .option('--concurrency <number>', 'number of concurrent requests', integerBetween(1, 64), 2)
     .option('--chunk <items>', 'items per request', integerBetween(1, 10_000), 256)
     .option('--restart', 'start again and overwrite the results of an earlier run')
+    .option('--job', 'have the service compute the file as a job, which goes on if this command ends')
     .option('--local', 'compute in this process, without a service, and sign with the development key')
     .option('--data <folder>', 'folder of the development key of --local (default: DATA_DIR, or ./.data)')
     .addOption(formatOption())

@@ -61,7 +61,7 @@ export function createAccessLog(log: Log, sampleRatio: number, random: () => num
   }
 }
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 
 /** Returns a function that counts a finished request. */
 export function createRequestMetrics(metrics: Metrics): (request: FinishedRequest) => void {

@@ -5,6 +5,7 @@ import computeResponse from '../../../schemas/compute-response.schema.json' with
 import geometry from '../../../schemas/geometry.schema.json' with { type: 'json' }
 import graphql from '../../../schemas/graphql.schema.json' with { type: 'json' }
 import input from '../../../schemas/input.schema.json' with { type: 'json' }
+import job from '../../../schemas/job.schema.json' with { type: 'json' }
 import locationRecord from '../../../schemas/location-record.schema.json' with { type: 'json' }
 import locationRecordList from '../../../schemas/location-record-list.schema.json' with { type: 'json' }
 import ogc from '../../../schemas/ogc.schema.json' with { type: 'json' }
@@ -38,6 +39,7 @@ const FILES: readonly SchemaFile[] = [
   resignResponse,
   batchRequest,
   batchResponse,
+  job,
   verifyRequest,
   verifyResponse,
   verifiedProof,

@@ -3,6 +3,7 @@ import examples from '../../../schemas/examples.json' with { type: 'json' }
 import { PROBLEMS } from '../../base/problem.ts'
 import { COMPUTE_OPERATIONS } from './compute-operations.ts'
 import { contractSchemas } from './contract-schemas.ts'
+import { JOB_OPERATIONS } from './job-operations.ts'
 import { OGC_OPERATIONS } from './ogc-operations.ts'
 import {
   COMMON_HEADERS,
@@ -23,6 +24,7 @@ import { VERIFY_OPERATIONS } from './verify-operations.ts'
 /** Every operation by `METHOD path`, in the order of the document. */
 export const OPERATIONS: OperationTable = {
   ...COMPUTE_OPERATIONS,
+  ...JOB_OPERATIONS,
   ...VERIFY_OPERATIONS,
   ...RECORD_OPERATIONS,
   ...OGC_OPERATIONS,
@@ -63,7 +65,7 @@ export function openApiText(): string {
 
 /** Converts a route's path to OpenAPI: `/errors/:type` becomes `/errors/{type}`, and `*` becomes `{file}`. */
 export function openApiPath(path: string): string {
-  return path.replace(/:(\w+)/, '{$1}').replace('*', '{file}')
+  return path.replace(/:(\w+)/g, '{$1}').replace('*', '{file}')
 }
 
 /**
@@ -140,7 +142,10 @@ function operationObject(operation: Operation): JsonObject {
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(operation.deprecated === true ? { deprecated: true } : {}),
-    ...(operation.counts === true ? { security: [{}, { apiKey: [] }, { bearer: [] }] } : {}),
+    ...(operation.needsKey === true ? { security: [{ apiKey: [] }, { bearer: [] }] } : {}),
+    ...(operation.counts === true && operation.needsKey !== true
+      ? { security: [{}, { apiKey: [] }, { bearer: [] }] }
+      : {}),
     ...(operation.isInternal === true ? { security: [{}, { cronSecret: [] }] } : {}),
     ...(operation.parameters === undefined ? {} : { parameters: operation.parameters }),
     ...(body === undefined

@@ -35,6 +35,8 @@ export interface Operation {
   readonly errorStatuses?: readonly number[]
   /** True if requests count towards the hourly limit; a valid key raises it, an invalid one is rejected. */
   readonly counts?: boolean
+  /** True if it needs a key. */
+  readonly needsKey?: boolean
   /** True if only the deployment itself may call it. */
   readonly isInternal?: boolean
   readonly deprecated?: boolean
@@ -107,6 +109,7 @@ export const HEADERS = {
     'string',
   ],
   'Preference-Applied': ['result-signature, if it was requested.', 'string'],
+  Location: ['Path of the job.', 'string'],
   Link: ['URL of the next page, rel="next"; absent on the last page.', 'string'],
   'Content-Crs': ['Reference system of the coordinates, as a URI in angle brackets.', 'string'],
   Deprecation: ['Date since which the operation is deprecated (RFC 9745).', 'string'],

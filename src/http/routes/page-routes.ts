@@ -120,7 +120,15 @@ export function folderJson({ baseUrl, routes }: Omit<RootPage, 'identity'>, fold
 }
 
 function describeEndpoints(routes: readonly Route[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(routes.map(({ method, path, summary }) => [path, `${method}: ${summary}`]))
+  const endpoints: Record<string, string> = {}
+  const summaries = new Map<string, string>()
+  for (const { method, path, summary } of routes) {
+    // Two methods of a path may do the same, as with GraphQL.
+    const before = summaries.get(path) === summary ? undefined : endpoints[path]
+    endpoints[path] = `${before === undefined ? '' : `${before}; `}${method}: ${summary}`
+    summaries.set(path, summary)
+  }
+  return endpoints
 }
 
 /** Returns `GET /` as HTML, for installations without the explorer. */

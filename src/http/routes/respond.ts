@@ -63,13 +63,13 @@ const CORS = [
   [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
-      'RateLimit-Reset, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, ETag, ' +
+      'RateLimit-Reset, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, Location, ETag, ' +
       'Deprecation, Content-Crs',
   ],
 ] as const
 
 const PREFLIGHT = [
-  ['Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS'],
+  ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
   // Every header that `RequestHead` reads and that a page may set only with permission.
   [
     'Access-Control-Allow-Headers',

@@ -12,7 +12,7 @@ export interface RouteRequest {
   /** Absolute URL under which the client reaches this service, without a trailing slash. */
   readonly baseUrl: string
   readonly errorTypeBase: string
-  /** Value of `:name` or `*` in the route's path. */
+  /** Value of `:name` or `*` in the route's path; several are joined with slashes. */
   readonly parameter: string
   readonly caller: SubmissionCaller
 }
@@ -28,10 +28,13 @@ export interface RouteResult {
   readonly kind?: ContentKind
 }
 
+export const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
+export type Method = (typeof METHODS)[number]
+
 export interface Route {
   /** `GET` routes also serve `HEAD`; `OPTIONS` needs no route. */
-  readonly method: 'GET' | 'POST'
-  /** Exact path, or a path whose last segment is `:name`, or `*` for any number of segments. */
+  readonly method: Method
+  /** Exact path, or a path with segments `:name`, or one that ends with `*` for any number of segments. */
   readonly path: string
   /** What the route does, for `GET /`. */
   readonly summary: string
@@ -43,7 +46,7 @@ export interface Route {
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** Called before the body is read and the request is counted. Returns a problem if the request would wait for too many others. */
   readonly refusal?: (client: QueueClient, bodyBytes: number | undefined) => ProblemData | undefined
-  /** @param body empty unless the method is `POST` */
+  /** @param body empty for `GET` and `DELETE` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
   /** Used instead of `run` by routes that read and write piece by piece. */
   readonly stream?: (request: StreamRequest) => void
@@ -70,6 +73,8 @@ export interface StreamRequest extends RouteRequest, BatchContext {
   onDisconnect(listener: () => void): void
   /** Ends the stream that `begin` returned. */
   finish(stream: ResponseStream): void
+  /** Sends a response as a whole, instead of `begin`. */
+  succeed(result: RouteResult): void
   fail(error: unknown): void
 }
 

@@ -3,10 +3,11 @@ import type { Config } from '../../config/config.ts'
 import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { prefers } from '../transport/request-head.ts'
+import { jobRoutes } from './job-routes.ts'
 import { type AllMetrics, metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
-import { countedPost, getRoute, type Route, VARY_ACCEPT } from './route.ts'
+import { countedPost, getRoute, METHODS, type Method, type Route, VARY_ACCEPT } from './route.ts'
 import { batchRoute } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
 
@@ -18,6 +19,7 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
     ...verifyRoutes(services),
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
+    ...jobRoutes(services.jobs, config.limits.maxBatchBytes),
     ...metered(recordRoutes(services)),
     ...syncRoutes(services.sync, config),
     ...metered(ogcRoutes(services.ogc)),
@@ -149,30 +151,30 @@ const RETRY_SOON = { 'Retry-After': '1' }
 
 /** The routes of one path. */
 export interface PathRoutes {
-  readonly GET: Route | undefined
-  readonly POST: Route | undefined
+  readonly byMethod: Readonly<Partial<Record<Method, Route>>>
   /** Value of `Allow`. */
   readonly allow: string
-  /** Path before the parameter; undefined if the path has none. */
-  readonly prefix: string | undefined
-  /** True if the parameter may contain slashes. */
-  readonly allowsSlashes: boolean
+  /** Returns the values of the parameters in a path that belongs to these routes, joined with slashes; empty if there are none. */
+  parameter(path: string): string
 }
 
 /** Returns a look-up by path. One trailing slash makes no difference, and nothing is decoded. */
 export function createRouter(routes: readonly Route[]): (path: string) => PathRoutes | undefined {
   const exact = new Map<string, PathRoutes>()
-  const prefixed: PathRoutes[] = []
+  const patterns: { readonly prefix: string; readonly pattern: RegExp; readonly routes: PathRoutes }[] = []
   for (const path of new Set(routes.map((route) => route.path))) {
-    const pathRoutes = routes.filter((route) => route.path === path)
-    const GET = pathRoutes.find(({ method }) => method === 'GET')
-    const POST = pathRoutes.find(({ method }) => method === 'POST')
-    const allow = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
+    const byMethod = Object.fromEntries(
+      routes.filter((route) => route.path === path).map((route) => [route.method, route]),
+    ) as PathRoutes['byMethod']
+    const names = METHODS.filter((method) => byMethod[method] !== undefined)
+    const allow = [...names.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])), 'OPTIONS'].join(', ')
     const parameterStart = path.search(/[:*]/)
-    const prefix = parameterStart < 0 ? undefined : path.slice(0, parameterStart)
-    const entry: PathRoutes = { GET, POST, allow, prefix, allowsSlashes: path[parameterStart] === '*' }
-    if (prefix === undefined) exact.set(path, entry)
-    else prefixed.push(entry)
+    if (parameterStart < 0) exact.set(path, { byMethod, allow, parameter: () => '' })
+    else {
+      const pattern = pathPattern(path)
+      const parameter = (given: string) => (pattern.exec(given) ?? []).slice(1).join('/')
+      patterns.push({ prefix: path.slice(0, parameterStart), pattern, routes: { byMethod, allow, parameter } })
+    }
   }
   return (path) => {
     const exactMatch = exact.get(path)
@@ -181,15 +183,15 @@ export function createRouter(routes: readonly Route[]): (path: string) => PathRo
       const trimmed = exact.get(path.slice(0, -1))
       if (trimmed !== undefined) return trimmed
     }
-    return prefixed.find(({ prefix, allowsSlashes }) => {
-      const remaining = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
-      return remaining !== '' && remaining !== '/' && (allowsSlashes || !remaining.slice(0, -1).includes('/'))
-    })
+    return patterns.find(({ prefix, pattern }) => path.startsWith(prefix) && pattern.test(path))?.routes
   }
 }
 
-/** Returns the value of the path parameter; empty if the route has none. */
-export function pathParameter(path: string, prefix: string | undefined): string {
-  if (prefix === undefined) return ''
-  return path.endsWith('/') ? path.slice(prefix.length, -1) : path.slice(prefix.length)
+/** Matches a path with parameters: `:name` is one segment, `*` is any number of them. */
+function pathPattern(path: string): RegExp {
+  const segments = path.split('/').map((segment) => {
+    if (segment.startsWith(':')) return '([^/]+)'
+    return segment === '*' ? '((?!/$).+?)' : segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+  })
+  return new RegExp(`^${segments.join('/')}/?$`)
 }

@@ -9,7 +9,7 @@ import { type RateLimiter, rateLimitProblem, rateStatus, takeQuota } from '../ac
 import type { RequestState } from '../access/request-state.ts'
 import type { ResponseStream } from '../transport/port.ts'
 import { type ContentKind, contentResponse, problemJson } from './respond.ts'
-import type { Route, StreamRequest } from './route.ts'
+import type { Route, RouteResult, StreamRequest } from './route.ts'
 
 /** Begins the response with the first piece, and makes the writer wait while the client does not read. */
 export class StreamSink implements EventSink, BatchSink {
@@ -85,13 +85,14 @@ export interface StreamRequestParts {
   readonly items: ItemMetrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  readonly succeed: (state: RequestState, result: RouteResult) => void
   readonly fail: (state: RequestState, error: unknown) => void
   readonly finish: (state: RequestState, status: number) => void
 }
 
 /** Creates the request object of a streaming route. The first item was counted together with the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limiter, costs, items: metrics, now, fail, finish } = parts
+  const { limiter, costs, items: metrics, now, succeed, fail, finish } = parts
   const { exchange, subject, limit, tier, budget } = state
   let prepaidItems = 1
   return {
@@ -145,12 +146,13 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       stream.end()
       finish(state, 200)
     },
+    succeed: (result) => succeed(state, result),
     fail: (error) => fail(state, error),
   }
 }
 
 /** Media types of newline-delimited JSON. */
-const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
+export const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
 
 /** Returns the route `POST /compute/v0/batch`. It takes and returns one JSON document, or NDJSON if the content type says so. */
 export function batchRoute(services: Services, maxBatchBytes: number): Route {

@@ -92,9 +92,15 @@ export class BatchRun {
       attest,
       attester: attest === 'each' ? signer.address : undefined,
       maxItemBytes: config.limits.maxBodyBytes,
+      signsResults: context.signsResults === true,
       schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
       timestampSeconds: this.timestampSeconds,
     }
+  }
+
+  /** True if what is signed one by one are the results without a nonce, not attestations. */
+  get signsResults(): boolean {
+    return this.#common.signsResults === true
   }
 
   /** Who sent the batch. */
@@ -222,7 +228,7 @@ export class BatchRun {
   #job<Work>(chunk: Work): ChunkJob<Work> {
     const { now, config } = this.#parts
     // A stream may last for hours, so each chunk gets the deadline of a single request.
-    const deadlineMs = now() + config.limits.requestDeadlineMs
+    const deadlineMs = now() + (this.#context.chunkMs ?? config.limits.requestDeadlineMs)
     const { client, costs } = this.#context
     return { chunk, client, costs, deadlineMs, isAborted: () => this.#context.aborted }
   }

@@ -1,4 +1,5 @@
 import { type PackedBytes, pack, unpack } from '../../base/bytes.ts'
+import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { type BatchOptions, readBatchQuery } from '../../validation/batch.ts'
 import type { ResponseSigner } from '../compute/signed-answer.ts'
@@ -15,7 +16,7 @@ export interface BatchServiceParts extends BatchParts {
 }
 
 /** What all batches share: the parts of the service, and the limits of what batches do at the same time. */
-interface SharedParts extends BatchServiceParts {
+export interface SharedParts extends BatchServiceParts {
   readonly signing: Gate
   readonly assembling: Gate
 }
@@ -28,16 +29,20 @@ const ASSEMBLING_BATCHES = { all: 3, ofOneClient: 2 }
 /** Number of chunks that may be at the signer at one time, and of those of one client. */
 const SIGNING_CHUNKS = { all: 4, ofOneClient: 3 }
 
+/** Adds the limits that all batches and jobs of the service share. */
+export function shareLimits(parts: BatchServiceParts): SharedParts {
+  return {
+    ...parts,
+    signing: new Gate(SIGNING_CHUNKS.all, SIGNING_CHUNKS.ofOneClient),
+    assembling: new Gate(ASSEMBLING_BATCHES.all, ASSEMBLING_BATCHES.ofOneClient),
+  }
+}
+
 /**
  * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items arrive and
  * how results are written.
  */
-export function createBatchService(serviceParts: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
-  const parts = {
-    ...serviceParts,
-    signing: new Gate(SIGNING_CHUNKS.all, SIGNING_CHUNKS.ofOneClient),
-    assembling: new Gate(ASSEMBLING_BATCHES.all, ASSEMBLING_BATCHES.ofOneClient),
-  }
+export function createBatchService(parts: SharedParts): Pick<Services, 'batch' | 'openBatch'> {
   const createRun = (options: BatchOptions, context: BatchContext) => {
     // Only a stream may leave the chain to its lines.
     if (options.chainId !== undefined) parts.chains.requireForBatch(options.chainId)
@@ -52,7 +57,7 @@ export function createBatchService(serviceParts: BatchServiceParts): Pick<Servic
     },
 
     openBatch(query, context, sink, onRoom) {
-      return new LineBatch(parts, createRun(readBatchQuery(query), context), context, sink, onRoom)
+      return new LineBatch(parts, createRun(readBatchQuery(query), context), sink, onRoom)
     },
   }
 }
@@ -154,7 +159,6 @@ class JsonBatch {
 class LineBatch implements LineStream {
   readonly #parts: SharedParts
   readonly #run: BatchRun
-  readonly #context: BatchContext
   readonly #cutter: LineCutter
   readonly #queue: OrderedQueue<Uint8Array>
   readonly #onRoom: (bytes: number) => void
@@ -162,16 +166,9 @@ class LineBatch implements LineStream {
   readonly #sizes: number[] = []
   #startedBytes = 0
 
-  constructor(
-    parts: SharedParts,
-    run: BatchRun,
-    context: BatchContext,
-    sink: BatchSink,
-    onRoom: (bytes: number) => void,
-  ) {
+  constructor(parts: SharedParts, run: BatchRun, sink: BatchSink, onRoom: (bytes: number) => void) {
     this.#parts = parts
     this.#run = run
-    this.#context = context
     this.#onRoom = onRoom
     this.#cutter = new LineCutter(parts.config.limits.maxBodyBytes)
     this.#queue = new OrderedQueue<Uint8Array>({
@@ -209,7 +206,11 @@ class LineBatch implements LineStream {
       if (group === undefined) return
       this.#sizes.push(group.streamBytes)
       this.#startedBytes += group.streamBytes
-      this.#queue.add(() => this.#answerLines(group.lines))
+      this.#queue.add(() =>
+        answerLines(this.#run, group.lines, this.#parts.config.limits, (chunk) =>
+          signEach(this.#run, chunk, '\n', this.#parts),
+        ),
+      )
     }
   }
 
@@ -220,39 +221,42 @@ class LineBatch implements LineStream {
     this.#fill()
     this.#onRoom(bytes)
   }
+}
 
-  /** @param lines a number is the byte length of a line that was too long */
-  async #answerLines(lines: readonly (Uint8Array | number)[]): Promise<Uint8Array> {
-    const accepted = lines.filter((line) => typeof line !== 'number')
-    if (accepted.length === 0) return this.#withLongLines(lines, [])
-    const results = await signEach(this.#run, await this.#run.compute(pack(accepted), undefined), '\n', this.#parts)
-    if (accepted.length === lines.length) return resultBytes(results)
-    return this.#withLongLines(
-      lines,
-      accepted.map((_, index) => unpack(results, index)),
-    )
-  }
+/**
+ * Answers lines of a stream or of a job.
+ *
+ * @param lines a number is the byte length of a line that was too long
+ * @param finish attests the results of the lines that were not too long, and returns each with a newline
+ * @returns the results, each followed by a newline
+ */
+export async function answerLines(
+  run: BatchRun,
+  lines: readonly (Uint8Array | number)[],
+  { maxBodyBytes }: Pick<Config['limits'], 'maxBodyBytes'>,
+  finish: (chunk: ComputedChunk) => Promise<PackedBytes>,
+): Promise<Uint8Array> {
+  const accepted = lines.filter((line) => typeof line !== 'number')
+  const results = accepted.length === 0 ? undefined : await finish(await run.compute(pack(accepted), undefined))
+  if (results !== undefined && accepted.length === lines.length) return resultBytes(results)
+  let next = 0
+  return Buffer.concat(
+    lines.map((line) =>
+      typeof line === 'number'
+        ? Buffer.from(`${run.tally.fail('', lineTooLong(line, maxBodyBytes))}\n`)
+        : unpack(results!, next++),
+    ),
+  )
+}
 
-  /** Puts the problems of lines that were too long between the results of the others. */
-  #withLongLines(lines: readonly (Uint8Array | number)[], results: readonly Uint8Array[]): Uint8Array {
-    let next = 0
-    return Buffer.concat(
-      lines.map((line) =>
-        typeof line === 'number' ? Buffer.from(`${this.#lineTooLongJson(line)}\n`) : results[next++]!,
-      ),
-    )
-  }
-
-  #lineTooLongJson(bytes: number): string {
-    this.#context.countItems('payload-too-large', 1)
-    const detail = `the line has ${bytes} bytes, more than ${this.#parts.config.limits.maxBodyBytes}`
-    const entry = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
-    return `{"error":${this.#context.problemJson({ type: 'payload-too-large', detail, invalidParts: [entry] })}}`
-  }
+function lineTooLong(bytes: number, maxBodyBytes: number): ProblemData {
+  const detail = `the line has ${bytes} bytes, more than ${maxBodyBytes}`
+  const entry = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
+  return { type: 'payload-too-large', detail, invalidParts: [entry] }
 }
 
 /** Returns the number of chunks of one batch that may be in progress. */
-function queueWidth({ attest }: BatchOptions, { limits }: Config): number {
+export function queueWidth({ attest }: BatchOptions, { limits }: Config): number {
   // The signer takes longer for a chunk than the compute threads. If they ran further ahead, results would only pile up in
   // memory.
   return attest === 'each' ? 2 : 2 * limits.largeThreadsPerClient + 2

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { encodeMerkleRoot } from '../../attest/data.ts'
 import { ZERO_UID } from '../../attest/uid.ts'
 import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
@@ -9,12 +10,13 @@ import {
   computeResponseJson,
   leafJson,
   proofInputsMember,
+  resultSignatureMember,
 } from '../../compute/response-text.ts'
 import { bytesToHex, utf8 } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { MerklePiece } from '../../wire/batch-messages.ts'
 import type { AttestationPayload, NonceSource, SignedAttestation } from '../../wire/signing-messages.ts'
-import { payloadChainId, readSigned, SIGNED_BYTES } from '../../wire/signing-records.ts'
+import { payloadChainId, readSigned, SALT_BYTES, SIGNED_BYTES, setSalt } from '../../wire/signing-records.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { type Attested, attest, nonceHeaders, type ResponseSigner, toAttested } from '../compute/signed-answer.ts'
@@ -71,7 +73,9 @@ function signHandled(run: BatchRun, { handled }: ComputedChunk, { answers }: Sig
       if (typeof item === 'string') return [index, item]
       const { id, computed, proofInputs, path } = item
       try {
-        const { json, headers = {} } = await answers.sign(computed, proofInputs, id)
+        const { json, headers = {} } = run.signsResults
+          ? { json: await answers.signWithoutNonce(computed, proofInputs, id) }
+          : await answers.sign(computed, proofInputs, id)
         run.tally.countSigned(1, headers)
         return [index, json]
       } catch (error) {
@@ -105,9 +109,10 @@ async function signTexts(run: BatchRun, chunk: ComputedChunk, { chains, signer }
     else fail(index, problem)
   }
   const isWhole = signable.length === payloads.offsets.length - 1
-  const { signed, rejections } = await signer.signBlock(
-    isWhole ? payloads : pack(signable.map((index) => unpack(payloads, index))),
-  )
+  const block = isWhole ? payloads : pack(signable.map((index) => unpack(payloads, index)))
+  const salts = run.signsResults ? drawSalts(block) : undefined
+  const { signed, rejections } = await signer.signBlock(block)
+  const { address: attester } = signer
   const sources = new Map<NonceSource, number>()
   for (const [blockIndex, index] of signable.entries()) {
     const problem = rejections.get(blockIndex)
@@ -116,11 +121,26 @@ async function signTexts(run: BatchRun, chunk: ComputedChunk, { chains, signer }
       continue
     }
     const attestation = readSigned(signed, blockIndex * SIGNED_BYTES) as SignedAttestation
+    if (salts !== undefined) {
+      const salt: Hex = `0x${salts.toString('hex', blockIndex * SALT_BYTES, (blockIndex + 1) * SALT_BYTES)}`
+      tails[index] = `${resultSignatureMember({ attester, resultSignature: { ...attestation, salt } })}}`
+      run.tally.countSigned(1, {})
+      continue
+    }
     sources.set(attestation.nonceSource, (sources.get(attestation.nonceSource) ?? 0) + 1)
-    tails[index] = `${attestationJsonTail({ ...attestation, attester: signer.address })}}`
+    tails[index] = `${attestationJsonTail({ ...attestation, attester })}}`
   }
   for (const [nonceSource, count] of sources) run.tally.countSigned(count, nonceHeaders({ nonceSource }))
   return { tails, failed }
+}
+
+/** Gives each result its salt. @returns all salts, `SALT_BYTES` each */
+function drawSalts(payloads: PackedBytes): Buffer {
+  const count = payloads.offsets.length - 1
+  const salts = randomBytes(count * SALT_BYTES)
+  for (let index = 0; index < count; index++)
+    setSalt(unpack(payloads, index), salts.subarray(index * SALT_BYTES, (index + 1) * SALT_BYTES))
+  return salts
 }
 
 /**
@@ -245,6 +265,37 @@ export async function attestUnderRoot(
   const head = `"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}},`
   return { items, head }
 }
+
+/** The results of a chunk without their proofs, and their leaves. */
+interface LeafLines {
+  /** Each result followed by a newline. */
+  readonly results: PackedBytes
+  /** 32 bytes for each result, zeros for an item that failed. */
+  readonly leaves: Uint8Array
+}
+
+/** Finishes the results of a chunk of a job with a Merkle root. The proofs follow when the tree is complete. */
+export async function leafLines(run: BatchRun, chunk: ComputedChunk, chains: ChainPolicy): Promise<LeafLines> {
+  const { texts, leaves: plainLeaves, handled } = await rejectDisallowed(run, chunk, run.options.chainId!, chains)
+  const count = texts.offsets.length - 1
+  const leaves = new Uint8Array(32 * count)
+  let next = 0
+  const results = Array.from({ length: count }, (_, index) => {
+    const item = handled.get(index)
+    if (item === undefined) {
+      leaves.set(plainLeaves.subarray(32 * next, 32 * ++next), 32 * index)
+      // Instead of the separator, after which a proof would follow.
+      return Buffer.concat([unpack(texts, index).subarray(0, -1), END_OF_LINE])
+    }
+    if (typeof item === 'string') return utf8(`${item}\n`)
+    leaves.set(item.leaf!, 32 * index)
+    return utf8(`${leafText(item, chains)}}\n`)
+  })
+  run.tally.countSigned(count - run.tally.failed, {})
+  return { results: pack(results), leaves }
+}
+
+const END_OF_LINE = Buffer.from('}\n')
 
 /** Groups items for the thread that builds the tree: consecutive items with leaves form one piece, and so do those without. */
 function treePieces(chunk: ComputedChunk, chains: ChainPolicy): MerklePiece[] {

@@ -1,5 +1,11 @@
 import { ProblemError } from '../../base/problem.ts'
-import { computeResponseJson, type ResultSignature } from '../../compute/response-text.ts'
+import {
+  computeResponseJson,
+  leafJson,
+  proofInputsMember,
+  type ResultSignature,
+  resultSignatureMember,
+} from '../../compute/response-text.ts'
 import { checksumAddress } from '../../crypto/address.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
@@ -26,6 +32,12 @@ export interface ResponseSigner {
     id?: string,
     prefersResultSignature?: boolean,
   ): Promise<ServiceResponse>
+  /**
+   * Signs the result only without a nonce, for an operation of a job. Otherwise as `sign`.
+   *
+   * @returns its JSON
+   */
+  signWithoutNonce(computed: Computed, proofInputs: readonly string[], id: string): Promise<string>
 }
 
 /** @param randomSalt returns 32 random bytes */
@@ -53,10 +65,24 @@ export function createResponseSigner(
       const headers = nonceHeaders(attested)
       return { json, headers: resultSignature === undefined ? headers : { ...headers, ...APPLIED } }
     },
+    async signWithoutNonce(computed, proofInputs, id) {
+      if (computed.type === 'problem') throw new ProblemError(computed.problem)
+      const { kind, chainId, recipient, data, members } = computed
+      const chain = chains.require(chainId)
+      if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
+      const schema = computed.schema ?? chains.defaultSchema(kind)
+      const resultSignature = await signResult(
+        { kind: 'result', dataKind: kind, salt: randomSalt(), chainId, schema, recipient, data },
+        true,
+      )
+      const signature = resultSignatureMember({ attester: signer.address, resultSignature })
+      const leaf = leafJson(schema, recipient, `0x${bytesToHex(data)}`)
+      return `{${id}${members},${leaf}${proofInputsMember(proofInputs)}${signature}}`
+    },
   }
 
-  async function signResult(payload: ResultPayload): Promise<ResultSignature> {
-    const signed = await signer.sign(payload)
+  async function signResult(payload: ResultPayload, isBulk = false): Promise<ResultSignature> {
+    const signed = await signer.sign(payload, isBulk)
     if (!signed.ok) throw new ProblemError(signed.problem)
     return { signature: signed.signature, deadlineSeconds: signed.deadlineSeconds, salt: payload.salt }
   }

@@ -30,14 +30,21 @@ export interface StoreAccessParts {
   readonly store: StoreClient | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Longest time that an operation may take; that of a read by default. */
+  readonly answerMs?: number
 }
 
-export function createStoreAccess({ config, store, now }: StoreAccessParts): StoreAccess {
+export function createStoreAccess({
+  config,
+  store,
+  now,
+  answerMs = config.limits.storeReadMs,
+}: StoreAccessParts): StoreAccess {
   return async (operation, argument, context) => {
     if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     try {
       await store.untilOpen(Math.min(context.deadlineMs, now() + config.limits.storeWaitMs), context)
-      const deadlineMs = Math.min(context.deadlineMs, now() + config.limits.storeReadMs)
+      const deadlineMs = Math.min(context.deadlineMs, now() + answerMs)
       return await store.ask(operation, argument, deadlineMs, context)
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error

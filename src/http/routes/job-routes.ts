@@ -1,0 +1,120 @@
+import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/job-services.ts'
+import type { ServiceResponse } from '../../service/request.ts'
+import { LOCAL_CALLER } from '../access/request-state.ts'
+import { NO_BUFFERING_HEADER } from './record-routes.ts'
+import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest } from './route.ts'
+import { LINES, StreamSink } from './streams.ts'
+
+const PATH = '/compute/v0/jobs'
+
+/** Returns the routes of jobs: batches that the store keeps. Their operations have a quota of their own. */
+export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
+  const read = (
+    path: string,
+    summary: string,
+    run: (request: RouteRequest, id: string) => Promise<RouteResult>,
+  ): Route => getRoute(`${PATH}${path}`, summary, (request) => run(request, request.parameter))
+  return [
+    {
+      method: 'POST',
+      path: PATH,
+      summary: 'creates a job: a batch of up to millions of operations that runs in the background',
+      counts: true,
+      run: neverRuns,
+      stream(request) {
+        const { exchange } = request
+        // The quota of jobs is in operations, so their bytes are not charged.
+        exchange.costs = undefined
+        const caller = jobCaller(request)
+        if (LINES.test(exchange.head.contentType ?? ''))
+          receiveLines(request, (onRoom) => jobs.openUpload(exchange.query, caller, exchange, onRoom))
+        else
+          exchange.readBody(
+            request.owner,
+            (body) => accept(request, jobs.create(body, caller, exchange)),
+            maxBatchBytes,
+          )
+      },
+    },
+    getRoute(PATH, 'your jobs, newest first', (request) => jobs.list(jobCaller(request), request.exchange)),
+    read('/:id', 'state and progress of a job', (request, id) => jobs.state(id, jobCaller(request), request.exchange)),
+    {
+      ...read('/:id', 'cancels a job', (request, id) => jobs.cancel(id, jobCaller(request), request.exchange)),
+      method: 'DELETE',
+    },
+    {
+      method: 'PUT',
+      path: `${PATH}/:id/input`,
+      summary: 'continues the upload of a job at the operation ?from=',
+      counts: true,
+      run: neverRuns,
+      stream(request) {
+        const { exchange, parameter } = request
+        exchange.costs = undefined
+        receiveLines(request, (onRoom) =>
+          jobs.continueUpload(parameter, exchange.query, jobCaller(request), exchange, onRoom),
+        )
+      },
+    },
+    {
+      ...getRoute(`${PATH}/:id/results`, 'results of a job as NDJSON, in order', () => ({ json: '', kind: 'ndjson' })),
+      stream(request) {
+        const { exchange, parameter } = request
+        const sink = new StreamSink(request, 'ndjson')
+        sink.endAfter(jobs.results(parameter, exchange.query, jobCaller(request), exchange, sink))
+      },
+    },
+    {
+      ...getRoute(`${PATH}/:id/events`, 'progress of a job as server-sent events', () => ({
+        json: '',
+        kind: 'events',
+      })),
+      stream(request) {
+        const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
+        sink.endAfter(jobs.watch(request.parameter, jobCaller(request), request.exchange, sink))
+      },
+    },
+    read('/:id/attestation', 'attestation of the Merkle root of a job, signed now', (request, id) =>
+      jobs.attestation(id, jobCaller(request), request.exchange),
+    ),
+    read('/:id/results/:operation/proof', 'Merkle proof of one result of a job', (request, ids) => {
+      const [id = '', operation = ''] = ids.split('/')
+      return jobs.proof(id, operation, jobCaller(request), request.exchange)
+    }),
+  ]
+}
+
+function neverRuns(): never {
+  throw new RangeError('this route is streamed')
+}
+
+/** Returns whose jobs a request may see: those of its key or, in development, those of this machine (decision 133). */
+function jobCaller({ caller, exchange, errorTypeBase }: RouteRequest): JobCaller {
+  const { account = exchange.client === LOCAL_CALLER ? LOCAL_CALLER : undefined, idempotencyKey } = caller
+  return { account, idempotencyKey, errorTypeBase }
+}
+
+function receiveLines(request: StreamRequest, open: (onRoom: (bytes: number) => void) => OpenUpload): void {
+  const upload = open((bytes) => {
+    flow.release(bytes)
+    if (!upload.isFull) flow.resume()
+  })
+  const flow = request.exchange.streamBody(request.owner, {
+    take(bytes) {
+      upload.take(bytes)
+      if (upload.isFull) flow.pause()
+    },
+    end: () => upload.end(false),
+    cut: () => upload.end(true),
+    drop: () => upload.end(true),
+  })
+  accept(request, upload.response)
+}
+
+/** Answers with the state of a job that was created or continued. */
+function accept(request: StreamRequest, response: Promise<ServiceResponse>): void {
+  response.then(
+    (result) => request.succeed({ ...result, status: 202 }),
+    (error) => request.fail(error),
+  )
+}

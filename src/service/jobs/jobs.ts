@@ -1,0 +1,439 @@
+/** Jobs for clients: upload, state, results, progress, proofs. `runner.ts` computes them. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ProblemError, problemAt } from '../../base/problem.ts'
+import { attestationMembers } from '../../compute/response-text.ts'
+import type { StoreClient } from '../../threads/store-client.ts'
+import { type BatchOptions, checkJobOptions, readJobQuery } from '../../validation/batch.ts'
+import type { Job } from '../../wire/job-messages.ts'
+import type { Hex } from '../../wire/values.ts'
+import { readJsonBatch } from '../batch/item-cutters.ts'
+import { attestMerkleRoot } from '../batch/sign.ts'
+import { nonceHeaders } from '../compute/signed-answer.ts'
+import type { EventSink } from '../records/record-services.ts'
+import { createStoreAccess } from '../records/store-access.ts'
+import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
+import type { JobCaller, JobService, OpenUpload } from './job-services.ts'
+import { JobRunner, type JobRunnerParts, leafOf, runTree } from './runner.ts'
+import { JobWriter, LineUpload } from './upload.ts'
+
+interface UploadParts {
+  /** Index of the first operation. */
+  readonly from: number
+  /** True if another upload follows. */
+  readonly more: boolean
+  readonly caller: JobCaller
+  readonly context: RequestContext
+}
+
+/** Jobs in one response of `list`. */
+const MAX_LISTED = 100
+const JOB_ID = /^[0-9a-f]{32}$/
+/** One word of visible ASCII characters. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
+
+/** @param store undefined if the service stores nothing */
+export function createJobService(
+  parts: Omit<JobRunnerParts, 'ask' | 'isShared'>,
+  store: StoreClient | undefined,
+): JobService {
+  if (store === undefined) return NO_JOBS
+  const { config, now } = parts
+  const ask = createStoreAccess({ config, store, now, answerMs: config.limits.storeWriteMs })
+  return new Jobs({ ...parts, ask, isShared: config.databaseUrl !== undefined })
+}
+
+/** The service without a store: every request is rejected. */
+export const NO_JOBS: JobService = {
+  create: async () => rejectJobs(),
+  openUpload: rejectJobs,
+  continueUpload: rejectJobs,
+  list: async () => rejectJobs(),
+  state: async () => rejectJobs(),
+  cancel: async () => rejectJobs(),
+  results: async () => rejectJobs(),
+  watch: async () => rejectJobs(),
+  attestation: async () => rejectJobs(),
+  proof: async () => rejectJobs(),
+  close: async () => {},
+}
+
+function rejectJobs(): never {
+  const detail =
+    'jobs are kept in the store, and this deployment has none (RECORDS=0): start it without RECORDS=0, or send NDJSON to /compute/v0/batch'
+  throw new ProblemError({ type: 'not-implemented', detail })
+}
+
+class Jobs implements JobService {
+  readonly #parts: JobRunnerParts
+  readonly #runner: JobRunner
+  readonly #stop = new AbortController()
+  #openStreams = 0
+
+  constructor(parts: JobRunnerParts) {
+    this.#parts = parts
+    this.#runner = new JobRunner(parts)
+  }
+
+  async create(body: Uint8Array, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
+    const { limits } = this.#parts.config
+    requireAccount(caller)
+    const { options, split } = readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations })
+    checkJobOptions(options)
+    const writer = this.#writer(await this.#createJob(options, caller, context), 0)
+    for (let index = 0; index < split.count; index++)
+      if (writer.add(body.subarray(split.starts[index], split.ends[index]))) await writer.store()
+    return this.#accepted(await writer.end())
+  }
+
+  openUpload(query: string, caller: JobCaller, context: RequestContext, onRoom: (bytes: number) => void): OpenUpload {
+    requireAccount(caller)
+    const { more, options } = splitOptions(query)
+    const jobOptions = readJobQuery(options)
+    const open = () => this.#createJob(jobOptions, caller, context)
+    return this.#receive(open, { from: 0, more, caller, context }, onRoom)
+  }
+
+  continueUpload(
+    id: string,
+    query: string,
+    caller: JobCaller,
+    context: RequestContext,
+    onRoom: (bytes: number) => void,
+  ): OpenUpload {
+    requireAccount(caller)
+    const range = readJobParameters(query, ['from', 'more'])
+    return this.#receive(() => this.#find(id, caller, context), { ...range, caller, context }, onRoom)
+  }
+
+  async list(caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
+    const jobs = await this.#parts.ask('listJobs', { account: requireAccount(caller), limit: MAX_LISTED }, context)
+    return { json: JSON.stringify({ jobs: jobs.map((job) => this.#describe(job)) }) }
+  }
+
+  async state(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
+    return { json: JSON.stringify(this.#describe(await this.#find(id, caller, context))) }
+  }
+
+  async cancel(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
+    const account = requireAccount(caller)
+    requireId(id)
+    const job = await this.#parts.ask('cancelJob', { id, account, nowMs: this.#parts.now() }, context)
+    if (job === undefined) throw unknownJob()
+    return { json: JSON.stringify(this.#describe(job)) }
+  }
+
+  async results(id: string, query: string, caller: JobCaller, context: RequestContext, sink: TextSink): Promise<void> {
+    const { from, follow } = readJobParameters(query, ['from', 'follow'])
+    let job = await this.#find(id, caller, context)
+    let next = from
+    const idle = this.#idleTimer()
+    await this.#inStream(async () => {
+      for (;;) {
+        const end = await this.#writeResults(job, next, context, sink)
+        if (end > next) idle.restart()
+        next = end
+        // The state was read before the results, so nothing follows those of a job that was final.
+        if (!follow || isFinal(job) || context.aborted || this.#stop.signal.aborted) return
+        if (idle.isOver()) await sink.write('\n')
+        await this.#pause()
+        job = await this.#find(id, caller, patient(context))
+      }
+    })
+  }
+
+  /** Writes the results that follow each other without a gap. @returns the index of the first operation without a result */
+  async #writeResults(job: Job, from: number, context: RequestContext, sink: TextSink): Promise<number> {
+    let next = from
+    while (!context.aborted) {
+      const chunk = await this.#parts.ask('jobResults', { position: job.position, from: next }, patient(context))
+      if (chunk?.lines === undefined) break
+      await sink.write(withoutLines(chunk.lines, next - chunk.first))
+      next = chunk.first + chunk.operations
+    }
+    return next
+  }
+
+  async watch(id: string, caller: JobCaller, context: RequestContext, sink: EventSink): Promise<void> {
+    let job = await this.#find(id, caller, context)
+    let last = ''
+    const idle = this.#idleTimer()
+    await this.#inStream(async () => {
+      for (;;) {
+        const json = JSON.stringify(this.#describe(job))
+        if (json !== last) {
+          await sink.write(`event: progress\ndata: ${json}\n\n`)
+          idle.restart()
+        } else if (idle.isOver()) await sink.write(':\n\n')
+        last = json
+        if (isFinal(job) || context.aborted) return
+        await this.#pause()
+        if (this.#stop.signal.aborted) return
+        job = await this.#find(id, caller, patient(context))
+      }
+    })
+  }
+
+  async attestation(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
+    const { signer, chains, now } = this.#parts
+    const job = await this.#findWithRoot(id, caller, context)
+    const { chainId, recipient } = job.options
+    chains.require(chainId!)
+    const { roots, leafCount } = await this.#parts.ask('jobRoots', { position: job.position }, context)
+    if (leafCount === 0) throw new ProblemError({ type: 'conflict', detail: 'every operation of the job failed' })
+    const { root } = await runTree(this.#parts, roots, undefined)
+    const attested = await attestMerkleRoot(
+      {
+        chainId: chainId!,
+        recipient: (recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS,
+        timestampSeconds: Math.floor(now() / 1000),
+        tree: { root, leafCount },
+      },
+      { signer, chains },
+    )
+    const json = `{"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}}}`
+    return { json, headers: nonceHeaders(attested) }
+  }
+
+  async proof(id: string, operation: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
+    const job = await this.#findWithRoot(id, caller, context)
+    const { position } = job
+    const from = /^\d{1,15}$/.test(operation) ? Number(operation) : Number.NaN
+    if (!(from < job.total!)) {
+      throw new ProblemError({ type: 'not-found', detail: `the job has operations 0 to ${job.total! - 1}` })
+    }
+    const chunk = await this.#parts.ask('jobLeaves', { position, from }, context)
+    const leaf = chunk === undefined ? undefined : leafOf(chunk.leaves, from - chunk.first)
+    if (chunk === undefined || leaf === undefined)
+      throw new ProblemError({ type: 'not-found', detail: 'the operation failed, so it is not in the tree' })
+    // The tree of a job stands on the trees of its chunks, so a proof needs the leaves of one chunk only.
+    const { firsts, roots } = await this.#parts.ask('jobRoots', { position }, context)
+    const lower = await runTree(this.#parts, chunk.leaves, from - chunk.first)
+    const upper = await runTree(this.#parts, roots, firsts.indexOf(chunk.first))
+    return {
+      json: JSON.stringify({ operation: from, leaf, root: upper.root, proof: [...lower.proof, ...upper.proof] }),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#runner.close()
+  }
+
+  #receive(
+    open: () => Promise<Job>,
+    { from, more, caller, context }: UploadParts,
+    onRoom: (bytes: number) => void,
+  ): OpenUpload {
+    const upload = new LineUpload(this.#parts.config.limits, onRoom)
+    const receive = async () => {
+      const job = await open()
+      const writer = this.#writer(job, from)
+      if (await upload.writeTo(writer))
+        return this.#accepted(more ? await this.#find(job.id, caller, patient(context)) : await writer.end())
+      const detail = `the upload of job ${job.id} broke off; continue it with PUT /compute/v0/jobs/${job.id}/input`
+      throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 1 })
+    }
+    return {
+      response: receive(),
+      take: (bytes) => upload.take(bytes),
+      get isFull() {
+        return upload.isFull
+      },
+      end: (isCut) => upload.end(isCut),
+    }
+  }
+
+  #writer(job: Job, from: number): JobWriter {
+    const { ask, now, config } = this.#parts
+    return new JobWriter({ ask, now, limits: config.limits, onStored: () => this.#runner.look() }, job, from)
+  }
+
+  async #createJob(
+    { chainId, recipient, attest }: BatchOptions,
+    caller: JobCaller,
+    context: RequestContext,
+  ): Promise<Job> {
+    const { ask, config, chains, now } = this.#parts
+    const { idempotencyKey, errorTypeBase } = caller
+    const account = requireAccount(caller)
+    if (chainId !== undefined) chains.requireForBatch(chainId)
+    if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
+      const detail = 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces'
+      throw new ProblemError({ type: 'bad-request', detail })
+    }
+    const created = await ask(
+      'createJob',
+      {
+        id: randomBytes(16).toString('hex'),
+        account,
+        idempotencyKey,
+        options: { chainId, recipient, attest, errorTypeBase },
+        maxOpen: config.limits.maxOpenJobs,
+        nowMs: now(),
+      },
+      context,
+    )
+    if (created.outcome === 'busy') {
+      const detail = `${config.limits.maxOpenJobs} jobs of this API key are not done: wait for one, or cancel it`
+      throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 10 })
+    }
+    if (created.outcome === 'conflict') {
+      const detail = 'Idempotency-Key: already used for a job with other options; use a new key for this one'
+      throw new ProblemError({ type: 'conflict', detail })
+    }
+    return created.job
+  }
+
+  async #find(id: string, caller: JobCaller, context: RequestContext): Promise<Job> {
+    const account = requireAccount(caller)
+    requireId(id)
+    const job = await this.#parts.ask('readJob', { id, account }, context)
+    if (job === undefined) throw unknownJob()
+    return job
+  }
+
+  /** Finds a job whose tree is complete. */
+  async #findWithRoot(id: string, caller: JobCaller, context: RequestContext): Promise<Job> {
+    const job = await this.#find(id, caller, context)
+    if (job.options.attest !== 'merkle')
+      throw new ProblemError({ type: 'conflict', detail: 'the job has no Merkle root: create it with attest=merkle' })
+    if (job.state !== 'done')
+      throw new ProblemError({ type: 'conflict', detail: `the job is ${job.state}: its Merkle root needs all results` })
+    return job
+  }
+
+  #accepted(job: Job): ServiceResponse {
+    return { json: JSON.stringify(this.#describe(job)), headers: { Location: `/compute/v0/jobs/${job.id}` } }
+  }
+
+  #describe(job: Job): object {
+    const { now, config } = this.#parts
+    const { received, total, done, failed, errors, startedMs, updatedMs, createdMs, reason } = job
+    const endMs = isFinal(job) ? updatedMs : now()
+    const seconds = startedMs === undefined ? 0 : (endMs - startedMs) / 1000
+    const rate = seconds > 0 ? done / seconds : undefined
+    const isRunning = rate !== undefined && rate > 0 && total !== undefined && !isFinal(job)
+    return {
+      id: job.id,
+      state: job.state,
+      chainId: job.options.chainId ?? null,
+      attest: job.options.attest,
+      received,
+      total: total ?? null,
+      done,
+      failed,
+      errors,
+      ratePerSecond: rate === undefined ? null : Math.round(rate * 10) / 10,
+      secondsLeft: isRunning ? Math.ceil((total - done) / rate) : isFinal(job) ? 0 : null,
+      created: Math.floor(createdMs / 1000),
+      deletedAfter: Math.floor(updatedMs / 1000) + config.limits.jobKeepHours * 3600,
+      ...(reason === undefined ? {} : { reason }),
+    }
+  }
+
+  /** Runs a stream that may wait for a job. Their number is limited, because each looks at the store by itself. */
+  async #inStream(run: () => Promise<void>): Promise<void> {
+    const { maxJobStreams } = this.#parts.config.limits
+    if (this.#openStreams >= maxJobStreams)
+      throw new ProblemError({ type: 'overloaded', detail: `${maxJobStreams} streams of jobs are open; try again` })
+    this.#openStreams++
+    try {
+      await run()
+    } finally {
+      this.#openStreams--
+    }
+  }
+
+  /** Tells when a stream has to write something, because a silent connection is closed. */
+  #idleTimer() {
+    const { streamHeartbeatMs } = this.#parts.config.limits
+    let sinceMs = performance.now()
+    const restart = () => {
+      sinceMs = performance.now()
+    }
+    const isOver = () => {
+      const result = performance.now() - sinceMs >= streamHeartbeatMs
+      if (result) restart()
+      return result
+    }
+    return { restart, isOver }
+  }
+
+  async #pause(): Promise<void> {
+    await pause(this.#parts.config.limits.jobPollMs, undefined, { signal: this.#stop.signal }).catch(() => {})
+  }
+}
+
+function isFinal({ state }: Job): boolean {
+  return state === 'done' || state === 'cancelled' || state === 'failed'
+}
+
+/** A stream may last longer than a request. */
+function patient({ client }: RequestContext): RequestContext {
+  return { client, aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
+}
+
+function requireAccount({ account }: JobCaller): string {
+  if (account !== undefined) return account
+  throw new ProblemError({ type: 'unauthorized', detail: 'jobs are kept for their owner, so they need an API key' })
+}
+
+function requireId(id: string): void {
+  if (!JOB_ID.test(id)) throw unknownJob()
+}
+
+function unknownJob(): ProblemError {
+  return new ProblemError({
+    type: 'not-found',
+    detail: 'no such job; GET /compute/v0/jobs lists the jobs of this API key',
+  })
+}
+
+const PARAMETERS = { from: /^\d{1,15}$/, follow: /^(true|false)$/, more: /^(true|false)$/ }
+
+/** Reads the query of an upload or of results. @throws {ProblemError} `invalid-input` */
+function readJobParameters(
+  query: string,
+  names: readonly (keyof typeof PARAMETERS)[],
+): { readonly from: number; readonly follow: boolean; readonly more: boolean } {
+  const values = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const known = names.find((candidate) => candidate === name)
+    const rule = { hint: `the parameters are ${names.join(' and ')}` }
+    if (known === undefined)
+      throw problemAt('invalid-input', [name.slice(0, 40)], 'is not a parameter of this query', {
+        code: 'unknown-parameter',
+        ...rule,
+      })
+    if (values.has(name) || !PARAMETERS[known].test(value)) {
+      const detail = known === 'from' ? 'must be the index of an operation, once' : 'must be true or false, once'
+      throw problemAt('invalid-input', [name], detail, { code: 'wrong-type', ...rule })
+    }
+    values.set(name, value)
+  }
+  return {
+    from: Number(values.get('from') ?? 0),
+    follow: values.get('follow') === 'true',
+    more: values.get('more') === 'true',
+  }
+}
+
+/** Takes `more` out of the query of a new job; the other parameters are the options of its operations. */
+function splitOptions(query: string): { readonly more: boolean; readonly options: string } {
+  const parameters = new URLSearchParams(query)
+  const given = parameters.getAll('more').map((value) => `more=${value}`)
+  parameters.delete('more')
+  return { more: readJobParameters(given.join('&'), ['more']).more, options: parameters.toString() }
+}
+
+const NEWLINE = 0x0a
+
+/** Drops the first lines. */
+function withoutLines(lines: Uint8Array, count: number): Uint8Array {
+  let offset = 0
+  for (let index = 0; index < count; index++) offset = lines.indexOf(NEWLINE, offset) + 1
+  // The sink takes ownership of the whole buffer.
+  return lines.slice(offset)
+}

@@ -1,0 +1,350 @@
+/** Computes the chunks of jobs in the background, on the same threads as batches. */
+import { randomUUID } from 'node:crypto'
+import type { PackedBytes } from '../../base/bytes.ts'
+import type { Log } from '../../base/log.ts'
+import { type ProblemData, ProblemError } from '../../base/problem.ts'
+import { bytesToHex } from '../../crypto/hex.ts'
+import type { BatchOptions } from '../../validation/batch.ts'
+import type { JobChunk } from '../../wire/job-messages.ts'
+import type { StoreArgument } from '../../wire/store-messages.ts'
+import type { Hex } from '../../wire/values.ts'
+import { BatchRun, type ComputedChunk } from '../batch/batch.ts'
+import { answerLines, queueWidth, type SharedParts } from '../batch/batches.ts'
+import { OrderedQueue } from '../batch/ordered-queue.ts'
+import { leafLines, signEach } from '../batch/sign.ts'
+import type { StoreAccess } from '../records/store-access.ts'
+import type { BatchContext } from '../request.ts'
+import { decodeLines, type Line } from './upload.ts'
+
+export interface JobRunnerParts extends SharedParts {
+  readonly ask: StoreAccess
+  /** True if several processes may share the store. */
+  readonly isShared: boolean
+  readonly log: Log
+  /** Returns the JSON of a problem of a job. */
+  readonly problemJson: (job: JobChunk['job'], problem: ProblemData) => string
+}
+
+/** All jobs together are one client of the compute threads, so that they take at most one of its turns from the requests. */
+const CLIENT = 'jobs'
+/** Lines and bytes that go to a thread in one message, as for a stream of lines. */
+const MAX_GROUP = { lines: 256, bytes: 32_768 }
+/** Times that operations are computed again which had no room at a thread or at the signer, each after twice the pause. */
+const MAX_RETRIES = 6
+const FIRST_PAUSE_MS = 250
+/** A chunk that was taken this often without an end has ended the processes that took it. */
+const MAX_ATTEMPTS = 3
+/** Pause after an error of the store. */
+const STORE_PAUSE_MS = 1000
+const PRUNE_INTERVAL_MS = 30_000
+/** Share of the room for jobs above which finished jobs are deleted. The rest is for uploads meanwhile. */
+const PRUNE_SHARE = 0.9
+
+/** The results of some lines. */
+interface Answered {
+  readonly lines: Uint8Array
+  /** 32 bytes for each line of a job with a Merkle root; otherwise empty. */
+  readonly leaves: Uint8Array
+  readonly counts: ReadonlyMap<string, number>
+}
+
+/**
+ * Takes chunks from the store and stores their results. A chunk belongs to this process for a short time, which is extended while
+ * it is computed. If the process dies, another one, or the next start, computes the chunk again. Results are stored only once.
+ */
+export class JobRunner {
+  readonly #parts: JobRunnerParts
+  readonly #owner = randomUUID()
+  readonly #timers: NodeJS.Timeout[] = []
+  #running = 0
+  #isClosed = false
+  #isLooking = false
+  /** Chunks may have been added since the last look. */
+  #looksAgain = false
+  /** True until the chunks of a former process are given back. */
+  #isFirstLook = true
+
+  constructor(parts: JobRunnerParts) {
+    this.#parts = parts
+    const { limits } = parts.config
+    this.#timers.push(
+      setInterval(() => this.look(), limits.jobPollMs),
+      setInterval(() => void this.#hold(), limits.jobLeaseMs / 4),
+      setInterval(() => void this.#prune(), PRUNE_INTERVAL_MS),
+    )
+    for (const timer of this.#timers) timer.unref()
+  }
+
+  /** Looks for chunks to compute. Call it when some may have been added. */
+  look(): void {
+    if (this.#isClosed) return
+    if (this.#isLooking) this.#looksAgain = true
+    else void this.#look()
+  }
+
+  /** Takes no more chunks, and gives back those that are not computed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const timer of this.#timers) clearInterval(timer)
+    if (this.#running > 0) await this.#ask('releaseChunks', { owner: this.#owner }).catch(() => {})
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true
+    const { limits } = this.#parts.config
+    try {
+      // Only this process can hold an embedded store, so leases in it are of a process that has ended.
+      if (this.#isFirstLook && !this.#parts.isShared) await this.#ask('releaseChunks', { owner: undefined })
+      this.#isFirstLook = false
+      while (!this.#isClosed && this.#running < limits.jobChunks) {
+        this.#looksAgain = false
+        const claim = { owner: this.#owner, leaseMs: limits.jobLeaseMs, nowMs: this.#parts.now() }
+        const chunk = await this.#ask('claimChunk', claim)
+        if (chunk !== undefined) void this.#run(chunk)
+        else if (!this.#looksAgain) break
+      }
+    } catch (error) {
+      // The store is opening, away or busy. The next look comes with the timer.
+      if (!(error instanceof ProblemError)) this.#parts.log.error('jobs cannot be read', { reason: String(error) })
+    }
+    this.#isLooking = false
+  }
+
+  async #run(chunk: JobChunk): Promise<void> {
+    this.#running++
+    try {
+      const results = await this.#compute(chunk)
+      if (!this.#isClosed) await this.#store(chunk, results)
+    } catch (error) {
+      if (!this.#isClosed) await this.#putBack(chunk, error)
+    }
+    this.#running--
+    if (!this.#isClosed) this.look()
+  }
+
+  /** Gives back a chunk that could not be computed or stored. It is tried again, a few times. */
+  async #putBack({ job: { id, position }, first }: JobChunk, error: unknown): Promise<void> {
+    this.#parts.log.error('a chunk of a job failed', { job: id, first, reason: String(error) })
+    let isBack = false
+    while (!isBack && !this.#isClosed) {
+      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
+      const released = this.#ask('releaseChunk', { owner: this.#owner, position, first })
+      isBack = await released.then(
+        () => true,
+        () => false,
+      )
+    }
+  }
+
+  async #compute(chunk: JobChunk): Promise<Answered> {
+    const lines = decodeLines(chunk.input, chunk.operations)
+    const { log, config } = this.#parts
+    if (chunk.attempts > MAX_ATTEMPTS) {
+      log.error('a chunk of a job is given up', { job: chunk.job.id, first: chunk.first, operations: chunk.operations })
+      return this.#giveUp(chunk, lines)
+    }
+    const options = { ...chunk.job.options, sequence: 'same' as const }
+    const answered: Answered[] = []
+    const groups = groupLines(lines)
+    let next = 0
+    const queue = new OrderedQueue<Answered>({
+      width: queueWidth(options, config),
+      write: (group) => void answered.push(group),
+      onRoom: fill,
+    })
+    const answer = (group: readonly Line[]) => this.#answerInTime(chunk, options, group)
+    function fill(): void {
+      while (next < groups.length && !queue.isFull) {
+        const group = groups[next++]!
+        queue.add(() => answer(group))
+      }
+    }
+    fill()
+    await queue.finish()
+    return joinAnswered(answered)
+  }
+
+  /** Answers lines. Those for which there was no room are computed again after a pause, because nobody waits for them. */
+  async #answerInTime(chunk: JobChunk, options: BatchOptions, lines: readonly Line[]): Promise<Answered> {
+    let pauseMs = FIRST_PAUSE_MS
+    for (let retry = 0; ; retry++) {
+      if (this.#isClosed) throw new Error('the service is stopping')
+      const isLast = retry === MAX_RETRIES
+      try {
+        const answered = await this.#answer(chunk, options, lines)
+        if (isLast || !answered.counts.has('overloaded')) return answered
+      } catch (error) {
+        if (!(error instanceof ProblemError) || isLast) throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      pauseMs *= 2
+    }
+  }
+
+  async #answer(chunk: JobChunk, options: BatchOptions, lines: readonly Line[]): Promise<Answered> {
+    const counts = new Map<string, number>()
+    const run = new BatchRun(this.#parts, options, this.#context(chunk, counts))
+    const { limits } = this.#parts.config
+    if (options.attest !== 'merkle') {
+      const finish = (computed: ComputedChunk) => signEach(run, computed, '\n', this.#parts)
+      return { lines: await answerLines(run, lines, limits, finish), leaves: new Uint8Array(0), counts }
+    }
+    let accepted: Uint8Array = new Uint8Array(0)
+    const finish = async (computed: ComputedChunk): Promise<PackedBytes> => {
+      const { results, leaves } = await leafLines(run, computed, this.#parts.chains)
+      accepted = leaves
+      return results
+    }
+    const answers = await answerLines(run, lines, limits, finish)
+    return { lines: answers, leaves: withoutTooLong(lines, accepted), counts }
+  }
+
+  #context({ job }: JobChunk, counts: Map<string, number>): BatchContext {
+    const { config, problemJson } = this.#parts
+    const isAborted = () => this.#isClosed
+    return {
+      client: CLIENT,
+      get aborted() {
+        return isAborted()
+      },
+      deadlineMs: Number.POSITIVE_INFINITY,
+      chunkMs: config.limits.jobComputeMs,
+      signsResults: true,
+      // The operations were counted when they were uploaded.
+      takeQuota: (items) => items,
+      costProblem: () => undefined,
+      quotaProblem: NO_PROBLEM,
+      countItems: (outcome, items) => void counts.set(outcome, (counts.get(outcome) ?? 0) + items),
+      problemJson: (problem) => problemJson(job, problem),
+    }
+  }
+
+  /** Gives each operation of a chunk a problem. */
+  #giveUp({ job }: JobChunk, lines: readonly Line[]): Answered {
+    const line = Buffer.from(`{"error":${this.#parts.problemJson(job, GIVEN_UP)}}\n`)
+    return {
+      lines: Buffer.concat(lines.map(() => line)),
+      leaves: new Uint8Array(job.options.attest === 'merkle' ? 32 * lines.length : 0),
+      counts: new Map([[GIVEN_UP.type, lines.length]]),
+    }
+  }
+
+  async #store(chunk: JobChunk, { lines, leaves, counts }: Answered): Promise<void> {
+    const errors = Object.fromEntries([...counts].filter(([outcome]) => outcome !== 'ok'))
+    const results: StoreArgument<'finishChunk'> = {
+      owner: this.#owner,
+      position: chunk.job.position,
+      first: chunk.first,
+      lines,
+      leaves,
+      root: await this.#root(leaves),
+      failed: Object.values(errors).reduce((sum, count) => sum + count, 0),
+      errors,
+      nowMs: this.#parts.now(),
+    }
+    for (;;) {
+      try {
+        await this.#ask('finishChunk', results)
+        return
+      } catch (error) {
+        // The results are kept until the store takes them. If it has them already, it says so.
+        if (!(error instanceof ProblemError) || this.#isClosed) throw error
+        await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
+      }
+    }
+  }
+
+  /** Returns the root over the leaves of a chunk; undefined if it has none. */
+  async #root(leaves: Uint8Array): Promise<Hex | undefined> {
+    if (leaves.every((byte) => byte === 0)) return undefined
+    return (await runTree(this.#parts, leaves, undefined)).root
+  }
+
+  async #hold(): Promise<void> {
+    if (this.#running === 0) return
+    const { jobLeaseMs } = this.#parts.config.limits
+    await this.#ask('holdChunks', { owner: this.#owner, leaseMs: jobLeaseMs }).catch(() => {})
+  }
+
+  /** Deletes jobs that are kept too long or take too much room. */
+  async #prune(): Promise<void> {
+    const { jobKeepHours, maxJobBytes } = this.#parts.config.limits
+    const limits = { keepMs: jobKeepHours * 3_600_000, maxBytes: maxJobBytes * PRUNE_SHARE }
+    try {
+      while (!this.#isClosed && (await this.#ask('pruneJobs', { ...limits, nowMs: this.#parts.now() })));
+    } catch (error) {
+      if (!(error instanceof ProblemError)) this.#parts.log.error('jobs cannot be deleted', { reason: String(error) })
+    }
+  }
+
+  get #ask() {
+    const { ask } = this.#parts
+    const context = { deadlineMs: Number.POSITIVE_INFINITY, client: CLIENT }
+    return <O extends Parameters<StoreAccess>[0]>(operation: O, argument: StoreArgument<O>) =>
+      ask(operation, argument, context)
+  }
+}
+
+/** Runs the Merkle tree over leaves, 32 bytes each; zeros stand for operations that failed. */
+export function runTree(
+  { pool, config, now }: Pick<JobRunnerParts, 'pool' | 'config' | 'now'>,
+  leaves: Uint8Array,
+  proofOf: number | undefined,
+): Promise<{ readonly root: Hex; readonly proof: readonly Hex[] }> {
+  return pool.runLeaves({
+    chunk: { type: 'leaves', leaves, proofOf },
+    client: CLIENT,
+    deadlineMs: now() + config.limits.jobComputeMs,
+    isAborted: () => false,
+  })
+}
+
+const NO_PROBLEM: ProblemData = { type: 'internal', detail: '' }
+const GIVEN_UP: ProblemData = {
+  type: 'internal',
+  detail: 'the operation was not computed: the service ended each time that it computed this part of the job',
+}
+
+function groupLines(lines: readonly Line[]): Line[][] {
+  const groups: Line[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const line of lines) {
+    if (bytes >= MAX_GROUP.bytes || groups.at(-1)!.length >= MAX_GROUP.lines) {
+      groups.push([])
+      bytes = 0
+    }
+    groups.at(-1)!.push(line)
+    bytes += typeof line === 'number' ? 0 : line.length
+  }
+  return groups
+}
+
+function joinAnswered(answered: readonly Answered[]): Answered {
+  const counts = new Map<string, number>()
+  for (const group of answered)
+    for (const [outcome, count] of group.counts) counts.set(outcome, (counts.get(outcome) ?? 0) + count)
+  return {
+    lines: Buffer.concat(answered.map(({ lines }) => lines)),
+    leaves: Buffer.concat(answered.map(({ leaves }) => leaves)),
+    counts,
+  }
+}
+
+/** Puts zeros for lines that were too long between the leaves of the others. */
+function withoutTooLong(lines: readonly Line[], accepted: Uint8Array): Uint8Array {
+  if (accepted.length === 32 * lines.length) return accepted
+  const leaves = new Uint8Array(32 * lines.length)
+  let next = 0
+  lines.forEach((line, index) => {
+    if (typeof line === 'number') return
+    leaves.set(accepted.subarray(32 * next, 32 * next + 32), 32 * index)
+    next++
+  })
+  return leaves
+}
+
+/** Returns the leaf of an operation as hex; undefined if the operation failed. */
+export function leafOf(leaves: Uint8Array, index: number): Hex | undefined {
+  const leaf = leaves.subarray(32 * index, 32 * index + 32)
+  return leaf.length < 32 || leaf.every((byte) => byte === 0) ? undefined : `0x${bytesToHex(leaf)}`
+}

@@ -1,0 +1,231 @@
+/** Receives the operations of a job: cuts them into chunks and stores them while more arrive. */
+import { ProblemError } from '../../base/problem.ts'
+import type { Config } from '../../config/config.ts'
+import type { Job, JobLimits } from '../../wire/job-messages.ts'
+import type { StoreResult } from '../../wire/store-messages.ts'
+import { LineCutter } from '../batch/item-cutters.ts'
+import type { StoreAccess } from '../records/store-access.ts'
+
+/** An operation as it arrived, or the byte length of a line that was too long. */
+export type Line = Uint8Array | number
+
+/** Marks the length of a line that was too long, whose bytes are not stored. */
+const TOO_LONG = 0x8000_0000
+
+/** Encodes lines for the store: the byte length of each (4 bytes), then their bytes. The operations of a JSON job may contain newlines. */
+function encodeLines(lines: readonly Line[]): Uint8Array {
+  const bytes = lines.reduce<number>((sum, line) => sum + (typeof line === 'number' ? 0 : line.length), 0)
+  const target = Buffer.allocUnsafeSlow(4 * lines.length + bytes)
+  let offset = 4 * lines.length
+  lines.forEach((line, index) => {
+    const isTooLong = typeof line === 'number'
+    target.writeUInt32LE(isTooLong ? TOO_LONG + Math.min(line, TOO_LONG - 1) : line.length, 4 * index)
+    if (isTooLong) return
+    target.set(line, offset)
+    offset += line.length
+  })
+  return target
+}
+
+/** Decodes what `encodeLines` wrote. The lines are views of the bytes. */
+export function decodeLines(bytes: Uint8Array, count: number): Line[] {
+  const lengths = new DataView(bytes.buffer, bytes.byteOffset)
+  let offset = 4 * count
+  return Array.from({ length: count }, (_, index) => {
+    const length = lengths.getUint32(4 * index, true)
+    if (length >= TOO_LONG) return length - TOO_LONG
+    offset += length
+    return bytes.subarray(offset - length, offset)
+  })
+}
+
+interface JobWriterParts {
+  readonly ask: StoreAccess
+  readonly limits: Config['limits']
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Called after each chunk is stored. */
+  readonly onStored: () => void
+}
+
+/** Adds operations to a job, chunk by chunk. Those that the job has already are skipped, so that an upload can be repeated. */
+export class JobWriter {
+  readonly #parts: JobWriterParts
+  readonly #job: Job
+  #lines: Line[] = []
+  #bytes = 0
+  /** Index of the next operation of the upload. */
+  #next: number
+  /** Operations that the job has. */
+  #stored: number
+
+  /**
+   * @param from index of the first operation of the upload
+   * @throws {ProblemError} `conflict` if operations are missing before it
+   */
+  constructor(parts: JobWriterParts, job: Job, from: number) {
+    this.#parts = parts
+    this.#job = job
+    this.#next = from
+    // A job that takes no more operations has them all.
+    this.#stored = job.state === 'receiving' ? job.received : Number.POSITIVE_INFINITY
+    if (from > this.#stored) {
+      const detail = `from is ${from}, but the job has only ${job.received} operations: continue with from=${job.received}`
+      throw new ProblemError({ type: 'conflict', detail })
+    }
+  }
+
+  /** Adds an operation. @returns true if `store` should be called now */
+  add(line: Line): boolean {
+    if (this.#next++ < this.#stored) return false
+    this.#lines.push(line)
+    this.#bytes += 4 + (typeof line === 'number' ? 0 : line.length)
+    const { jobChunkOperations, jobChunkBytes } = this.#parts.limits
+    return this.#lines.length >= jobChunkOperations || this.#bytes >= jobChunkBytes
+  }
+
+  /** True if every operation that was added is stored or was skipped. */
+  get isEmpty(): boolean {
+    return this.#lines.length === 0
+  }
+
+  /** Stores the operations that were added as one chunk. @throws {ProblemError} if the store does not take them */
+  async store(): Promise<void> {
+    const operations = this.#lines.length
+    if (operations === 0) return
+    const { ask, limits, now, onStored } = this.#parts
+    const input = encodeLines(this.#lines)
+    const jobLimits: JobLimits = {
+      maxOperations: limits.maxJobOperations,
+      perDay: limits.jobOperationsPerDay,
+      maxBytes: limits.maxJobBytes,
+      maxOpen: limits.maxOpenJobs,
+    }
+    const chunk = {
+      position: this.#job.position,
+      first: this.#stored,
+      operations,
+      input,
+      limits: jobLimits,
+      nowMs: now(),
+    }
+    const outcome = await ask('appendJob', chunk, { deadlineMs: Number.POSITIVE_INFINITY })
+    if (outcome !== 'stored') throw uploadProblem(outcome, this.#job.id, this.#stored, limits, now())
+    this.#lines = []
+    this.#bytes = 0
+    this.#stored += operations
+    onStored()
+  }
+
+  /** Ends the upload. @returns the job with its total */
+  async end(): Promise<Job> {
+    await this.store()
+    const { ask, now, onStored } = this.#parts
+    const argument = { position: this.#job.position, nowMs: now() }
+    const job = await ask('endJobInput', argument, { deadlineMs: Number.POSITIVE_INFINITY })
+    onStored()
+    return job ?? this.#job
+  }
+}
+
+const DAY_MS = 86_400_000
+/** Time after which a store without room may have some again. */
+const FULL_RETRY_SECONDS = 60
+
+function uploadProblem(
+  outcome: Exclude<StoreResult<'appendJob'>, 'stored'>,
+  id: string,
+  stored: number,
+  limits: Config['limits'],
+  nowMs: number,
+): ProblemError {
+  const kept = `${stored} operations of job ${id} are stored`
+  switch (outcome) {
+    case 'moved':
+      return new ProblemError({ type: 'conflict', detail: `another upload has added operations to job ${id}` })
+    case 'closed':
+      return new ProblemError({ type: 'conflict', detail: `job ${id} takes no more operations` })
+    case 'large': {
+      const detail = `a job takes at most ${limits.maxJobOperations} operations, so job ${id} has failed: send them as several jobs`
+      return new ProblemError({ type: 'payload-too-large', detail })
+    }
+    case 'spent': {
+      const detail = `the limit of ${limits.jobOperationsPerDay} operations of jobs per day is reached; ${kept}: continue with PUT after midnight UTC`
+      const retryAfterSeconds = Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1000)
+      return new ProblemError({ type: 'rate-limited', detail, retryAfterSeconds })
+    }
+    case 'full': {
+      const detail = `the store has no room for more jobs (JOB_MAX_BYTES); ${kept}: continue with PUT later`
+      return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: FULL_RETRY_SECONDS })
+    }
+  }
+}
+
+/** Takes the lines of an upload as bytes, in pieces that may end in the middle of a line. */
+export class LineUpload {
+  readonly #cutter: LineCutter
+  readonly #maxHeldBytes: number
+  readonly #onRoom: (bytes: number) => void
+  /** Bytes that were taken and are not stored, and those of them that were cut into lines. */
+  #heldBytes = 0
+  #cutBytes = 0
+  #state: 'receiving' | 'ended' | 'cut' = 'receiving'
+  #wake: (() => void) | undefined
+
+  /** @param onRoom called with the number of bytes that are stored or were skipped */
+  constructor(limits: Config['limits'], onRoom: (bytes: number) => void) {
+    this.#cutter = new LineCutter(limits.maxBodyBytes)
+    // More than a chunk and the line after it, so that the upload never waits for itself.
+    this.#maxHeldBytes = limits.maxStreamBytes / 2
+    this.#onRoom = onRoom
+  }
+
+  take(bytes: Uint8Array): void {
+    this.#heldBytes += bytes.byteLength
+    this.#cutter.take(bytes)
+    this.#wake?.()
+  }
+
+  /** True while it should get no more bytes. */
+  get isFull(): boolean {
+    return this.#heldBytes >= this.#maxHeldBytes
+  }
+
+  /** Ends the stream. @param isCut true if it broke off: an incomplete last line is then dropped, and the job stays open */
+  end(isCut: boolean): void {
+    if (this.#state !== 'receiving') return
+    this.#state = isCut ? 'cut' : 'ended'
+    if (!isCut) this.#cutter.end()
+    this.#wake?.()
+  }
+
+  /** Writes the lines to the job as they arrive. @returns false if the stream broke off */
+  async writeTo(writer: JobWriter): Promise<boolean> {
+    for (;;) {
+      const group = this.#cutter.next()
+      if (group !== undefined) {
+        this.#cutBytes += group.streamBytes
+        let isComplete = false
+        for (const line of group.lines) isComplete = writer.add(line) || isComplete
+        // Lines that were skipped are done at once.
+        if (isComplete || writer.isEmpty) await this.#store(writer)
+      } else if (this.#state !== 'receiving') break
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+        this.#wake = undefined
+      }
+    }
+    await this.#store(writer)
+    return this.#state === 'ended'
+  }
+
+  async #store(writer: JobWriter): Promise<void> {
+    await writer.store()
+    const bytes = this.#cutBytes
+    this.#cutBytes = 0
+    this.#heldBytes -= bytes
+    this.#onRoom(bytes)
+  }
+}

@@ -1,0 +1,384 @@
+/**
+ * The queue of jobs (decision 139). A job is a row, and its operations are chunks that processes take with `for update skip locked`. Every
+ * statement that locks more than one table locks chunks, then jobs, then accounts, so transactions never wait for each other in a
+ * circle.
+ */
+import type { Job, JobChunk, JobLimits, JobOperations, JobOptions, JobState } from '../wire/job-messages.ts'
+import type { Database, Row, Session } from './database.ts'
+
+// `order by` uses the name of the table where a column is returned as text: otherwise the text would be sorted.
+type Argument<Name extends keyof JobOperations> = JobOperations[Name]['argument']
+type Result<Name extends keyof JobOperations> = JobOperations[Name]['result']
+
+const DAY_MS = 86_400_000
+const COLUMNS = `position::text, id, options, state, received::text, total::text, done::text, failed::text, errors,
+  created_ms::text, started_ms::text, updated_ms::text, reason`
+const IS_OPEN = "state in ('receiving', 'queued', 'running')"
+/** Jobs that are looked at for a chunk to take: those of the accounts that were served longest ago. */
+const JOBS_PER_CLAIM = 64
+/** Chunks that are deleted in one transaction. */
+const CHUNKS_PER_DELETION = 50
+
+/** Creates the operations for jobs on either engine. */
+export function createJobStore(database: Database): {
+  readonly [Name in keyof JobOperations]: (argument: Argument<Name>) => Promise<Result<Name>>
+} {
+  const { reads } = database
+  return {
+    createJob: (job) => database.transaction((session) => createJob(session, job)),
+    appendJob: (chunk) => database.transaction((session) => appendJob(session, chunk)),
+    endJobInput: (job) => database.transaction((session) => endInput(session, job)),
+    readJob: ({ id, account }) => findJob(reads, 'id = $1 and account = $2', [id, account]),
+    listJobs: async ({ account, limit }) => {
+      const rows = await reads.query(
+        `select ${COLUMNS} from job where account = $1 order by job.position desc limit $2`,
+        [account, limit],
+      )
+      return rows.map(readJob)
+    },
+    cancelJob: (job) => database.transaction((session) => cancelJob(session, job)),
+    claimChunk: (claim) => database.transaction((session) => claimChunk(session, claim)),
+    holdChunks: ({ owner, leaseMs }) =>
+      database.transaction(async (session) => {
+        await session.query(`update job_chunk set held_until = ${leaseEnd('$2')} where owner = $1`, [owner, leaseMs])
+        return undefined
+      }),
+    releaseChunk: ({ owner, position, first }) =>
+      database.transaction(async (session) => {
+        await session.query(
+          'update job_chunk set owner = null, held_until = null where job = $1 and first = $2 and owner = $3',
+          [position, first, owner],
+        )
+        return undefined
+      }),
+    releaseChunks: ({ owner }) =>
+      database.transaction(async (session) => {
+        // A process that ends by itself gives its attempt back. One that was killed may have been killed by the chunk.
+        if (owner === undefined)
+          await session.query('update job_chunk set owner = null, held_until = null where owner is not null')
+        else
+          await session.query(
+            'update job_chunk set owner = null, held_until = null, attempts = attempts - 1 where owner = $1',
+            [owner],
+          )
+        return undefined
+      }),
+    finishChunk: (results) => database.transaction((session) => finishChunk(session, results)),
+    jobResults: async ({ position, from }) => {
+      const row = await chunkOf(reads, 'result', position, from)
+      if (row === undefined) return undefined
+      const lines = (row['result'] ?? undefined) as Uint8Array | undefined
+      return { first: Number(row['first']), operations: row['operations'] as number, lines }
+    },
+    jobLeaves: async ({ position, from }) => {
+      const row = await chunkOf(reads, 'leaves', position, from)
+      if (row === undefined || row['leaves'] === null) return undefined
+      return { first: Number(row['first']), leaves: row['leaves'] as Uint8Array }
+    },
+    jobRoots: ({ position }) => readRoots(reads, position),
+    pruneJobs: (limits) => database.transaction((session) => pruneJobs(session, limits)),
+  }
+}
+
+async function createJob(
+  session: Session,
+  { id, account, idempotencyKey, options, maxOpen, nowMs }: Argument<'createJob'>,
+): Promise<Result<'createJob'>> {
+  await session.query(
+    'insert into job_account (account, day, operations, turn) values ($1, 0, 0, 0) on conflict (account) do nothing',
+    [account],
+  )
+  // Serialises the creations of one account: the two reads below stay true until the row is stored.
+  await session.query('select 1 from job_account where account = $1 for update', [account])
+  if (idempotencyKey !== undefined) {
+    const existing = await findJob(session, 'account = $1 and idempotency_key = $2', [account, idempotencyKey])
+    if (existing !== undefined) {
+      return { outcome: isSameOptions(existing.options, options) ? 'existing' : 'conflict', job: existing }
+    }
+  }
+  const [count] = await session.query(`select count(*)::int as open from job where account = $1 and ${IS_OPEN}`, [
+    account,
+  ])
+  if ((count!['open'] as number) >= maxOpen) return { outcome: 'busy' }
+  const [row] = await session.query(
+    `insert into job (id, account, idempotency_key, options, state, created_ms, updated_ms)
+     values ($1, $2, $3, $4, 'receiving', $5, $5) returning ${COLUMNS}`,
+    [id, account, idempotencyKey ?? null, JSON.stringify(options), nowMs],
+  )
+  return { outcome: 'created', job: readJob(row!) }
+}
+
+/** Two requests may reach the service by different names, so where their problems refer to is not compared. */
+function isSameOptions(a: JobOptions, b: JobOptions): boolean {
+  return a.chainId === b.chainId && a.recipient === b.recipient && a.attest === b.attest
+}
+
+async function appendJob(
+  session: Session,
+  { position, first, operations, input, limits, nowMs }: Argument<'appendJob'>,
+): Promise<Result<'appendJob'>> {
+  const [job] = await session.query('select account, state, received::text from job where position = $1 for update', [
+    position,
+  ])
+  if (job === undefined || job['state'] !== 'receiving') return 'closed'
+  if (Number(job['received']) !== first) return 'moved'
+  if (first + operations > limits.maxOperations) {
+    const reason = `it has more than ${limits.maxOperations} operations`
+    await session.query("update job set state = 'failed', reason = $2, updated_ms = $3 where position = $1", [
+      position,
+      reason,
+      nowMs,
+    ])
+    return 'large'
+  }
+  const account = job['account'] as string
+  if (!(await hasRoom(session, input.length, limits))) return 'full'
+  if (!(await takeDailyQuota(session, account, operations, limits.perDay, nowMs))) return 'spent'
+  await session.query('insert into job_chunk (job, first, operations, input) values ($1, $2, $3, $4)', [
+    position,
+    first,
+    operations,
+    input,
+  ])
+  await session.query(
+    `update job set received = received + $2, bytes = bytes + $3, open_chunks = open_chunks + 1, updated_ms = $4
+     where position = $1`,
+    [position, operations, input.length, nowMs],
+  )
+  return 'stored'
+}
+
+async function hasRoom(session: Session, bytes: number, { maxBytes }: JobLimits): Promise<boolean> {
+  const [row] = await session.query('select coalesce(sum(bytes), 0)::text as bytes from job')
+  return Number(row!['bytes']) + bytes <= maxBytes
+}
+
+/** Takes operations from what an account may upload today. @returns false, and takes nothing, if there are not enough */
+async function takeDailyQuota(
+  session: Session,
+  account: string,
+  operations: number,
+  perDay: number,
+  nowMs: number,
+): Promise<boolean> {
+  const rows = await session.query(
+    `update job_account set day = $2, operations = case when day = $2 then operations else 0 end + $3
+     where account = $1 and case when day = $2 then operations else 0 end + $3 <= $4 returning 1 as taken`,
+    [account, Math.floor(nowMs / DAY_MS), operations, perDay],
+  )
+  return rows.length === 1
+}
+
+async function endInput(
+  session: Session,
+  { position, nowMs }: Argument<'endJobInput'>,
+): Promise<Result<'endJobInput'>> {
+  await session.query(
+    `update job set total = received, updated_ms = $2,
+       state = case when open_chunks = 0 then 'done' when started_ms is null then 'queued' else 'running' end
+     where position = $1 and state = 'receiving'`,
+    [position, nowMs],
+  )
+  return findJob(session, 'position = $1', [position])
+}
+
+async function cancelJob(
+  session: Session,
+  { id, account, nowMs }: Argument<'cancelJob'>,
+): Promise<Result<'cancelJob'>> {
+  await session.query(
+    `update job set state = 'cancelled', updated_ms = $3 where id = $1 and account = $2 and ${IS_OPEN}`,
+    [id, account, nowMs],
+  )
+  return findJob(session, 'id = $1 and account = $2', [id, account])
+}
+
+async function claimChunk(
+  session: Session,
+  { owner, leaseMs, nowMs }: Argument<'claimChunk'>,
+): Promise<Result<'claimChunk'>> {
+  const jobs = await session.query(
+    `select position::text, id, account, options from job join job_account using (account)
+     where ${IS_OPEN} and open_chunks > 0 order by turn, job.position limit $1`,
+    [JOBS_PER_CLAIM],
+  )
+  for (const job of jobs) {
+    const chunk = await claimFrom(session, Number(job['position']), owner, leaseMs)
+    if (chunk === undefined) continue
+    const position = Number(job['position'])
+    await session.query(
+      `update job set started_ms = coalesce(started_ms, $2), state = case state when 'queued' then 'running' else state end
+       where position = $1`,
+      [position, nowMs],
+    )
+    await session.query('update job_account set turn = (select max(turn) + 1 from job_account) where account = $1', [
+      job['account'] as string,
+    ])
+    return { job: { position, id: job['id'] as string, options: JSON.parse(job['options'] as string) }, ...chunk }
+  }
+  return undefined
+}
+
+/** Takes the first chunk of a job that no process holds. A process that is late with its lease does not take a chunk from itself. */
+async function claimFrom(
+  session: Session,
+  position: number,
+  owner: string,
+  leaseMs: number,
+): Promise<Omit<JobChunk, 'job'> | undefined> {
+  const [row] = await session.query(
+    `update job_chunk set owner = $2, held_until = ${leaseEnd('$3')}, attempts = attempts + 1
+     where job = $1 and first = (
+       select first from job_chunk where job = $1 and result is null and (held_until is null or (held_until < now() and owner <> $2))
+       order by first limit 1 for update skip locked)
+     returning first::text, operations, attempts, input`,
+    [position, owner, leaseMs],
+  )
+  if (row === undefined) return undefined
+  return {
+    first: Number(row['first']),
+    operations: row['operations'] as number,
+    attempts: row['attempts'] as number,
+    input: row['input'] as Uint8Array,
+  }
+}
+
+/** @param parameter of milliseconds */
+function leaseEnd(parameter: string): string {
+  return `now() + ${parameter}::int * interval '1 millisecond'`
+}
+
+async function finishChunk(
+  session: Session,
+  { owner, position, first, lines, leaves, root, failed, errors, nowMs }: Argument<'finishChunk'>,
+): Promise<Result<'finishChunk'>> {
+  const [before] = await session.query(
+    `select operations, octet_length(input) as bytes from job_chunk
+     where job = $1 and first = $2 and owner = $3 and result is null for update`,
+    [position, first, owner],
+  )
+  if (before === undefined) return false
+  await session.query(
+    `update job_chunk set result = $3, leaves = $4, root = $5, failed = $6, input = null, owner = null, held_until = null
+     where job = $1 and first = $2`,
+    [position, first, lines, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), failed],
+  )
+  const [job] = await session.query('select errors from job where position = $1 for update', [position])
+  if (job === undefined) return false // deleted meanwhile
+  await session.query(
+    `update job set done = done + $2, failed = failed + $3, errors = $4, bytes = bytes + $5, open_chunks = open_chunks - 1,
+       updated_ms = $6, state = case when ${IS_OPEN} and total is not null and open_chunks = 1 then 'done' else state end
+     where position = $1`,
+    [
+      position,
+      before['operations'] as number,
+      failed,
+      JSON.stringify(addCounts(JSON.parse(job['errors'] as string), errors)),
+      lines.length + leaves.length - (before['bytes'] as number),
+      nowMs,
+    ],
+  )
+  return true
+}
+
+function addCounts(counts: Record<string, number>, more: Readonly<Record<string, number>>): Record<string, number> {
+  for (const [name, count] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + count
+  return counts
+}
+
+/** Reads one column of the chunk that has an operation. */
+async function chunkOf(
+  session: Session,
+  column: 'result' | 'leaves',
+  position: number,
+  from: number,
+): Promise<Row | undefined> {
+  const [row] = await session.query(
+    `select first::text, operations, ${column} from job_chunk where job = $1 and first <= $2 order by job_chunk.first desc limit 1`,
+    [position, from],
+  )
+  return row !== undefined && from < Number(row['first']) + (row['operations'] as number) ? row : undefined
+}
+
+async function readRoots(session: Session, position: number): Promise<Result<'jobRoots'>> {
+  const rows = await session.query(
+    'select first::text, root, operations - failed as leaves from job_chunk where job = $1 and root is not null order by job_chunk.first',
+    [position],
+  )
+  return {
+    firsts: rows.map((row) => Number(row['first'])),
+    roots: Buffer.concat(rows.map((row) => row['root'] as Uint8Array)),
+    leafCount: rows.reduce((sum, row) => sum + (row['leaves'] as number), 0),
+  }
+}
+
+/**
+ * Deletes operations that were not computed when their job was cancelled or failed, and jobs that have not changed for long or, beginning
+ * with the oldest, that take too much room. Jobs that are not final are deleted only for their age.
+ */
+async function pruneJobs(
+  session: Session,
+  { keepMs, maxBytes, nowMs }: Argument<'pruneJobs'>,
+): Promise<Result<'pruneJobs'>> {
+  const dropped = await session.query(
+    `with dropped as (
+       delete from job_chunk where (job, first) in (
+         select job, first from job_chunk join job on position = job
+         where state in ('cancelled', 'failed') and result is null limit $1)
+       returning job, octet_length(input) as bytes),
+     sums as (select job, sum(bytes) as bytes from dropped group by job)
+     update job set bytes = job.bytes - sums.bytes from sums where position = sums.job returning 1 as dropped`,
+    [CHUNKS_PER_DELETION],
+  )
+  if (dropped.length > 0) return true
+  const [victim] = await session.query(
+    `select position::text from job
+     where account = '' or updated_ms < $1 or (not (${IS_OPEN}) and (select sum(bytes) from job) > $2)
+     order by account = '' desc, updated_ms limit 1`,
+    [nowMs - keepMs, maxBytes],
+  )
+  if (victim === undefined) return false
+  const position = Number(victim['position'])
+  // Nobody finds the job from now on, so nobody sees it without some of its results.
+  await session.query(`update job set account = '', idempotency_key = null, state = 'cancelled' where position = $1`, [
+    position,
+  ])
+  const [deleted] = await session.query(
+    `with deleted as (
+       delete from job_chunk where (job, first) in (select job, first from job_chunk where job = $1 limit $2) returning 1)
+     select count(*)::int as chunks from deleted`,
+    [position, CHUNKS_PER_DELETION],
+  )
+  if ((deleted!['chunks'] as number) < CHUNKS_PER_DELETION)
+    await session.query('delete from job where position = $1', [position])
+  return true
+}
+
+async function findJob(
+  session: Session,
+  condition: string,
+  parameters: readonly (string | number)[],
+): Promise<Job | undefined> {
+  const [row] = await session.query(`select ${COLUMNS} from job where ${condition}`, parameters)
+  return row === undefined ? undefined : readJob(row)
+}
+
+function readJob(row: Row): Job {
+  const number = (name: string) => Number(row[name])
+  const optional = (name: string) => (row[name] === null ? undefined : Number(row[name]))
+  return {
+    position: number('position'),
+    id: row['id'] as string,
+    options: JSON.parse(row['options'] as string) as JobOptions,
+    state: row['state'] as JobState,
+    received: number('received'),
+    total: optional('total'),
+    done: number('done'),
+    failed: number('failed'),
+    errors: JSON.parse(row['errors'] as string),
+    createdMs: number('created_ms'),
+    startedMs: optional('started_ms'),
+    updatedMs: number('updated_ms'),
+    reason: (row['reason'] ?? undefined) as string | undefined,
+  }
+}

@@ -1,0 +1,167 @@
+/** Operations of the store for jobs: batches that it keeps, computed chunk by chunk. */
+
+import type { BatchAttest } from './batch-messages.ts'
+import type { Hex } from './values.ts'
+
+/** `receiving` while the operations are uploaded, `queued` until the first chunk is computed. The last three are final. */
+export type JobState = 'receiving' | 'queued' | 'running' | 'done' | 'cancelled' | 'failed'
+
+/** What a client chose for its job, and where its problems refer to. */
+export interface JobOptions {
+  readonly chainId: number | undefined
+  /** As the client wrote it. */
+  readonly recipient: string | undefined
+  readonly attest: BatchAttest
+  /** Prefix of problem type URIs. */
+  readonly errorTypeBase: string
+}
+
+export interface Job {
+  /** Names the job within the store. */
+  readonly position: number
+  /** Names the job for its client: 32 hex digits. */
+  readonly id: string
+  readonly options: JobOptions
+  readonly state: JobState
+  /** Operations that are stored. */
+  readonly received: number
+  /** Undefined while operations are uploaded. */
+  readonly total: number | undefined
+  /** Operations with a result or a problem. */
+  readonly done: number
+  /** Those of them with a problem. */
+  readonly failed: number
+  /** Number of operations by the type of their problem. */
+  readonly errors: Readonly<Record<string, number>>
+  readonly createdMs: number
+  /** Undefined until the first chunk is computed. */
+  readonly startedMs: number | undefined
+  /** Time of the last change. */
+  readonly updatedMs: number
+  /** Why it failed. */
+  readonly reason: string | undefined
+}
+
+/** A chunk of a job that this process holds until it stores the results or its lease ends. */
+export interface JobChunk {
+  readonly job: Pick<Job, 'position' | 'id' | 'options'>
+  /** Index of the first operation in the job. */
+  readonly first: number
+  readonly operations: number
+  /** How often the chunk was taken, this time included. */
+  readonly attempts: number
+  /** As `encodeLines` writes it. */
+  readonly input: Uint8Array
+}
+
+/** Results of consecutive operations. */
+interface JobResults {
+  readonly first: number
+  readonly operations: number
+  /** NDJSON: one line for each operation. Undefined while the chunk is not computed. */
+  readonly lines: Uint8Array | undefined
+}
+
+export interface JobLimits {
+  /** Largest number of operations in a job. */
+  readonly maxOperations: number
+  /** Operations that an account may upload in a day of UTC. */
+  readonly perDay: number
+  /** Bytes that the operations and results of all jobs may take. */
+  readonly maxBytes: number
+  /** Jobs of an account that are not final. */
+  readonly maxOpen: number
+}
+
+export interface JobOperations {
+  /** Creates a job, or finds the one that the account created with the same idempotency key. */
+  createJob: {
+    argument: {
+      readonly id: string
+      readonly account: string
+      readonly idempotencyKey: string | undefined
+      readonly options: JobOptions
+      readonly maxOpen: number
+      readonly nowMs: number
+    }
+    result: { readonly outcome: 'created' | 'existing' | 'conflict'; readonly job: Job } | { readonly outcome: 'busy' }
+  }
+  /** Adds a chunk of operations. It is computed as soon as there is room, although the upload may go on. */
+  appendJob: {
+    argument: {
+      readonly position: number
+      /** Index of the first operation. The chunk is added only if the job has exactly this many. */
+      readonly first: number
+      readonly operations: number
+      readonly input: Uint8Array
+      readonly limits: JobLimits
+      readonly nowMs: number
+    }
+    /** `moved`: another upload has added operations; `closed`: the job takes no more; the others are limits. */
+    result: 'stored' | 'moved' | 'closed' | 'spent' | 'large' | 'full'
+  }
+  /** Ends the upload. Undefined if there is no such job. */
+  endJobInput: { argument: { readonly position: number; readonly nowMs: number }; result: Job | undefined }
+  /** Undefined if the account has no such job. */
+  readJob: { argument: { readonly id: string; readonly account: string }; result: Job | undefined }
+  /** The jobs of an account, newest first. */
+  listJobs: { argument: { readonly account: string; readonly limit: number }; result: readonly Job[] }
+  /** Cancels a job that is not final. Undefined if the account has no such job. */
+  cancelJob: {
+    argument: { readonly id: string; readonly account: string; readonly nowMs: number }
+    result: Job | undefined
+  }
+  /** Takes the next chunk for a process. Accounts are served in turn. Undefined if no chunk waits. */
+  claimChunk: {
+    argument: { readonly owner: string; readonly leaseMs: number; readonly nowMs: number }
+    result: JobChunk | undefined
+  }
+  /** Extends the leases of a process. */
+  holdChunks: { argument: { readonly owner: string; readonly leaseMs: number }; result: undefined }
+  /** Gives back a chunk that a process could not compute. The attempt counts. */
+  releaseChunk: {
+    argument: { readonly owner: string; readonly position: number; readonly first: number }
+    result: undefined
+  }
+  /**
+   * Gives back the chunks of a process without results, as if they had not been taken; of all processes if the store can have only one.
+   */
+  releaseChunks: { argument: { readonly owner: string | undefined }; result: undefined }
+  /**
+   * Stores the results of a chunk, its progress and its completion as one. Returns false if the process no longer holds the
+   * chunk: another one has computed it, or does.
+   */
+  finishChunk: {
+    argument: {
+      readonly owner: string
+      readonly position: number
+      readonly first: number
+      readonly lines: Uint8Array
+      /** 32 bytes for each operation of a job with a Merkle root, zeros for one that failed; otherwise empty. */
+      readonly leaves: Uint8Array
+      /** Root over the leaves; undefined if there is none. */
+      readonly root: Hex | undefined
+      readonly failed: number
+      readonly errors: Readonly<Record<string, number>>
+      readonly nowMs: number
+    }
+    result: boolean
+  }
+  /** The chunk that has this operation; undefined if it is not uploaded. */
+  jobResults: { argument: { readonly position: number; readonly from: number }; result: JobResults | undefined }
+  /** The leaves of the chunk that has this operation; undefined if it is not computed. */
+  jobLeaves: {
+    argument: { readonly position: number; readonly from: number }
+    result: { readonly first: number; readonly leaves: Uint8Array } | undefined
+  }
+  /** The roots of the chunks of a job, in order, 32 bytes each, and the number of leaves below them. */
+  jobRoots: {
+    argument: { readonly position: number }
+    result: { readonly firsts: readonly number[]; readonly roots: Uint8Array; readonly leafCount: number }
+  }
+  /** Deletes some of what is kept too long or takes too much room. Returns true if there may be more. */
+  pruneJobs: {
+    argument: { readonly keepMs: number; readonly maxBytes: number; readonly nowMs: number }
+    result: boolean
+  }
+}

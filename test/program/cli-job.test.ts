@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cliFolder, runCli } from '../cli-runner.ts'
+import { eventually } from '../eventually.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+/** They take long enough for an interruption. */
+const ITEMS = 30_000
+/** Items that are not operations are not sent, and those that the service rejects are errors. */
+const line = (index: number) => {
+  if (index % 1000 === 3) return '{"geometry":\n'
+  const north = index % 1000 === 5 ? 95 : (index + 1) / ITEMS
+  return `{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,${north}],[0,0]]]}}\n`
+}
+
+let service: TestService
+let folder: ReturnType<typeof cliFolder>
+beforeAll(async () => {
+  folder = cliFolder()
+  service = await startTestService({ RECORDS: '1', JOB_POLL_MS: '20', RATE_LIMIT_DEVELOPER: '1000000' })
+  await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
+})
+afterAll(async () => {
+  await service?.stop()
+  folder.remove()
+})
+
+it('computes a file as a job, continues it after an interruption, and gives the results of a batch', async () => {
+  const path = (name: string) => join(folder.path, name)
+  writeFileSync(path('in.ndjson'), Array.from({ length: ITEMS }, (_, index) => line(index)).join(''))
+  const run = (output: string, more: readonly string[], signal?: AbortSignal) => {
+    const server = ['--url', service.url, '--api-key', service.developerKey]
+    const argv = ['batch', 'area', path('in.ndjson'), '-o', path(output), '--attest', 'none', ...server, ...more]
+    return runCli(argv, signal === undefined ? {} : { signal })
+  }
+  const jobs = async () => {
+    const headers = { 'x-api-key': service.developerKey }
+    const response = await fetch(`${service.url}/compute/v0/jobs`, { headers })
+    return ((await response.json()) as { jobs: { id: string; received: number }[] }).jobs
+  }
+  const aborter = new AbortController()
+  const interrupted = run('job.ndjson', ['--job'], aborter.signal)
+  await eventually(async () => expect(await jobs()).toHaveLength(1), { interval: 5 })
+  aborter.abort(new Error('ended'))
+  expect(await interrupted).toMatchObject({ exitCode: 130 })
+
+  const finished = await run('job.ndjson', ['--job'])
+  expect(finished).toMatchObject({ exitCode: 1, out: expect.stringContaining('60 rejected') })
+  const [job, ...others] = await jobs()
+  expect([job!.received, others]).toEqual([ITEMS - 30, []])
+  expect(finished.err).toContain(`job ${job!.id} has`)
+
+  expect((await run('batch.ndjson', [])).exitCode).toBe(1)
+  const results = (name: string) =>
+    readFileSync(path(name), 'utf8')
+      .trim()
+      .split('\n')
+      .map((json) => ({ ...JSON.parse(json), timestamp: 0 }))
+  expect(results('job.ndjson')).toEqual(results('batch.ndjson'))
+
+  expect((await run('job.ndjson', ['--job', '--restart'])).exitCode).toBe(1)
+  expect(await jobs()).toHaveLength(2)
+})
+
+it('needs a service and a file', async () => {
+  const run = (...argv: string[]) => runCli(['batch', 'area', ...argv, '--job'])
+  expect((await run('-')).err).toContain('--job needs a file')
+  expect((await run('-', '--local')).err).toContain('leave out --local')
+})

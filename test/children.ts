@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll } from 'vitest'
 import { eventually } from './eventually.ts'
 
@@ -24,3 +25,19 @@ afterAll(async () => {
     for (const child of running) child.kill('SIGKILL')
   })
 })
+
+/** Returns the process ids of the children of a process, oldest first. */
+export function childrenOf(pid: number): number[] {
+  const statPattern = /^(\d+) \(.*\) \S (\d+)/s
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+        return Number(statPattern.exec(stat)?.[2]) === pid ? [Number(name)] : []
+      } catch {
+        return [] // it has ended
+      }
+    })
+    .sort((a, b) => a - b)
+}

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { eventually } from './eventually.ts'
 
 const running = new Set<ChildProcess>()
@@ -26,4 +27,20 @@ if (process.env['VITEST'] !== undefined) {
       for (const child of running) child.kill('SIGKILL')
     })
   })
+}
+
+/** Returns the process ids of the children of a process, oldest first. */
+export function childrenOf(pid: number): number[] {
+  const statPattern = /^(\d+) \(.*\) \S (\d+)/s
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+        return Number(statPattern.exec(stat)?.[2]) === pid ? [Number(name)] : []
+      } catch {
+        return [] // it has ended
+      }
+    })
+    .sort((a, b) => a - b)
 }

@@ -1,7 +1,8 @@
 /** Several processes on one port: what clients notice when one of them is killed or replaced, and where the key is. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { childrenOf } from '../children.ts'
 import { eventually } from '../eventually.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
@@ -13,22 +14,6 @@ const BODY = JSON.stringify({
   from: { type: 'Point', coordinates: [2.2945, 48.8584] },
   to: { type: 'Point', coordinates: [2.3522, 48.8566] },
 })
-
-/** Returns the process ids of the children of a process, oldest first. */
-function children(pid: number): number[] {
-  const statPattern = /^(\d+) \(.*\) \S (\d+)/s
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-        return Number(statPattern.exec(stat)?.[2]) === pid ? [Number(name)] : []
-      } catch {
-        return [] // it has ended
-      }
-    })
-    .sort((a, b) => a - b)
-}
 
 /** Sends one request and resolves to its status; rejects if there was no response. */
 function post(url: string, agent: Agent): Promise<number> {
@@ -93,7 +78,7 @@ describe('several processes on one port', () => {
     async (adapter) => {
       const service = await startTestService({ PROCESSES: '2', HTTP_ADAPTER: adapter })
       try {
-        const before = children(service.pid)
+        const before = childrenOf(service.pid)
         const load = startLoad(service.url, 8)
         await eventually(() => expect(load.answered).toBeGreaterThan(100))
         process.kill(service.pid, 'SIGHUP')
@@ -103,7 +88,7 @@ describe('several processes on one port', () => {
         await load.stop()
         expect(load.failures).toEqual([])
         // Three children before and after: the data process is the same, the two others are new.
-        const after = children(service.pid)
+        const after = childrenOf(service.pid)
         expect([before.length, after.length]).toEqual([3, 3])
         expect(after.filter((pid) => before.includes(pid))).toEqual([before[0]])
       } finally {
@@ -129,7 +114,7 @@ describe('several processes on one port', () => {
     try {
       await eventually(() => expect(events(service, 'sample records stored')).toBe(1), { timeout: 60_000 })
       const stored = await count()
-      const [data, first] = children(service.pid)
+      const [data, first] = childrenOf(service.pid)
       const load = startLoad(service.url, 4)
       await eventually(() => expect(load.answered).toBeGreaterThan(50))
 
@@ -153,7 +138,7 @@ describe('several processes on one port', () => {
 
   it('answer open requests and end when the supervisor is killed', async () => {
     const service = await startTestService({ PROCESSES: '2' })
-    const running = children(service.pid)
+    const running = childrenOf(service.pid)
     expect(running).toHaveLength(3)
     process.kill(service.pid, 'SIGKILL')
     const left = () =>
@@ -176,7 +161,7 @@ describe('several processes on one port', () => {
       const point = { type: 'Point', coordinates: [0, 0] }
       const answer = await service.post('/compute/v0/distance', { chainId: 84532, from: point, to: point })
       expect([answer.status, answer.body.attestation.attester ?? ADDRESS]).toEqual([200, ADDRESS])
-      const pids = [service.pid, ...children(service.pid)]
+      const pids = [service.pid, ...childrenOf(service.pid)]
       expect(pids).toHaveLength(4)
       for (const pid of pids) {
         for (const file of ['environ', 'cmdline']) {

@@ -121,7 +121,8 @@ async function appendJob(
     position,
   ])
   if (job === undefined || job['state'] !== 'receiving') return 'closed'
-  if (Number(job['received']) !== first) return 'moved'
+  const received = Number(job['received'])
+  if (received !== first) return received
   if (first + operations > limits.maxOperations) {
     const reason = `it has more than ${limits.maxOperations} operations`
     await session.query("update job set state = 'failed', reason = $2, updated_ms = $3 where position = $1", [

@@ -97,8 +97,8 @@ export interface JobOperations {
       readonly limits: JobLimits
       readonly nowMs: number
     }
-    /** `moved`: another upload has added operations; `closed`: the job takes no more; the others are limits. */
-    result: 'stored' | 'moved' | 'closed' | 'spent' | 'large' | 'full'
+    /** A number: another upload has added operations, and the job has this many; `closed`: the job takes no more; the others are limits. */
+    result: 'stored' | number | 'closed' | 'spent' | 'large' | 'full'
   }
   /** Ends the upload. Undefined if there is no such job. */
   endJobInput: { argument: { readonly position: number; readonly nowMs: number }; result: Job | undefined }

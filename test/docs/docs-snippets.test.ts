@@ -45,6 +45,11 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
     'useradd',
     'needs root: test/program/container.test.ts runs keygen and the service with such an environment',
   ],
+  [
+    'docs/jobs.md',
+    'cat',
+    'the service of this test treats this machine like others: test/contract/jobs.test.ts creates jobs',
+  ],
   ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in order'],
   ['docs/sync.md', 'RPC_URL_', 'needs RPCs of a public chain'],
   ['docs/submission.md', 'curl', 'needs a funded account: test/onchain/submission.test.ts does the same'],

@@ -46,6 +46,7 @@ describe('jobs and kill -9', () => {
       COST_LIMIT_DEVELOPER: 'cpu-ms=999999999999',
     })
     services.push(service)
+    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
     return service
   }
   const path = '/compute/v0/jobs'

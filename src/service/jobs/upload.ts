@@ -110,11 +110,21 @@ export class JobWriter {
       nowMs: now(),
     }
     const outcome = await ask('appendJob', chunk, { deadlineMs: Number.POSITIVE_INFINITY })
+    // For example the rest of an upload that broke off, while this one already continues it.
+    if (typeof outcome === 'number' && outcome > this.#stored) return this.#skipStored(outcome)
     if (outcome !== 'stored') throw uploadProblem(outcome, this.#job.id, this.#stored, limits, now())
     this.#lines = []
     this.#bytes = 0
     this.#stored += operations
     onStored()
+  }
+
+  /** Drops operations that another upload has stored meanwhile, and stores the others. */
+  async #skipStored(received: number): Promise<void> {
+    const dropped = this.#lines.splice(0, received - this.#stored)
+    this.#bytes -= dropped.reduce<number>((sum, line) => sum + 4 + (typeof line === 'number' ? 0 : line.length), 0)
+    this.#stored = received
+    await this.store()
   }
 
   /** Ends the upload. @returns the job with its total */
@@ -140,9 +150,9 @@ function uploadProblem(
   nowMs: number,
 ): ProblemError {
   const kept = `${stored} operations of job ${id} are stored`
+  if (typeof outcome === 'number')
+    return new ProblemError({ type: 'conflict', detail: `the job has ${outcome} operations; ${kept}` })
   switch (outcome) {
-    case 'moved':
-      return new ProblemError({ type: 'conflict', detail: `another upload has added operations to job ${id}` })
     case 'closed':
       return new ProblemError({ type: 'conflict', detail: `job ${id} takes no more operations` })
     case 'large': {

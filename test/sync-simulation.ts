@@ -73,7 +73,6 @@ async function settle(opened: ChainTasks, clock: Clock): Promise<void> {
     let isDone = await attempt(async () => {
       while (!(await opened.sync.pass(50)).isCaughtUp);
     })
-    isDone &&= await attempt(() => opened.comparison.step())
     let missed: number | undefined
     isDone &&= await attempt(async () => {
       do missed = await opened.audit.step()
@@ -137,10 +136,8 @@ export async function simulate(
       const depth = 1 + below(random() < 0.2 ? chain.blocks.length : 6)
       chain.drop(depth)
       for (let count = below(depth + 3); count > 0; count--) chain.mine(below(3), below(2))
-    } else if (dice < 0.8) {
-      await attempt(() => opened.sync.pass(1 + below(8)))
-      if (dice < 0.65) await attempt(() => opened.comparison.step())
-    } else if (dice < 0.86) await attempt(() => opened.audit.step())
+    } else if (dice < 0.8) await attempt(() => opened.sync.pass(1 + below(8)))
+    else if (dice < 0.86) await attempt(() => opened.audit.step())
     else if (dice < 0.9) await attempt(() => opened.sweep.piece(null))
     else if (dice < 0.95) opened = start()
     else [opened, other] = [other, opened]

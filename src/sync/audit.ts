@@ -109,7 +109,6 @@ export class Audit {
   }
 }
 
-/** Names a log by what the store knows of it. */
-export function logKey({ kind, uid, blockNumber }: StoredLog): string {
+function logKey({ kind, uid, blockNumber }: StoredLog): string {
   return `${kind} ${uid} ${blockNumber}`
 }

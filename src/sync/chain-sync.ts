@@ -3,7 +3,6 @@ import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { Block, ChainReader, EasLog, Heads } from './chain-reader.ts'
 import { FinalRanges } from './final-ranges.ts'
 import type { Gatherer } from './gather.ts'
-import type { HeadComparison } from './head-comparison.ts'
 import { DECODER_VERSION } from './location-record.ts'
 import { confirmChain, confirmRemoved, findCommonAncestor } from './rollback.ts'
 import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
@@ -49,8 +48,6 @@ interface ChainSyncParts {
   readonly reader: ChainReader
   readonly gatherer: Gatherer
   readonly position: ChainPosition
-  /** Is told which endpoint was read, to compare it with another one. */
-  readonly comparison: Pick<HeadComparison, 'noteHead' | 'noteBlocks'>
   readonly store: Pick<SyncStore, 'quarantined'>
   readonly nowSeconds: () => number
   readonly limits: SyncLimits
@@ -98,7 +95,6 @@ export class ChainSync {
   readonly #position: ChainPosition
   readonly #limits: SyncLimits
   readonly #onProblem: (message: string) => void
-  readonly #comparison: ChainSyncParts['comparison']
   readonly #finalRanges: FinalRanges
   readonly #retryQuarantine: ReturnType<typeof createQuarantineRetry>
   /** Passes in a row in which every endpoint was behind. */
@@ -115,7 +111,6 @@ export class ChainSync {
     this.#position = parts.position
     this.#limits = parts.limits
     this.#onProblem = parts.onProblem
-    this.#comparison = parts.comparison
     this.#finalRanges = new FinalRanges(parts)
     this.#retryQuarantine = createQuarantineRetry(parts)
   }
@@ -157,7 +152,6 @@ export class ChainSync {
     const heads = await this.#reader.heads(rpc)
     progress.head = heads.head.number
     progress.headSeconds = heads.head.timeSeconds
-    this.#comparison.noteHead(rpc.index, heads.head)
     for (let step = 0; step < maxSteps; ) {
       const next = this.#nextBlock()
       const isAtEnd = next > heads.head.number
@@ -263,7 +257,6 @@ export class ChainSync {
     if (last === undefined) throw new RpcError(`an endpoint does not have the logs of block ${from}`)
     const gathered = await this.#gatherer.gather(rpc, logs)
     const blocks = read.map(({ number, hash }) => ({ number, hash }))
-    this.#comparison.noteBlocks(rpc.index, blocks)
     return this.#position.commit({ ...gathered, to: blocks.at(-1)!, blocks, progress: toProgress(head, finalized) })
   }
 

@@ -123,9 +123,9 @@ function blockOf({ blockNumber, blockHash }: EasLog): BlockId {
 /** Counts the characters of the texts that may be long. */
 function countCharacters(records: readonly LocationRecord[]): number {
   let count = 0
-  for (const { location, memo, recipePayloads, mediaData } of records) {
-    count += location.length + (memo?.length ?? 0)
-    for (const text of [...recipePayloads, ...mediaData]) count += text.length
+  for (const { srs, locationType, location, memo, recipeTypes, recipePayloads, mediaTypes, mediaData } of records) {
+    const texts = [srs, locationType, location, memo ?? '', recipeTypes, recipePayloads, mediaTypes, mediaData].flat()
+    for (const text of texts) count += text.length
   }
   return count
 }

@@ -17,7 +17,6 @@ import { ChainReader } from './chain-reader.ts'
 import { ChainSync, type SyncLimits } from './chain-sync.ts'
 import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
-import { HeadComparison } from './head-comparison.ts'
 import { HttpRpc } from './rpc.ts'
 import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
@@ -192,10 +191,8 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
     onProblem,
   })
   const parts = { chainId, startBlock, rpcs, reader, attestations, gatherer, position, store, onProblem }
-  const comparison = new HeadComparison({ ...parts, limits })
   return {
-    sync: new ChainSync({ ...parts, comparison, nowSeconds, limits }),
-    comparison,
+    sync: new ChainSync({ ...parts, nowSeconds, limits }),
     audit: new Audit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks }),
     sweep: new Sweep(parts),
   }

@@ -3,7 +3,6 @@ import type { SyncAction, SyncEvent, SyncKind, SyncOutcome } from '../wire/sync-
 import type { Hex } from '../wire/values.ts'
 import type { Audit } from './audit.ts'
 import type { ChainSync, PassResult } from './chain-sync.ts'
-import type { HeadComparison } from './head-comparison.ts'
 import { Lease } from './lease.ts'
 import type { RpcList } from './rpc-list.ts'
 import type { Sweep } from './sweep.ts'
@@ -11,7 +10,6 @@ import type { Sweep } from './sweep.ts'
 /** The tasks that read one chain. They share one position, so only one of them may run at a time. */
 export interface ChainTasks {
   readonly sync: ChainSync
-  readonly comparison: HeadComparison
   readonly audit: Audit
   readonly sweep: Sweep
 }
@@ -151,18 +149,13 @@ export class SyncWorker {
     })
   }
 
-  /**
-   * Runs what is due besides new blocks: the comparison of the newest blocks with a second endpoint, an audit step with a second
-   * endpoint, and a sweep of all valid records.
-   */
+  /** Runs what is due besides new blocks: an audit step with a second endpoint, and a sweep of all valid records. */
   async #compare(chain: SyncedChainState): Promise<void> {
-    const report = (error: Error) => {
-      this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
-      return undefined
-    }
-    await this.#exclusively(chain, () => chain.comparison.step()).catch(report)
     if (this.#now() - chain.lastAuditMs >= this.#limits.auditMs) {
-      const missed = await this.#exclusively(chain, () => chain.audit.step()).catch(report)
+      const missed = await this.#exclusively(chain, () => chain.audit.step()).catch((error: Error) => {
+        this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
+        return undefined
+      })
       // After an audited range the next follows immediately, until there is none left.
       if (missed === undefined) chain.lastAuditMs = this.#now()
     }

@@ -63,12 +63,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await files?.remove()
   })
 
-  function createSync(
-    target: SyncStore,
-    urls: readonly string[] = [local.url],
-    finalityDepth = 16,
-    now = () => performance.now(),
-  ): ChainTasks {
+  function createSync(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): ChainTasks {
     return createChainTasks({
       chain: { ...local.chain, finalityDepth },
       schemas: new Map([[LOCATION_SCHEMA, 'nine-fields']]),
@@ -76,7 +71,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       rpcs: new RpcList({
         chainId: local.chain.id,
         clients: urls.map((url) => new HttpRpc({ url, timeoutMs: 5000, maxResponseBytes: 2 * 1_048_576 })),
-        now,
+        now: () => performance.now(),
         random: Math.random,
         maxSuspensionMs: 1000,
       }),
@@ -220,27 +215,6 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await catchUp(createSync(freshStore, [plain.url]))
     plain.close()
     expect(other.dump()).toBe(freshStore.dump())
-  })
-
-  it('are complete within one poll if an endpoint omits the logs of new blocks and another does not', async () => {
-    let omits = false
-    const partial = await proxy((method) => (omits && method === 'eth_getLogs' ? [] : undefined))
-    const other = createMemorySyncStore()
-    // Without a clock all endpoints respond equally fast, so the first is read until it is suspended.
-    const opened = createSync(other, [partial.url, local.url], 16, () => 0)
-    await catchUp(opened)
-    omits = true
-    const uid = await attest(70)
-    await attest(71)
-    await revoke(uid)
-    expect(await catchUp(opened)).toMatchObject({ inserted: 0, revoked: 0 })
-    expect(await opened.comparison.step()).toBe(3)
-    partial.close()
-    const freshStore = createMemorySyncStore()
-    await catchUp(createSync(freshStore))
-    expect(other.dump()).toBe(freshStore.dump())
-    expect(await catchUp()).toMatchObject({ inserted: 2, revoked: 1 })
-    expect(problems.join()).toMatch(/3 logs of blocks \d+ to \d+ had been omitted by an endpoint/)
   })
 
   it('are complete even if an endpoint omits logs, once another was read', async () => {

@@ -321,25 +321,3 @@ export function modelEndpoint(chain: ModelChain, random: () => number, faults: (
     },
   }
 }
-
-/** Changes one result of an endpoint, or returns it unchanged. */
-export type Change = (call: RpcCall, result: RpcResult) => RpcResult
-
-/** Creates an endpoint that responds as the chain does, unless `change` changes a result. It counts its messages. */
-export function countingEndpoint(chain: ModelChain, change: Change = (_, result) => result) {
-  const truth = modelEndpoint(chain, Math.random, () => NO_FAULTS)
-  const endpoint = { requestAll, request, messages: 0 }
-  return endpoint
-
-  async function requestAll(calls: readonly RpcCall[]): Promise<RpcResult[]> {
-    endpoint.messages++
-    const results = await truth.requestAll(calls)
-    return results.map((result, index) => change(calls[index]!, result))
-  }
-
-  async function request(method: string, params: readonly unknown[]): Promise<unknown> {
-    const [result] = await requestAll([{ method, params }])
-    if (!result!.ok) throw result!.error
-    return result!.value
-  }
-}

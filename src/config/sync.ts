@@ -31,7 +31,7 @@ export const SYNC_LIMITS = {
   /** Largest number of blocks that are read by hash in one step. */
   syncBlocksAtOnce: constant(64),
   /** Number of logs stored in one step; exceeded only by a single block with more. */
-  syncLogsAtOnce: constant(1000),
+  syncLogsAtOnce: constant(2000),
   /** Ranges stored in one pass over a chain. */
   syncStepsPerPass: constant(20),
   maxAttestationBytes: integer('MAX_ATTESTATION_BYTES', 1_048_576, 1024, 64 * 1_048_576),

@@ -78,18 +78,15 @@ export class ChainReader {
     rpc: RpcClient,
     from: number,
     to: number,
-    blockNumbers: readonly (number | 'latest')[],
+    blockNumbers: readonly number[],
   ): Promise<{ readonly logs: EasLog[]; readonly blocks: readonly (Block | undefined)[] }> {
-    // The blocks come first: most nodes process the calls in order, and then the logs are at least as new as the blocks.
-    const responses = await rpc.requestAll([
-      ...blockNumbers.map((number) => blockCall(number === 'latest' ? number : toQuantity(number))),
+    const [logs, ...blocks] = await rpc.requestAll([
       this.#logsCall({ fromBlock: toQuantity(from), toBlock: toQuantity(to) }),
+      ...blockNumbers.map((number) => blockCall(toQuantity(number))),
     ])
     return {
-      logs: readLogs(requireValue(responses.at(-1)!), this.#source, from, to),
-      blocks: blockNumbers.map((number, index) =>
-        readBlock(requireValue(responses[index]!), number === 'latest' ? undefined : number),
-      ),
+      logs: readLogs(requireValue(logs!), this.#source, from, to),
+      blocks: blocks.map((response, index) => readBlock(requireValue(response), blockNumbers[index]!)),
     }
   }
 

@@ -1,9 +1,10 @@
 import type { AppliedRange } from '../wire/store-messages.ts'
+import type { BlockId } from '../wire/sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
-import type { Block, ChainReader, EasLog, Heads } from './chain-reader.ts'
-import { FinalRanges } from './final-ranges.ts'
+import { type Block, type ChainReader, type EasLog, type Heads, takeWholeBlocks } from './chain-reader.ts'
 import type { Gatherer } from './gather.ts'
 import { DECODER_VERSION } from './location-record.ts'
+import { RangeSize } from './range-size.ts'
 import { confirmChain, confirmRemoved, findCommonAncestor } from './rollback.ts'
 import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
@@ -95,7 +96,7 @@ export class ChainSync {
   readonly #position: ChainPosition
   readonly #limits: SyncLimits
   readonly #onProblem: (message: string) => void
-  readonly #finalRanges: FinalRanges
+  readonly #size: RangeSize
   readonly #retryQuarantine: ReturnType<typeof createQuarantineRetry>
   /** Passes in a row in which every endpoint was behind. */
   #passesBehind = 0
@@ -111,7 +112,7 @@ export class ChainSync {
     this.#position = parts.position
     this.#limits = parts.limits
     this.#onProblem = parts.onProblem
-    this.#finalRanges = new FinalRanges(parts)
+    this.#size = new RangeSize(parts.limits.maxRangeBlocks)
     this.#retryQuarantine = createQuarantineRetry(parts)
   }
 
@@ -152,7 +153,7 @@ export class ChainSync {
     const heads = await this.#reader.heads(rpc)
     progress.head = heads.head.number
     progress.headSeconds = heads.head.timeSeconds
-    for (let step = 0; step < maxSteps; ) {
+    for (let step = 0; step < maxSteps; step++) {
       const next = this.#nextBlock()
       const isAtEnd = next > heads.head.number
       if (isAtEnd && !this.#hasReorged(heads.head)) {
@@ -162,12 +163,9 @@ export class ChainSync {
         break
       }
       await beginWork()
-      if (!isAtEnd && next <= heads.finalized) {
-        step += await this.#readFinal(rpc, heads, next, maxSteps - step, progress)
-        continue
-      }
-      addCounts(progress, isAtEnd ? await this.#rollBack(rpc, heads) : await this.#readBlocks(rpc, heads, next))
-      step++
+      if (isAtEnd) addCounts(progress, await this.#rollBack(rpc, heads))
+      else if (next <= heads.finalized) addCounts(progress, await this.#readRange(rpc, heads, next))
+      else addCounts(progress, await this.#readBlocks(rpc, heads, next))
     }
     if (progress.isCaughtUp) addCounts(progress, (await this.#retryQuarantine(rpc)) ?? NOTHING)
   }
@@ -208,23 +206,35 @@ export class ChainSync {
     throw new BehindError(`an endpoint is at block ${head.number} and we are at ${checkpoint.number}`)
   }
 
-  /** Stores final blocks. Adds to `progress`, even if it throws. Returns the number of steps that it took. */
-  async #readFinal(
-    rpc: RpcEndpoint,
-    heads: Heads,
-    from: number,
-    maxSteps: number,
-    progress: PassProgress,
-  ): Promise<number> {
+  /** Reads final blocks by ranges that are as wide as the endpoint accepts. */
+  async #readRange(rpc: RpcEndpoint, { head, finalized }: Heads, from: number) {
     const { checkpoint } = this.#position.state
-    const stored = toProgress(heads.head, heads.finalized)
-    let steps = 0
-    for await (const piece of this.#finalRanges.read(rpc, heads, from, checkpoint, maxSteps)) {
-      steps++
-      if (piece === undefined) addCounts(progress, await this.#rollBack(rpc, heads))
-      else addCounts(progress, await this.#position.commit({ ...piece, blocks: [piece.to], progress: stored }))
+    const requestedBlocks = Math.min(this.#size.blocks, finalized - from + 1)
+    const to = from + requestedBlocks - 1
+    const blockNumbers = checkpoint === undefined ? [to] : [to, checkpoint.number]
+    let response: Awaited<ReturnType<ChainReader['range']>>
+    try {
+      response = await this.#reader.range(rpc, from, to, blockNumbers)
+    } catch (error) {
+      if (error instanceof RpcError && this.#size.shrink(from, requestedBlocks, error)) return NOTHING
+      throw error
     }
-    return steps
+    const { logs, blocks } = response
+    const [end, previous] = blocks
+    if (end === undefined) throw new RpcError(`an endpoint with head ${head.number} does not have block ${to}`)
+    if (checkpoint !== undefined && previous?.hash !== checkpoint.hash) return this.#rollBack(rpc, { head, finalized })
+    if (logs.some(({ blockNumber, blockHash }) => blockNumber === to && blockHash !== end.hash)) {
+      throw new RpcError(`the logs and block ${to} of an endpoint belong to different versions of the chain`)
+    }
+    this.#size.grow(requestedBlocks, logs.length)
+    const batch = takeWholeBlocks(logs, this.#limits.logsAtOnce)
+    const last = batch.at(-1)
+    const target: BlockId =
+      batch.length < logs.length && last !== undefined
+        ? { number: last.blockNumber, hash: last.blockHash }
+        : { number: end.number, hash: end.hash }
+    const gathered = await this.#gatherer.gather(rpc, batch)
+    return this.#position.commit({ ...gathered, to: target, blocks: [target], progress: toProgress(head, finalized) })
   }
 
   /** Reads blocks that may still change: each by its hash, and each must be the child of the one before. */

@@ -41,7 +41,7 @@ export function encodeAggregate(target: Hex, calls: readonly string[]): Hex {
  * @throws {RpcError} when the response has another form
  */
 export function decodeAggregate(response: unknown, count: number): string[] {
-  const digits = typeof response === 'string' ? (readDigits(response) ?? '') : ''
+  const digits = typeof response === 'string' && /^0x[0-9a-fA-F]*$/.test(response) ? response.slice(2) : ''
   /** Reads the number at a byte offset. */
   const readNumber = (byte: number): number => {
     const text = digits.slice(2 * byte, 2 * byte + WORD_DIGITS)
@@ -61,12 +61,6 @@ export function decodeAggregate(response: unknown, count: number): string[] {
   })
 }
 
-/** Returns hex without 0x in lower case; undefined for anything else. Nodes write lower case, which needs no copy. */
-function readDigits(text: string): string | undefined {
-  if (/^0x[0-9a-f]*$/.test(text)) return text.slice(2)
-  return /^0x[0-9a-f]*$/i.test(text) ? text.slice(2).toLowerCase() : undefined
-}
-
 const padWord = (digits: string) => digits.padStart(WORD_DIGITS, '0')
 const encodeNumber = (value: number) => padWord(value.toString(16))
 
@@ -82,9 +76,9 @@ export function attestationCall(easAddress: Hex, uid: Hex): RpcCall {
 }
 
 /** Attestations per JSON-RPC batch, which has one call for each. Providers limit the size of a batch. */
-export const CALLS_PER_BATCH = 200
+const CALLS_PER_BATCH = 200
 /** Attestations per call of Multicall3. Providers limit the gas of a call. */
-export const CALLS_PER_AGGREGATE = 100
+const CALLS_PER_AGGREGATE = 100
 /** Two batches at once, so that the endpoint works on one while we read the other. */
 const BATCHES_AT_ONCE = 2
 
@@ -130,35 +124,21 @@ export class AttestationReader {
   /**
    * Reads attestations at the latest block. The fields that a UID covers never change, so the block does not matter.
    *
-   * @param convert is called with each attestation as soon as it is read, while the endpoint works on the next ones
-   * @returns what `convert` returns for each UID, in the same order
+   * @returns one result for each UID, in the same order
    * @throws {RpcError} when the endpoint does not respond
    */
-  async read<T = ReadAttestation>(
-    rpc: RpcClient,
-    uids: readonly Hex[],
-    convert: (read: ReadAttestation) => T = (read) => read as T,
-  ): Promise<T[]> {
+  async read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]> {
+    const attestations: ReadAttestation[] = []
     this.#bumps.clear()
     const useMulticall = uids.length > 8 && (await this.#supportsMulticall(rpc))
     const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
-    const batches: T[][] = []
-    let next = 0
-    const readBatches = async () => {
-      while (next < uids.length) {
-        const start = next
-        next += size
-        try {
-          const reads = await this.#readBatch(rpc, uids.slice(start, start + size), useMulticall)
-          batches[start / size] = reads.map(convert)
-        } catch (error) {
-          next = uids.length // the other request is the last one
-          throw error
-        }
-      }
+    for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
+      const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
+        this.#readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
+      )
+      attestations.push(...(await Promise.all(batches)).flat())
     }
-    await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, readBatches))
-    return batches.flat()
+    return attestations
   }
 
   /** Tells whether an endpoint's chain has Multicall3. */
@@ -264,8 +244,8 @@ const STRUCT_OFFSET = `${'0'.repeat(62)}20`
  * @returns undefined when the response is not such a structure
  */
 export function decodeAttestation(response: string): EasAttestation | undefined {
-  const digits = readDigits(response)
-  if (digits === undefined) return undefined
+  if (!/^0x[0-9a-fA-F]*$/.test(response)) return undefined
+  const digits = response.slice(2).toLowerCase()
   const word = (index: number) => digits.slice((index + 1) * WORD_DIGITS, (index + 2) * WORD_DIGITS)
   const shortWord = (index: number, length: number) => {
     const text = word(index)

@@ -4,7 +4,7 @@ import type { Hex } from '../wire/values.ts'
 import type { SyncStore } from './chain-position.ts'
 import type { ChainReader, EasLog } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'
-import { type ConversionResult, DECODER_VERSION, toLocationRecord } from './location-record.ts'
+import { DECODER_VERSION, toLocationRecord } from './location-record.ts'
 import { type RpcClient, RpcError } from './rpc.ts'
 
 export interface GatherParts {
@@ -26,12 +26,6 @@ export interface GatheredChanges {
   readonly records: LocationRecord[]
   readonly revocations: Revocation[]
   readonly quarantine: Quarantined[]
-}
-
-/** An attestation and, if it could be read, the record that it becomes. */
-interface Converted {
-  readonly read: ReadAttestation
-  readonly converted: ConversionResult | undefined
 }
 
 /** Wait before the first retry of a quarantined attestation; it doubles up to a day. */
@@ -57,28 +51,21 @@ export class Gatherer {
   /**
    * Reads the attestations of logs.
    *
-   * @param beingStored UIDs of attestations that are on their way to the store
    * @throws {RpcError} when the endpoint does not respond or its response cannot be true; another endpoint may do better
    */
-  async gather(
-    rpc: RpcClient,
-    logs: readonly EasLog[],
-    beingStored: ReadonlySet<Hex> = new Set(),
-  ): Promise<GatheredChanges> {
+  async gather(rpc: RpcClient, logs: readonly EasLog[]): Promise<GatheredChanges> {
     const blocks = new Map<Hex, number>()
     const revocations = new Map<Hex, Revocation>()
     for (const { kind, uid, blockNumber } of logs) {
       if (kind === 'attested' && !blocks.has(uid)) blocks.set(uid, blockNumber)
       if (kind === 'revoked' && !revocations.has(uid)) revocations.set(uid, { uid, blockNumber })
     }
-    const unseen = [...revocations.values()].filter(({ uid }) => !blocks.has(uid) && !beingStored.has(uid))
-    const missed = await this.#findMissed(rpc, unseen)
+    const missed = await this.#findMissed(rpc, [...revocations.values()], blocks)
     for (const [uid, blockNumber] of missed) blocks.set(uid, blockNumber)
     await this.#dropUnconfirmed(rpc, revocations)
     const gathered: GatheredChanges = { records: [], revocations: [...revocations.values()], quarantine: [] }
-    const convert = (read: ReadAttestation) => this.#convert(read, blocks.get(read.uid)!)
-    for (const item of await this.#attestations.read(rpc, [...blocks.keys()], convert))
-      this.#classify(item, blocks.get(item.read.uid)!, 0, gathered)
+    for (const read of await this.#attestations.read(rpc, [...blocks.keys()]))
+      this.#classify(read, blocks.get(read.uid)!, 0, gathered)
     return gathered
   }
 
@@ -95,27 +82,22 @@ export class Gatherer {
     for (const [index, read] of reads.entries()) {
       const { uid, blockNumber, attempts, revokedBlock } = quarantined[index]!
       this.#failedReads.set(uid, this.#parts.maxFailedReads) // it was read often enough before it was quarantined
-      this.#classify(this.#convert(read, blockNumber), blockNumber, attempts, gathered)
+      this.#classify(read, blockNumber, attempts, gathered)
       if (revokedBlock !== null) gathered.revocations.push({ uid, blockNumber: revokedBlock })
     }
     const released = gathered.records.map(({ uid }) => uid)
     return { ...gathered, released }
   }
 
-  #convert(read: ReadAttestation, blockNumber: number): Converted {
-    const { chainId, chain, maxDataBytes } = this.#parts
-    if (read.state !== 'ok') return { read, converted: undefined }
-    return { read, converted: toLocationRecord(read, { chainId, chain, blockNumber, maxDataBytes }) }
-  }
-
   /** Adds an attestation to the records or to the quarantine. Throws {RpcError} while another endpoint should be tried. */
-  #classify({ read, converted }: Converted, blockNumber: number, attempts: number, gathered: GatheredChanges): void {
+  #classify(read: ReadAttestation, blockNumber: number, attempts: number, gathered: GatheredChanges): void {
     const { uid } = read
-    const { nowSeconds } = this.#parts
+    const { chainId, chain, maxDataBytes, nowSeconds } = this.#parts
     const addQuarantined = (stage: QuarantineStage, reason: string, retryAtSeconds: number | null) =>
       gathered.quarantine.push({ uid, blockNumber, stage, reason, retryAtSeconds, decoder: DECODER_VERSION })
-    if (converted !== undefined) {
+    if (read.state === 'ok') {
       this.#failedReads.delete(uid)
+      const converted = toLocationRecord(read, { chainId, chain, blockNumber, maxDataBytes })
       if (converted.ok) gathered.records.push(converted.record)
       else addQuarantined(converted.stage, converted.reason, null)
     } else if (read.state === 'too-large') {
@@ -149,9 +131,14 @@ export class Gatherer {
     this.#failedReads.delete(key)
   }
 
-  /** Finds revoked attestations that are not in the store, with their blocks. */
-  async #findMissed(rpc: RpcClient, candidates: readonly Revocation[]): Promise<Map<Hex, number>> {
+  /** Finds revoked attestations that we have never seen, with their blocks. */
+  async #findMissed(
+    rpc: RpcClient,
+    revocations: readonly Revocation[],
+    known: ReadonlyMap<Hex, number>,
+  ): Promise<Map<Hex, number>> {
     const missed = new Map<Hex, number>()
+    const candidates = revocations.filter(({ uid }) => !known.has(uid))
     if (candidates.length === 0) return missed
     const { chainId, store } = this.#parts
     const stored = new Set(await store.known({ chainId, uids: candidates.map(({ uid }) => uid) }))

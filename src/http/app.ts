@@ -150,6 +150,15 @@ class RequestHandler implements HttpHandler {
 
   refuse(request: ReceivedRequest): ResponseData<string> | undefined {
     if (!this.#services.isCrowded()) return undefined
+    try {
+      return this.#refuseInOverload(request)
+    } catch (error) {
+      this.#log.error('refusing failed', { error: inspect(error, { depth: 4 }) })
+      return undefined
+    }
+  }
+
+  #refuseInOverload(request: ReceivedRequest): ResponseData<string> | undefined {
     const { method, path, head, startedMs } = request
     const route = method === 'POST' ? this.#findPath(path)?.byMethod.POST : undefined
     if (route?.refusal === undefined || framingProblem(method, head) !== undefined) return undefined
@@ -397,7 +406,7 @@ class RequestHandler implements HttpHandler {
     this.#finish(state, response.status)
   }
 
-  /** Counts and logs a finished request. Every request that was not refused passes here exactly once. */
+  /** Counts and logs a finished request. Every request passes here exactly once, except those that `refuse` answers. */
   #finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
     const durationMs = performance.now() - exchange.startedMs
     const { method } = exchange

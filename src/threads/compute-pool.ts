@@ -360,7 +360,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
   // The task of a thread that dies reports the error. Without a listener this event would end the process.
   pool.on('error', () => {})
   await Promise.all(Array.from({ length: threads }, () => pool.run(toComputeBatch([]))))
-  // Nobody waits for it, and the threads have a low priority. In development it would only slow down the start.
+  // The start does not wait for it, but the first large request may. In development it would only slow down the start.
   if (isLarge && config.production) void warmUp(pool, threads, settings.chainIds)
   const { evidenceGraceMs } = config.limits
   // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace

@@ -66,7 +66,7 @@ export class WaitingRoom {
     return this.#queue.size >= Math.min(this.#maxWaiting, MAX_AHEAD_OVERLOADED)
   }
 
-  /** True while there are refusals, and for a while after them. */
+  /** True from the first refusal until a while after the last, for at most `MAX_OVERLOAD_MS`. */
   get isOverloaded(): boolean {
     return this.#nowMs() < this.#overloadedUntilMs
   }
@@ -125,7 +125,8 @@ const MAX_MESSAGES_OUT = 3
 const MAX_QUEUED_AHEAD = 64
 /**
  * Single payloads that may wait here or be at the signer in an overload. Each adds the time of one answer to the wait of all others,
- * and the main thread has refused most of what arrives in that time: with 160 instead of 24, the slowest answers took three times as long.
+ * and the main thread has refused most of what arrives in that time. Without this limit, the slowest answers took about three times as
+ * long as with 32.
  */
 const MAX_SINGLES_OVERLOADED = 24
 /** Batch payloads in a message without single ones (1 ms of signing), and in a message with some. */

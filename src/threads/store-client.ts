@@ -187,7 +187,7 @@ export class StoreClient {
     this.#limits = limits
     this.#isOwner = connect === undefined
     this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
-    // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
+    // The embedded engine runs one call while the next already waits in its thread, if it is another client's.
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
     this.#maxRunningPerClient = Math.max(1, this.#maxRunning - 1)
     this.#queue = new FairQueue(limits.maxStoreQueue)

@@ -31,7 +31,7 @@ const MAX_PREPARED = 1000
 
 /**
  * Makes the responses to requests that are refused in an overload. Most refusals of a client differ only in their request id, so
- * all other text is prepared: it would cost a fourth of a refusal.
+ * all other text is prepared.
  */
 export class Refusals {
   readonly #prepared = new Map<Subject, Prepared>()

@@ -43,7 +43,8 @@ export function createUwsServer(
 
   const onRequest = (response: HttpResponse, request: HttpRequest): void => {
     const received = new UwsRequest(response, request)
-    const refusal = inFlight.isDraining || connections.isCrowded ? undefined : handler.refuse(received)
+    const mustClose = inFlight.isDraining || inFlight.isRetiring || connections.isCrowded
+    const refusal = mustClose ? undefined : handler.refuse(received)
     if (refusal !== undefined) {
       // Within its handler, uWebSockets.js sends all writes at once. It drops the body, because nothing reads it.
       writeResponse(response, refusal, false)
@@ -133,7 +134,7 @@ class UwsRequest implements ReceivedRequest {
   }
 
   get peer(): Uint8Array {
-    return new Uint8Array(this.#response.getRemoteAddress())
+    return peerAddress(this.#response)
   }
 }
 

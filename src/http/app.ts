@@ -394,8 +394,8 @@ class RequestHandler implements HttpHandler {
       this.fail(exchange, error)
       return
     }
-    const isLimited = error instanceof ProblemError && error.data.type === 'rate-limited'
-    if (!isLimited) this.#log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
+    const isExpected = error instanceof ProblemError && ['rate-limited', 'overloaded'].includes(error.data.type)
+    if (!isExpected) this.#log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
     exchange.breakStream()
   }
 

@@ -109,7 +109,8 @@ class FilterReader {
       if (typeof literal === 'boolean') return literal
       throw invalid('revoked is compared with TRUE or FALSE')
     }
-    if (typeof literal !== 'string') throw invalid(`${property} is compared with a text`)
+    if (typeof literal !== 'string')
+      throw invalid(`${property} is compared with a text, which has single quotes: 'celo'`)
     if (property === 'chain') return readChain(literal, this.#context.chains)
     return property === 'uid' ? readUid(literal) : readAddress(property, literal)
   }

@@ -153,9 +153,13 @@ describe('jobs', () => {
     const job = (await cancelled.json()) as { state: string }
     expect(['cancelled', 'done']).toContain(job.state)
     expect((await state(body.id)).state).toBe(job.state)
-    const put = await ask(`/${body.id}/input?from=${OPERATIONS}`, { method: 'PUT', body: lines(0, 1) })
-    expect(put.status).toBe(202) // the operations that it has are skipped, and it has all
-    expect(await put.json()).toMatchObject({ received: OPERATIONS })
+    const put = (from: number, text: string) => ask(`/${body.id}/input?from=${from}`, { method: 'PUT', body: text })
+    const repeated = await put(OPERATIONS - 1, lines(0, 1))
+    expect([repeated.status, await repeated.json()]).toMatchObject([202, { received: OPERATIONS }])
+    // Operations that it does not have must not be lost silently.
+    expect((await put(OPERATIONS, lines(0, 1))).status).toBe(409)
+    expect((await put(OPERATIONS - 1, lines(0, 2))).status).toBe(409)
+    expect((await put(OPERATIONS + 1, lines(0, 1))).status).toBe(409)
   })
 
   it('reports its progress as events, and its results as they come', async () => {

@@ -308,7 +308,7 @@ function checkSigner({ config, terminal }: DoctorParts): Finding {
       if (!file || !existsSync(file))
         return fail(`${name} is not an existing file`, `set ${name} to a file (use trigpoint keygen --keystore)`)
     }
-    return ok('a keystore, which the service will open when it starts')
+    return ok('a keystore; whether its password opens it is seen when the service starts')
   }
   if (sources.length === 1) return ok(`${sources[0]}, not checked here`)
   const file = join(config.dataDir, 'dev-signer.json')

@@ -1,7 +1,8 @@
 /** Jobs for clients: upload, state, results, progress, proofs. `runner.ts` computes them. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ProblemError, problemAt } from '../../base/problem.ts'
+import { ClientCounts } from '../../base/client-counts.ts'
+import { type ProblemData, ProblemError, problemAt } from '../../base/problem.ts'
 import { attestationMembers } from '../../compute/response-text.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import { type BatchOptions, checkJobOptions, readJobQuery } from '../../validation/batch.ts'
@@ -28,9 +29,12 @@ interface UploadParts {
 
 /** Jobs in one response of `list`. */
 const MAX_LISTED = 100
+/** Share of all streams that one account may have. */
+const STREAM_SHARE = 1 / 10
 const JOB_ID = /^[0-9a-f]{32}$/
 /** One word of visible ASCII characters. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const STOPPING: ProblemData = { type: 'overloaded', detail: 'the service is stopping', retryAfterSeconds: 1 }
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 /** @param store undefined if the service stores nothing */
@@ -41,7 +45,7 @@ export function createJobService(
   if (store === undefined) return NO_JOBS
   const { config, now } = parts
   const ask = createStoreAccess({ config, store, now, answerMs: config.limits.storeWriteMs })
-  return new Jobs({ ...parts, ask, isShared: config.databaseUrl !== undefined })
+  return new Jobs({ ...parts, ask, isShared: config.databaseUrl !== undefined || config.processes > 1 })
 }
 
 /** The service without a store: every request is rejected. */
@@ -70,6 +74,7 @@ class Jobs implements JobService {
   readonly #runner: JobRunner
   readonly #stop = new AbortController()
   #openStreams = 0
+  readonly #streamsPerAccount = new ClientCounts()
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts
@@ -129,13 +134,15 @@ class Jobs implements JobService {
     let job = await this.#find(id, caller, context)
     let next = from
     const idle = this.#idleTimer()
-    await this.#inStream(async () => {
+    await this.#inStream(caller, async () => {
       for (;;) {
         const end = await this.#writeResults(job, next, context, sink)
         if (end > next) idle.restart()
         next = end
         // The state was read before the results, so nothing follows those of a job that was final.
-        if (!follow || isFinal(job) || context.aborted || this.#stop.signal.aborted) return
+        if (!follow || isFinal(job) || context.aborted) return
+        // A regular end would tell the client that it has all results.
+        if (this.#stop.signal.aborted) throw new ProblemError(STOPPING)
         if (idle.isOver()) await sink.write('\n')
         await this.#pause()
         job = await this.#find(id, caller, patient(context))
@@ -159,7 +166,7 @@ class Jobs implements JobService {
     let job = await this.#find(id, caller, context)
     let last = ''
     const idle = this.#idleTimer()
-    await this.#inStream(async () => {
+    await this.#inStream(caller, async () => {
       for (;;) {
         const json = JSON.stringify(this.#describe(job))
         if (json !== last) {
@@ -169,7 +176,7 @@ class Jobs implements JobService {
         last = json
         if (isFinal(job) || context.aborted) return
         await this.#pause()
-        if (this.#stop.signal.aborted) return
+        if (this.#stop.signal.aborted) throw new ProblemError(STOPPING)
         job = await this.#find(id, caller, patient(context))
       }
     })
@@ -334,15 +341,21 @@ class Jobs implements JobService {
   }
 
   /** Runs a stream that may wait for a job. Their number is limited, because each looks at the store by itself. */
-  async #inStream(run: () => Promise<void>): Promise<void> {
+  async #inStream(caller: JobCaller, run: () => Promise<void>): Promise<void> {
     const { maxJobStreams } = this.#parts.config.limits
-    if (this.#openStreams >= maxJobStreams)
-      throw new ProblemError({ type: 'overloaded', detail: `${maxJobStreams} streams of jobs are open; try again` })
+    const account = requireAccount(caller)
+    const isFull = this.#openStreams >= maxJobStreams
+    if (isFull || this.#streamsPerAccount.of(account) >= maxJobStreams * STREAM_SHARE) {
+      const detail = `${isFull ? 'too many' : 'too many of your'} streams of jobs are open: end one, or try again`
+      throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 10 })
+    }
     this.#openStreams++
+    this.#streamsPerAccount.add(account)
     try {
       await run()
     } finally {
       this.#openStreams--
+      this.#streamsPerAccount.remove(account)
     }
   }
 

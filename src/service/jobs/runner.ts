@@ -93,7 +93,7 @@ export class JobRunner {
     this.#isLooking = true
     const { limits } = this.#parts.config
     try {
-      // Only this process can hold an embedded store, so leases in it are of a process that has ended.
+      // A store of this process alone: leases in it are of a process that has ended.
       if (this.#isFirstLook && !this.#parts.isShared) await this.#ask('releaseChunks', { owner: undefined })
       this.#isFirstLook = false
       while (!this.#isClosed && this.#running < limits.jobChunks) {

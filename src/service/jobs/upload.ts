@@ -67,8 +67,7 @@ export class JobWriter {
     this.#parts = parts
     this.#job = job
     this.#next = from
-    // A job that takes no more operations has them all.
-    this.#stored = job.state === 'receiving' ? job.received : Number.POSITIVE_INFINITY
+    this.#stored = job.received
     if (from > this.#stored) {
       const detail = `from is ${from}, but the job has only ${job.received} operations: continue with from=${job.received}`
       throw new ProblemError({ type: 'conflict', detail })

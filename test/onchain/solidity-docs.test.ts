@@ -233,9 +233,13 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     await expect(read(fare, 'fareOf', call(1))).rejects.toThrow('not a distance')
     const verifier = await deployed('GeoVerifier', [args[0], args[1], args[3]])
     // Of 1,000 leaves, 24 are one level higher; their hashes decide which.
-    const deepIndex = results.findIndex(({ proof }: { proof: Hex[] }) => proof.length === 10)
-    const used = await send(verifier, person!, 'verifyItem', call(deepIndex).slice(0, 3))
-    gas.set('`GeoVerifier.verifyItem`, one of 1,000', used as bigint)
+    const deep = [...results.keys()].filter((index) => results[index].proof.length === 10)
+    const used: bigint[] = []
+    // The hashes also decide on which side each step of a proof is, which changes the gas of one proof by up to 1 %.
+    for (const index of deep.slice(0, 9))
+      used.push((await send(verifier, person!, 'verifyItem', call(index).slice(0, 3))) as bigint)
+    used.sort((a, b) => Number(a - b))
+    gas.set('`GeoVerifier.verifyItem`, one of 1,000', used[4]!)
   })
 
   it('states the gas costs', () => {

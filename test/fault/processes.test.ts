@@ -121,16 +121,18 @@ describe('several processes on one port', () => {
       process.kill(first!, 'SIGKILL')
       await eventually(async () => expect(await sum('process_restarts_total')).toBe(1), { timeout: 30_000 })
       await eventually(areReady, { timeout: 30_000 })
-      // Only requests that the killed process was working on may fail: at most one for each connection.
-      expect(load.failures.length).toBeLessThanOrEqual(4)
-      const failures = load.failures.length
+      // Only connections of the killed process break, with at most one request on each. A client may have had two: it may connect
+      // again while the process still ends, and its connection is then never accepted.
+      const failures = [...load.failures]
+      expect(failures.filter((failure) => failure !== 'ECONNRESET')).toEqual([])
+      expect(failures.length).toBeLessThanOrEqual(2 * 4)
 
       process.kill(data!, 'SIGKILL')
       await eventually(async () => expect(await sum('process_restarts_total')).toBe(2), { timeout: 30_000 })
       // The records are there again, and requests that need none of them never failed.
       await eventually(async () => expect(await count()).toBe(stored), { timeout: 60_000 })
       await load.stop()
-      expect(load.failures.length).toBe(failures)
+      expect(load.failures).toEqual(failures)
     } finally {
       expect(await service.stop()).toBe(0)
     }

@@ -39,13 +39,14 @@ const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 /** @param store undefined if the service stores nothing */
 export function createJobService(
-  parts: Omit<JobRunnerParts, 'ask' | 'isShared'>,
+  parts: Omit<JobRunnerParts, 'ask' | 'isShared' | 'isStoreOpen'>,
   store: StoreClient | undefined,
 ): JobService {
   if (store === undefined) return NO_JOBS
   const { config, now } = parts
   const ask = createStoreAccess({ config, store, now, answerMs: config.limits.storeWriteMs })
-  return new Jobs({ ...parts, ask, isShared: config.databaseUrl !== undefined || config.processes > 1 })
+  const isShared = config.databaseUrl !== undefined || config.processes > 1
+  return new Jobs({ ...parts, ask, isShared, isStoreOpen: () => store.state.isOpen })
 }
 
 /** The service without a store: every request is rejected. */

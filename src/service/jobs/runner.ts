@@ -18,6 +18,7 @@ import { decodeLines, type Line } from './upload.ts'
 
 export interface JobRunnerParts extends SharedParts {
   readonly ask: StoreAccess
+  readonly isStoreOpen: () => boolean
   /** True if several processes may share the store. */
   readonly isShared: boolean
   readonly log: Log
@@ -77,7 +78,8 @@ export class JobRunner {
 
   /** Looks for chunks to compute. Call it when some may have been added. */
   look(): void {
-    if (this.#isClosed) return
+    // While the store opens, the places where requests wait for it are left to clients.
+    if (this.#isClosed || !this.#parts.isStoreOpen()) return
     if (this.#isLooking) this.#looksAgain = true
     else void this.#look()
   }
@@ -104,7 +106,7 @@ export class JobRunner {
         else if (!this.#looksAgain) break
       }
     } catch (error) {
-      // The store is opening, away or busy. The next look comes with the timer.
+      // The store is away or busy. The next look comes with the timer.
       if (!(error instanceof ProblemError)) this.#parts.log.error('jobs cannot be read', { reason: String(error) })
     }
     this.#isLooking = false
@@ -268,6 +270,7 @@ export class JobRunner {
 
   /** Deletes jobs that are kept too long or take too much room. */
   async #prune(): Promise<void> {
+    if (!this.#parts.isStoreOpen()) return
     const { jobKeepHours, maxJobBytes } = this.#parts.config.limits
     const limits = { keepMs: jobKeepHours * 3_600_000, maxBytes: maxJobBytes * PRUNE_SHARE }
     try {

@@ -28,7 +28,7 @@ it('verifies a signature, and not over another message', () => {
 })
 
 // A key of small order times the hash is one of at most eight points, so a forger guesses R and takes S = 0.
-it('rejects forgeries with keys of small order, some of which OpenSSL accepts', () => {
+it('rejects forgeries with keys of small order, some of which OpenSSL accepts in older releases', () => {
   let accepted = 0
   for (const key of [...ED25519_TORSION_SUBGROUP, ...NOT_CANONICAL]) {
     for (const r of [...ED25519_TORSION_SUBGROUP, ...NOT_CANONICAL]) {
@@ -37,7 +37,8 @@ it('rejects forgeries with keys of small order, some of which OpenSSL accepts', 
       expect(ed25519.verify(message, signature, Buffer.from(key, 'hex')), `key ${key}, R ${r}`).toBe(false)
     }
   }
-  expect(accepted).toBeGreaterThanOrEqual(8)
+  // The OpenSSL of Node.js 24 accepts none of them.
+  if (Number.parseInt(process.versions.node, 10) < 24) expect(accepted).toBeGreaterThanOrEqual(8)
 })
 
 it('rejects a key of small order whose sign of x is set where x is 0', () => {

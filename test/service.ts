@@ -77,9 +77,15 @@ export async function startTestService(environment: Record<string, string> = {})
   )
   const child = endsWithFile(started)
   const exited = new Promise<number | NodeJS.Signals>((done) => {
-    child.on('exit', (code, signal) => done(code ?? signal ?? 1))
+    child.on('exit', (_code, signal) => done(code ?? signal ?? 1))
   })
   const lines: string[] = []
+  child.on('exit', (_code, signal) => {
+    // A crash writes its cause to standard error only, and the failure of a test would not show it.
+    if (signal !== null && signal !== 'SIGKILL' && signal !== 'SIGTERM') {
+      console.error(`the service ended with ${signal}:\n${lines.slice(-60).join('\n')}`)
+    }
+  })
   const facts = await ready(child, lines, exited)
   WATCHED_ORIGINS.add(new URL(String(facts['url'])).origin)
   return {

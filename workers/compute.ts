@@ -72,8 +72,7 @@ export async function createComputeRunner({
   await freeBufferReady
   const engine = createEngine(limits)
   const memos = new RequestMemos()
-  // An added plugin may hang. Its thread is then terminated, so it must use a backend that survives that.
-  const secp256k1 = await loadSecp256k1(pluginUrls.length > 0 ? TERMINABLE_BACKENDS : undefined)
+  const hasPlugins = pluginUrls.length > 0
   const config = {
     allowMock,
     evaluation,
@@ -82,7 +81,12 @@ export async function createComputeRunner({
     ...(deviceTrust && { device: deviceTrust }),
     ...(didKeys && { didKeys }),
   }
-  const verifyEngine = await createVerifyEngine(engine, config, secp256k1)
+  // An added plugin may hang. Its thread is then terminated, so it must use a backend that survives that.
+  const createVerifier = async () =>
+    createVerifyEngine(engine, config, await loadSecp256k1(hasPlugins ? TERMINABLE_BACKENDS : undefined))
+  // Native libraries end the process if their thread is terminated while they load. Without added plugins, only the
+  // first verification loads them, because a thread that verifies is never terminated.
+  let verifier = hasPlugins ? await createVerifier() : undefined
   return {
     runBatch({ bytes, heads }) {
       const log = new CostLog(engine.counts)
@@ -95,11 +99,12 @@ export async function createComputeRunner({
     runTree: (task) => runWhole(() => runMerkleTask(task, engine.keccak)),
     runLeaves: (task) => runWhole(() => runLeavesTask(task, engine.keccak)),
     async runVerify({ bytes, heads }) {
+      verifier ??= await createVerifier()
       const log = new CostLog(engine.counts)
       const result: VerifyResult[] = []
       // One after another, so that each is charged its own time.
       for (const [index, head] of heads.entries())
-        result.push(log.note(await runVerifyTask({ ...head, body: unpack(bytes, index) }, verifyEngine, limits)))
+        result.push(log.note(await runVerifyTask({ ...head, body: unpack(bytes, index) }, verifier, limits)))
       return { result, costs: log.costs }
     },
   }

@@ -77,7 +77,7 @@ export async function startTestService(environment: Record<string, string> = {})
   )
   const child = endsWithFile(started)
   const exited = new Promise<number | NodeJS.Signals>((done) => {
-    child.on('exit', (_code, signal) => done(code ?? signal ?? 1))
+    child.on('exit', (code, signal) => done(code ?? signal ?? 1))
   })
   const lines: string[] = []
   child.on('exit', (_code, signal) => {

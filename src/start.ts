@@ -248,7 +248,8 @@ async function createServices(
   const batchParts = shareLimits(parts)
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
-  const records = new RecordApi({ config, chains, ask: askRecords, now })
+  const askPatiently = createStoreAccess({ config, store, now, answerMs: config.limits.requestDeadlineMs })
+  const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
   const services: Services = {
     compute: createComputeService(parts),
     isCrowded: () => signer.isCrowded,

@@ -123,7 +123,8 @@ function serveStore(database: Database, { dataDir, limits }: StoreThreadConfig):
   })
   post({ type: 'open', engine: database.engine, version: database.version })
   if (database.engine === 'embedded') watchRoom(dataDir)
-  void memory.loaded()
+  post({ type: 'columns', isWarming: true })
+  void memory.loaded().then(() => post({ type: 'columns', isWarming: false }))
 }
 
 const config = workerData as StoreThreadConfig

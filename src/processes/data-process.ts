@@ -73,10 +73,11 @@ export async function startDataProcess(parts: DataProcessParts): Promise<DataPro
   }
 }
 
-/** A connection to the store: whether it has reached it, and what it was told about the disk. */
+/** A connection to the store: whether it has reached it, and what it was told about the disk and the columns. */
 interface StorePortState {
   isConnected: boolean
   fullReason: string | undefined
+  isWarming: boolean
 }
 
 /** Answers the connections of the HTTP processes (`DataLink`). */
@@ -150,7 +151,7 @@ class DataServer {
   }
 
   #serveStore(port: SocketPort, store: StoreClient): void {
-    const known: StorePortState = { isConnected: false, fullReason: undefined }
+    const known: StorePortState = { isConnected: false, fullReason: undefined, isWarming: false }
     this.#storePorts.set(port, known)
     const leave = store.connect((threadPort) => {
       // After this tick, in which the state of a store that has just opened changes.
@@ -175,9 +176,11 @@ class DataServer {
   #tellState(port: SocketPort, state: StoreState): void {
     const known = this.#storePorts.get(port)
     if (known?.isConnected === true) {
-      if (!state.isOpen || state.fullReason === known.fullReason) return
-      known.fullReason = state.fullReason
-      port.postMessage({ type: 'room', fullReason: state.fullReason } satisfies StoreReply)
+      if (!state.isOpen) return
+      const { fullReason, isWarming = false } = state
+      if (fullReason !== known.fullReason) port.postMessage({ type: 'room', fullReason } satisfies StoreReply)
+      if (isWarming !== known.isWarming) port.postMessage({ type: 'columns', isWarming } satisfies StoreReply)
+      Object.assign(known, { fullReason, isWarming })
     } else if (!state.isOpen && state.condition !== 'opening') {
       const { reason, condition } = state
       port.postMessage({ type: 'refused', reason, condition } satisfies StoreReply)

@@ -106,7 +106,8 @@ function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
   if (state.fullReason !== undefined) return { ok: false, detail: `${state.engine}: ${state.fullReason}` }
   // The embedded engine hands its writes to the operating system, but does not force them to the disk.
   const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
-  return { ok: true, detail: `${state.engine} ${state.version}${durability}` }
+  const warming = state.isWarming === true ? ', warming: lists take longer while the records are read into memory' : ''
+  return { ok: true, detail: `${state.engine} ${state.version}${durability}${warming}` }
 }
 
 /** Lists the failed checks. Chains are left out, because a refused chain does not make the service unready. */

@@ -11,6 +11,16 @@ export interface Session {
   query(statement: string, parameters?: readonly Parameter[]): Promise<readonly Row[]>
 }
 
+/** Several statements on one snapshot. They change nothing. */
+export interface Snapshot extends Session {
+  /**
+   * Runs a statement that may take too long. Only a server can stop a statement: the embedded engine runs it to its end.
+   *
+   * @returns undefined if it was stopped after `maxMs`; the snapshot can still be used
+   */
+  queryWithin(maxMs: number, statement: string, parameters?: readonly Parameter[]): Promise<readonly Row[] | undefined>
+}
+
 /** One PostgreSQL dialect behind two drivers. The SQL may use PostgreSQL 15 features only; the embedded engine is newer. */
 export interface Database {
   readonly engine: StoreEngine
@@ -18,8 +28,7 @@ export interface Database {
   readonly version: string
   /** Runs single read statements. */
   readonly reads: Session
-  /** Runs several statements on one snapshot; they change nothing. */
-  readTransaction<T>(run: (session: Session) => Promise<T>): Promise<T>
+  readTransaction<T>(run: (session: Snapshot) => Promise<T>): Promise<T>
   /** Runs a write transaction. It is rolled back when `run` rejects. */
   transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Runs a statement outside any transaction, as `vacuum` requires. */

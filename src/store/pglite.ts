@@ -132,7 +132,15 @@ async function createDatabase(
     engine: 'embedded',
     version: rows[0]!.server_version,
     reads: toSession(engine),
-    readTransaction: (run) => inTransaction(engine, (transaction) => run(toSession(transaction)), report),
+    readTransaction: (run) =>
+      inTransaction(
+        engine,
+        (transaction) => {
+          const session = toSession(transaction)
+          return run({ ...session, queryWithin: (_maxMs, ...statement) => session.query(...statement) })
+        },
+        report,
+      ),
     async transaction(run) {
       requireRoom(paths.folder)
       return inTransaction(

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreFault } from '../wire/store-messages.ts'
-import { type Database, type Parameter, type Row, type Session, toStoreFault } from './database.ts'
+import { type Database, type Parameter, type Row, type Session, type Snapshot, toStoreFault } from './database.ts'
 
 export interface PostgresOptions {
   readonly url: string
@@ -39,8 +39,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       engine: 'postgres',
       version: (row!['server_version'] as string).split(' ')[0]!,
       reads: poolSession(readers),
-      readTransaction: (run) => inTransaction(readers, 'begin isolation level repeatable read read only', run),
-      transaction: (run) => inTransaction(writers, 'begin', run),
+      readTransaction: (run) =>
+        inTransaction(readers, 'begin isolation level repeatable read read only', (client) =>
+          run(createSnapshot(client)),
+        ),
+      transaction: (run) => inTransaction(writers, 'begin', (client) => run(createSession(client))),
       maintain: async (statement) => void (await poolSession(writers).query(statement)),
       close,
     }
@@ -81,18 +84,42 @@ function createSession(client: pg.PoolClient): Session {
   }
 }
 
+/** Makes the session of a read transaction. A statement that is stopped undoes its savepoint, and with it the timeout. */
+function createSnapshot(client: pg.PoolClient): Snapshot {
+  const session = createSession(client)
+  return {
+    ...session,
+    async queryWithin(maxMs, statement, parameters = []) {
+      await session.query(`savepoint attempt; set local statement_timeout = ${Math.ceil(maxMs)}`)
+      try {
+        const query = { text: statement, values: parameters as Parameter[], query_timeout: maxMs + GRACE_MS }
+        const { rows } = await client.query<Row>(query)
+        await session.query('rollback to savepoint attempt')
+        return rows
+      } catch (error) {
+        if ((error as { code?: string }).code !== QUERY_CANCELED) throw toStoreFault(error)
+        await session.query('rollback to savepoint attempt')
+        return undefined
+      }
+    },
+  }
+}
+
+/** SQLSTATE of a statement that exceeded `statement_timeout`. */
+const QUERY_CANCELED = '57014'
+
 function poolSession(pool: CountedPool): Session {
   return {
     query: (statement, parameters) => withClient(pool, (client) => createSession(client).query(statement, parameters)),
   }
 }
 
-function inTransaction<T>(pool: CountedPool, begin: string, run: (session: Session) => Promise<T>): Promise<T> {
+function inTransaction<T>(pool: CountedPool, begin: string, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, markBroken) => {
     const session = createSession(client)
     try {
       await session.query(begin)
-      const result = await run(session)
+      const result = await run(client)
       await session.query('commit')
       return result
     } catch (error) {

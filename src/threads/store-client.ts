@@ -8,6 +8,7 @@ import {
   type StoreArgument,
   type StoreEngine,
   StoreFault,
+  type StoreFaultKind,
   type StoreOperation,
   type StoreOperations,
   type StoreReply,
@@ -28,6 +29,8 @@ export type StoreState =
       readonly version: string
       /** Set while the disk is full: records can be read, but nothing is stored. For operators only. */
       readonly fullReason?: string
+      /** True while the columns in memory load, so that lists take longer. */
+      readonly isWarming?: boolean
     }
   | {
       readonly isOpen: false
@@ -330,8 +333,7 @@ export class StoreClient {
       const fault = error instanceof StoreFault ? error : new StoreFault('failed', String(error))
       const { kind, message: reason } = fault
       if (kind === 'unavailable' && this.#engine === 'postgres') this.#markUnreachable(reason)
-      else if (kind !== 'late' && kind !== 'busy' && kind !== 'large')
-        this.#log.error('store call failed', { operation: call.operation, reason })
+      else if (!EXPECTED_FAULTS.has(kind)) this.#log.error('store call failed', { operation: call.operation, reason })
       call.reject(fault)
     }
     this.#send()
@@ -390,6 +392,10 @@ export class StoreClient {
       this.#send()
     } else if (reply.type === 'room') {
       this.#setRoom(reply.fullReason)
+    } else if (reply.type === 'columns') {
+      if (this.#openState?.isOpen !== true) return
+      this.#openState = { ...this.#openState, isWarming: reply.isWarming }
+      this.#tracker.set(this.#openState)
     } else if (reply.type === 'busy') {
       this.#isBusyForOthers = reply.isBusy
       this.#watch()
@@ -404,8 +410,8 @@ export class StoreClient {
   /** Tells the state and the log that the disk is full, or has room again. */
   #setRoom(fullReason: string | undefined): void {
     if (this.#openState?.isOpen !== true) return
-    const { engine, version } = this.#openState
-    this.#openState = { isOpen: true, engine, version, ...(fullReason === undefined ? {} : { fullReason }) }
+    const { fullReason: _, ...state } = this.#openState
+    this.#openState = { ...state, ...(fullReason === undefined ? {} : { fullReason }) }
     this.#tracker.set(this.#openState)
     if (fullReason === undefined) this.#log.info('the disk has room again: records are stored and chains are read')
     else this.#log.error('the disk is full: records are not stored and chains are not read', { reason: fullReason })
@@ -478,6 +484,8 @@ export class StoreClient {
   }
 }
 
+/** Faults of a request or of its time. They are no reason for a line in the log. */
+const EXPECTED_FAULTS: ReadonlySet<StoreFaultKind> = new Set(['late', 'busy', 'large', 'deep'])
 const DISCONNECTED = 'the client has disconnected'
 
 /** A store whose thread ends this often within this time counts as damaged, and is opened again after a longer pause. */

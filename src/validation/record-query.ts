@@ -38,6 +38,8 @@ const MAX_QUERY_LENGTH = 4096
 /** A validated list request. */
 interface RecordListRequest {
   readonly query: RecordQuery
+  /** True if the client waits for an exact count. */
+  readonly wantsExactCount: boolean
   /** The parameters without limit, offset and cursor, for the URL of the next page. */
   readonly filters: readonly (readonly [name: string, value: string])[]
 }
@@ -65,6 +67,9 @@ export function readRecordQuery(search: string, chains: ReadonlyMap<string, numb
   const limit = readInteger('limit', parameters.single('limit'), DEFAULT_LIMIT, 1, Number.POSITIVE_INFINITY)
   const offset = readInteger('offset', parameters.single('offset'), 0, 0, MAX_OFFSET)
   const cursor = parameters.single('cursor')
+  const count = parameters.single('count')
+  if (count !== undefined && count !== 'exact')
+    throw recordProblem('Invalid count parameter', 'count must be exact, or be left out')
   const filters = Object.entries({
     chain,
     prover,
@@ -72,9 +77,11 @@ export function readRecordQuery(search: string, chains: ReadonlyMap<string, numb
     fromTimestamp: from,
     toTimestamp: to,
     bbox: bbox?.join(','),
+    count,
   })
   const continuation = cursor === undefined ? undefined : readCursor(cursor)
   return {
+    wantsExactCount: count === 'exact',
     query: {
       ...(chain === undefined ? {} : { chainId: readChain(chain, chains) }),
       ...(prover === undefined ? {} : { prover: readAddress('prover', prover) }),

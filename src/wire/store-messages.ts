@@ -115,6 +115,8 @@ export interface RecordQuery {
   /** Ignored with `after`. */
   readonly offset: number
   readonly after?: RecordKey
+  /** How long the exact number of matches may take, in milliseconds; then the read fails. Without it, a large count may be an estimate. */
+  readonly exactCountMs?: number
 }
 
 export interface RecordPage {
@@ -123,6 +125,10 @@ export interface RecordPage {
   readonly length: number
   /** Number of matching records on all pages. */
   readonly count: number
+  /** True if `count` is an estimate, because counting would take too long. */
+  readonly isEstimate?: boolean
+  /** Where to continue after a page that is shorter than its limit, although more records may match. */
+  readonly next?: RecordKey | undefined
 }
 
 /** How much of a list or of the journal is read in one query. */
@@ -217,8 +223,8 @@ export type RecordStore = {
 /**
  * Why a store operation failed. `unavailable`: the database cannot be reached. `busy`: its queue is full, or every connection
  * is in use. `opening`: it was still opening when the wait for it ended. `damaged`: its files cannot be read. `full`: its disk has
- * no room for a write. `late`: the operation took too long. `refused`: the database does not accept the values. `large`: the result would be too long.
- * `failed`: a bug of ours.
+ * no room for a write. `late`: the operation took too long. `refused`: the database does not accept the values. `large`: the result
+ * would be too long. `deep`: the offset is too far for this filter. `failed`: a bug of ours.
  */
 export type StoreFaultKind =
   | 'unavailable'
@@ -229,6 +235,7 @@ export type StoreFaultKind =
   | 'late'
   | 'refused'
   | 'large'
+  | 'deep'
   | 'failed'
 
 export class StoreFault extends Error {
@@ -268,6 +275,8 @@ export type StoreReply =
   | { readonly type: 'refused'; readonly reason: string; readonly condition: 'away' | 'damaged' | 'full' }
   /** The disk became full, for the given reason, or has room again. While it is full, nothing is written. */
   | { readonly type: 'room'; readonly fullReason: string | undefined }
+  /** Whether the columns in memory are loading. Meanwhile the database selects the records of lists, which takes longer. */
+  | { readonly type: 'columns'; readonly isWarming: boolean }
   /** An idle connection to the database broke. */
   | { readonly type: 'lost'; readonly reason: string }
   /** Whether the thread works for a thread other than main. Meanwhile main gives its own call the time limit of a write. */

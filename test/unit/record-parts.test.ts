@@ -212,7 +212,7 @@ describe('pages of records by links', () => {
     }
     const ask = (async (operation: 'page' | 'newPage', argument: never) =>
       ({ page, newPage })[operation](argument)) as unknown as StoreAccess
-    const parts = { config, chains, ask, now: Date.now, version: '' }
+    const parts = { config, chains, ask, askPatiently: ask, now: Date.now, version: '' }
     const api = new RecordApi(parts)
     const ogc = createOgcService(parts)
     const seen: string[] = []

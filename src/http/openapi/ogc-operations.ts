@@ -100,6 +100,7 @@ export const OGC_OPERATIONS: OperationTable = metered({
     ],
     responses: ok('One page.', { 'application/geo+json': schemaRef('RecordFeatureCollection'), ...PAGE }, [
       'Link',
+      'X-Count',
       'Content-Crs',
     ]),
     errorStatuses: [400, 500, 503],

@@ -110,6 +110,10 @@ export const HEADERS = {
   ],
   'Preference-Applied': ['result-signature, if it was requested.', 'string'],
   Location: ['Path of the job.', 'string'],
+  'X-Count': [
+    'estimated: `count` is an estimate, because counting would take too long. Absent if it is exact.',
+    'string',
+  ],
   Link: ['URL of the next page, rel="next"; absent on the last page.', 'string'],
   'Content-Crs': ['Reference system of the coordinates, as a URI in angle brackets.', 'string'],
   Deprecation: ['Date since which the operation is deprecated (RFC 9745).', 'string'],

@@ -48,6 +48,10 @@ const PAGE: readonly Parameter[] = [
     default: 0,
   }),
   query('cursor', 'Start of the page, from a Link header; replaces offset.', { type: 'string' }),
+  query('count', 'exact: wait for the exact count, however long it takes within the deadline of a request.', {
+    type: 'string',
+    enum: ['exact'],
+  }),
 ]
 
 const FORMAT = query('f', 'Format; by default the Accept header decides.', {
@@ -76,12 +80,12 @@ function list(operationId: string, summary: string): Operation {
     description: 'Newest block first. Filters are combined with AND. Unknown parameters are ignored.',
     parameters: [...FILTERS, ...RANGE, ...PAGE, FORMAT],
     responses: ok(
-      'One page. `count` is the number of all matching records.',
+      'One page. `count` is the number of all matching records. A page may be shorter than `limit` and still have a next one: follow `Link`.',
       {
         'application/json': schemaRef('LocationRecordList'),
         'application/geo+json': schemaRef('RecordFeatureCollection'),
       },
-      ['Link'],
+      ['Link', 'X-Count'],
     ),
     errorStatuses: ERROR_STATUSES,
   }

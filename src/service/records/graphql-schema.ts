@@ -32,6 +32,8 @@ type LocationRecordPage {
   data: [LocationRecord!]!
   "number of all matching records, not only of this page"
   count: Int!
+  "True if count is an estimate, because counting would take too long."
+  countIsEstimated: Boolean!
   limit: Int!
   offset: Int!
   "cursor of the next page; null at the end"

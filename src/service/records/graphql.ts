@@ -232,7 +232,11 @@ function resolvers(records: RecordService, context: RequestContext): object {
     const resumedMs = performance.now()
     // Runs after the promises that now become ready: with them, the fields of the page are completed.
     process.nextTick(() => context.costs?.charge('cpu-ms', performance.now() - resumedMs))
-    return { ...page, next: link === undefined ? null : new URLSearchParams(link).get('cursor') }
+    return {
+      ...page,
+      countIsEstimated: headers?.['X-Count'] !== undefined,
+      next: link === undefined ? null : new URLSearchParams(link).get('cursor'),
+    }
   }
 
   async function readRecord(uid: string): Promise<object | null> {

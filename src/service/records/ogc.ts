@@ -19,7 +19,7 @@ import {
 } from './ogc-documents.ts'
 import { resourcePage } from './ogc-pages.ts'
 import type { OgcDocument, OgcFormat, OgcService } from './record-services.ts'
-import { findNextCursor, type StoreAccess } from './store-access.ts'
+import { estimateHeader, findNextCursor, type StoreAccess } from './store-access.ts'
 
 interface OgcServiceParts {
   readonly chains: ReadonlyMap<number, Chain>
@@ -82,7 +82,7 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     const items = {
       request,
       versionTag,
-      page: { length: page.length, count: page.count },
+      page: { length: page.length, count: page.count, isEstimate: page.isEstimate === true },
       features: await featureTexts(documents, positionConverter(crs), context.costs),
       cursor: await findNextCursor(ask, { ...page, documents }, query, idsByName, context),
     }
@@ -102,7 +102,7 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       const address = `${baseUrl}/ogc/collections/${COLLECTION}/items`
       const self = new URLSearchParams(search).toString()
       const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl)]
-      const headers = crsHeader(crs)
+      const headers: Record<string, string> = { ...crsHeader(crs), ...estimateHeader(page) }
       if (cursor !== undefined) {
         const next = new URLSearchParams(filters as [string, string][])
         next.set('limit', String(query.limit))

@@ -6,15 +6,18 @@ import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { readRecordQuery, readUid } from '../../validation/record-query.ts'
 import type { EncodedPage } from '../../wire/store-messages.ts'
+import { Gate } from '../gate.ts'
 import type { RequestContext, ServiceResponse } from '../request.ts'
 import { featureText, featureTexts } from './documents.ts'
 import type { ListResponse, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
-import { findNextCursor, type StoreAccess } from './store-access.ts'
+import { estimateHeader, findNextCursor, type StoreAccess } from './store-access.ts'
 
 export interface RecordServiceParts {
   readonly config: Config
   readonly chains: ReadonlyMap<number, Chain>
   readonly ask: StoreAccess
+  /** The same for reads that may take as long as a request. */
+  readonly askPatiently: StoreAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -46,6 +49,9 @@ export class RecordApi implements RecordService {
     ({ response }, key) => response.json.length + 2 * key.length + ENTRY_BYTES,
   )
 
+  /** Exact counts run one at a time, because one may occupy a connection to the database for as long as a request may take. */
+  readonly #exactCounts = new Gate(1)
+
   constructor(parts: RecordServiceParts) {
     this.#parts = parts
     this.#idsByName = new Map([...parts.chains.values()].map(({ id, name }) => [name, id]))
@@ -66,15 +72,18 @@ export class RecordApi implements RecordService {
     const key = `${route} ${format} ${address}?${search}`
     const cached = this.#lists.get(key)
     const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
-    const { versionTag, page } = await this.#parts.ask(
-      'newPage',
-      { query: listQuery.query, versionTag: cached?.versionTag },
-      context,
-    )
+    const { versionTag, page } = await this.#readPage(listQuery, cached?.versionTag, context)
     if (page === undefined) return cached!.response
     const response = await this.#makeList(page, listQuery, { route, address, format }, context)
     this.#lists.set(key, { listQuery, versionTag, response })
     return response
+  }
+
+  #readPage({ query, wantsExactCount }: ListQuery, versionTag: string | undefined, context: RequestContext) {
+    const { ask, askPatiently, config } = this.#parts
+    if (!wantsExactCount) return ask('newPage', { query, versionTag }, context)
+    const exact = { ...query, exactCountMs: config.limits.requestDeadlineMs }
+    return this.#exactCounts.run(context.client, () => askPatiently('newPage', { query: exact, versionTag }, context))
   }
 
   async record(
@@ -121,7 +130,7 @@ export class RecordApi implements RecordService {
   ): Promise<ListResponse> {
     const { limit, offset } = query
     const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length)
-    const headers: Record<string, string> = {}
+    const headers: Record<string, string> = estimateHeader(page)
     const cursor = await findNextCursor(this.#parts.ask, { ...page, documents }, query, this.#idsByName, context)
     if (cursor !== undefined) {
       const next = new URLSearchParams(filters as [string, string][])

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts'
 import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import { encodeCursor } from '../../validation/record-query.ts'
 import {
+  type RecordPage,
   type RecordQuery,
   type StoreArgument,
   StoreFault,
@@ -57,16 +58,18 @@ export function createStoreAccess({
       if (error.kind === 'late')
         throw recordsUnavailable('the database did not answer in time; try again, or request fewer records', error)
       if (error.kind === 'large') throw pageTooLarge(error.message, error)
+      if (error.kind === 'deep') throw offsetTooLarge(error.message, error)
       throw error
     }
   }
 }
 
 /** A page of records as JSON, joined with commas, and the number of matching records on all pages. */
-interface ListedPage {
-  readonly documents: string | Buffer
-  readonly length: number
-  readonly count: number
+type ListedPage = Pick<RecordPage, 'length' | 'count' | 'isEstimate' | 'next'> & { readonly documents: string | Buffer }
+
+/** Returns the header of a page whose count is an estimate. */
+export function estimateHeader({ isEstimate }: Pick<RecordPage, 'isEstimate'>): Record<string, string> {
+  return isEstimate === true ? { 'X-Count': 'estimated' } : {}
 }
 
 /**
@@ -79,15 +82,17 @@ interface ListedPage {
  */
 export async function findNextCursor(
   ask: StoreAccess,
-  { documents, length, count }: ListedPage,
+  { documents, length, count, isEstimate, next }: ListedPage,
   query: RecordQuery,
   idsByName: ReadonlyMap<string, number>,
   context: Parameters<StoreAccess>[2],
 ): Promise<string | undefined> {
+  if (next !== undefined) return encodeCursor(next, query.offset + length)
   if (length < query.limit) return undefined
   const end = query.offset + query.limit
   const after = lastKey(documents, idsByName)
-  if (end < count) return encodeCursor(after, end)
+  // With an estimate, the page after the last one may be empty.
+  if (end < count || isEstimate === true) return encodeCursor(after, end)
   if (query.after === undefined) return undefined
   const following = await ask('page', { ...query, after, limit: 1 }, context)
   return following.length === 0 ? undefined : encodeCursor(after, end)
@@ -100,6 +105,12 @@ const FULL = 'the disk of the store is full: its operator has to make room; then
 export function pageTooLarge(size: string, cause?: unknown): ProblemError {
   const detail = `${size}: ask for a smaller limit, or for an export`
   return new ProblemError({ type: 'invalid-input', message: 'Page too large', detail }, { cause })
+}
+
+/** Makes the problem for an offset that cannot be reached in time (400). */
+function offsetTooLarge(reason: string, cause: unknown): ProblemError {
+  const detail = `${reason}: start without offset and follow the Link header, or narrow the filter`
+  return new ProblemError({ type: 'invalid-input', message: 'Offset too large', detail }, { cause })
 }
 
 /** Makes the record API's problem for records that cannot be read now (503). */

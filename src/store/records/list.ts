@@ -1,31 +1,48 @@
-import type { RecordPage, RecordQuery } from '../../wire/store-messages.ts'
-import type { Database, Session } from '../database.ts'
+import { type RecordKey, type RecordPage, type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
+import type { Database, Session, Snapshot } from '../database.ts'
 import type { SelectedRecords } from './columns.ts'
 import { afterKeySql, conditionNames, conditionSql, filterSql, Parameters } from './conditions.ts'
 import type { RecordMemory } from './memory.ts'
-import { KEY_COLUMNS, limitSql, ORDER, pageSql, readPage } from './page.ts'
+import { KEY_COLUMNS, limitSql, MAX_PAGE_BYTES, ORDER, pageSql, readPage } from './page.ts'
 import { pageByMarks } from './page-marks.ts'
+import { readSlice } from './slice.ts'
 
-/** Some tens of milliseconds, sorted or walked. */
-const MAX_ROWS = 50_000
+/** How much the database may do for one list. The times hold for a server only, and together they are below `STORE_READ_MS`. */
+interface ListLimits {
+  /** The most matches that are sorted and counted exactly, whatever that takes. */
+  readonly maxCollected: number
+  readonly collectMs: number
+  readonly walkMs: number
+  readonly scanMs: number
+  readonly countMs: number
+}
+
+const LIMITS: ListLimits = { maxCollected: 100_000, collectMs: 400, walkMs: 600, scanMs: 400, countMs: 100 }
+
+/** Records that an estimate is made from. */
+const SAMPLE_RECORDS = 50_000
 
 /**
- * Lists records. Four plans return the same page:
+ * Lists records. Every plan returns records of the same list:
  *
  * - *marks*: for lists without a filter or with a chain only. The count is stored, and a far offset starts at a nearby mark;
  * - *columns*: columns in memory select the records, and only their documents are read;
  * - *collect*: while the columns load, when there are more records than they may hold, or for conditions that they do not know.
  *   The database reads, counts and sorts all matching rows;
- * - *walk*: before *collect* when there are many matches. The database counts them and reads the list in its order.
+ * - *walk*: if there are too many matches for *collect*. The database reads the list in its order until the page is full;
+ * - *scan*: if the matches are too rare for *walk*. It examines as many records as time allows. The page may be shorter than its
+ *   limit, and says where to continue.
+ *
+ * With *walk* and *scan* the count is an estimate, unless counting is fast or the caller waits for it.
  *
  * @param memory if undefined, the database selects all records
- * @param maxRows the most matches that are sorted before a walk is tried, and the most records that a walk reads
+ * @throws {StoreFault} `deep` when the offset cannot be reached in time, `late` when an exact count takes too long
  */
 export function listRecords(
   database: Database,
   memory: RecordMemory | undefined,
   query: RecordQuery,
-  maxRows = MAX_ROWS,
+  limits: Partial<ListLimits> = {},
 ): Promise<RecordPage> {
   if (conditionNames(query).every((name) => name === 'chain')) return pageByMarks(database.reads, query)
   return database.readTransaction(async (session) => {
@@ -33,13 +50,22 @@ export function listRecords(
     // the page with fewer documents than keys. A wait for other queries of the memory does not make that snapshot old, because it
     // begins with the first statement.
     const selected = query.filter === undefined ? await memory?.select(session, query) : undefined
-    if (selected !== undefined) return readSelected(session, selected)
-    const isNear = query.after !== undefined || query.offset + query.limit <= maxRows / 2
-    const page = isNear
-      ? ((await collect(session, query, maxRows)) ?? (await walk(session, query, maxRows)))
-      : undefined
-    return page ?? (await collect(session, query))!
+    return selected === undefined
+      ? selectInDatabase(session, query, { ...LIMITS, ...limits })
+      : readSelected(session, selected)
   })
+}
+
+async function selectInDatabase(session: Snapshot, query: RecordQuery, limits: ListLimits): Promise<RecordPage> {
+  const collected = await collect(session, query, limits)
+  if (collected !== undefined && collected !== 'many') return collected
+  const isMany = collected === 'many'
+  const page = (await walk(session, query, limits.walkMs)) ?? (await scan(session, query, limits.scanMs))
+  const count = await countMatches(session, query, isMany ? limits.countMs : 0)
+  if (count !== undefined) return { ...page, count }
+  // At least the matches that were found.
+  const found = Math.max(isMany ? limits.maxCollected + 1 : 0, query.offset + page.length)
+  return { ...page, count: Math.max(found, await estimateMatches(session, query)), isEstimate: true }
 }
 
 async function readSelected(session: Session, { count, keys }: SelectedRecords): Promise<RecordPage> {
@@ -58,50 +84,109 @@ async function readSelected(session: Session, { count, keys }: SelectedRecords):
  * Collects all matches, then counts them and reads a page. PostgreSQL cannot estimate how many records a box holds: with an
  * order and a limit in the same query, it might scan the whole list for a few matches. `materialized` prevents that plan.
  *
- * @returns undefined if there are more matches than `maxMatches`
+ * @returns `many` if there are more matches than may be collected; undefined if it took too long
  */
-async function collect(session: Session, query: RecordQuery, maxMatches?: number): Promise<RecordPage | undefined> {
+async function collect(
+  session: Snapshot,
+  query: RecordQuery,
+  { maxCollected, collectMs }: ListLimits,
+): Promise<RecordPage | 'many' | undefined> {
   const parameters = new Parameters()
   const conditions = conditionNames(query).map((name) => conditionSql(name, query, parameters))
   const after = query.after === undefined ? '' : `and ${afterKeySql(query.after, parameters)}`
-  const [row] = await session.query(
+  const rows = await session.queryWithin(
+    collectMs,
     `with matching as materialized (
-      select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')}
-      limit ${maxMatches === undefined ? 'null' : maxMatches + 1}
+      select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')} limit ${maxCollected + 1}
     ), found as (select count(*)::int as count from matching), ${pageSql(
-      `select ${KEY_COLUMNS} from matching where ${maxMatches === undefined ? 'true' : `(select count from found) <= ${maxMatches}`} ${after}
+      `select ${KEY_COLUMNS} from matching where (select count from found) <= ${maxCollected} ${after}
        order by ${ORDER} ${limitSql(query, parameters)}`,
       ', (select count from found)',
     )}`,
     parameters.values,
   )
-  const count = row!['count'] as number
-  return maxMatches !== undefined && count > maxMatches ? undefined : { ...readPage(row!), count }
+  if (rows === undefined) return undefined
+  const count = rows[0]!['count'] as number
+  return count > maxCollected ? 'many' : { ...readPage(rows[0]!), count }
 }
 
+type PageWithoutCount = Pick<RecordPage, 'documents' | 'length' | 'next'>
+
 /**
- * Reads the newest records until the matching ones fill the page, and counts the other matches without sorting them.
+ * Reads the list in its order until the page is full or the list ends.
  *
- * @returns undefined if the page is not full after `maxRows` records
+ * @returns undefined if that took too long
  */
-async function walk(session: Session, query: RecordQuery, maxRows: number): Promise<RecordPage | undefined> {
+async function walk(session: Snapshot, query: RecordQuery, maxMs: number): Promise<PageWithoutCount | undefined> {
   const parameters = new Parameters()
   const names = conditionNames(query)
   const ordered = (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
-  const starts = ordered === undefined ? ['true'] : [conditionSql(ordered, query, parameters)]
-  if (query.after !== undefined) starts.push(afterKeySql(query.after, parameters))
-  const tests = names.filter((name) => name !== ordered).map((name) => filterSql(name, query, parameters))
-  const matches = names.map((name) => conditionSql(name, query, parameters))
-  const [row] = await session.query(
+  const conditions = names.map((name) =>
+    name === ordered ? conditionSql(name, query, parameters) : filterSql(name, query, parameters),
+  )
+  if (query.after !== undefined) conditions.push(afterKeySql(query.after, parameters))
+  const rows = await session.queryWithin(
+    maxMs,
     `with ${pageSql(
-      `select ${KEY_COLUMNS} from (
-         select * from location_record where ${starts.join(' and ')} order by ${ORDER} limit ${maxRows}
-       ) as newest where ${['true', ...tests].join(' and ')} order by ${ORDER} ${limitSql(query, parameters)}`,
-      `, case when length = ${parameters.add(query.limit, 'bigint')} then
-         (select count(*)::int from location_record where ${matches.join(' and ')}) end as count`,
+      `select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitSql(query, parameters)}`,
     )}`,
     parameters.values,
   )
-  const count = row!['count'] as number | null
-  return count === null ? undefined : { ...readPage(row!), count }
+  return rows && readPage(rows[0]!)
+}
+
+/** Reads the next matches for a limited time. @throws {StoreFault} `deep` for an offset, which would have to be counted through */
+async function scan(session: Session, query: RecordQuery, maxMs: number): Promise<PageWithoutCount> {
+  if (query.after === undefined && query.offset > 0) {
+    throw new StoreFault('deep', `reading to offset ${query.offset} takes too long with this filter`)
+  }
+  const endMs = performance.now() + maxMs
+  let [documents, length] = ['', 0]
+  let next: RecordKey | undefined = query.after
+  do {
+    const size = { records: query.limit - length, bytes: MAX_PAGE_BYTES - documents.length }
+    const slice = await readSlice(session, next === undefined ? query : { ...query, after: next }, size)
+    documents += documents === '' || slice.documents === '' ? slice.documents : `,${slice.documents}`
+    length += slice.length
+    next = slice.next
+  } while (next !== undefined && length < query.limit && performance.now() < endMs)
+  return { documents, length, next }
+}
+
+/**
+ * Counts the matches.
+ *
+ * @param maxMs for a count that nobody asked for; 0 makes none
+ * @returns undefined if it took too long
+ * @throws {StoreFault} `late` if the exact count was asked for, and took too long
+ */
+async function countMatches(session: Snapshot, query: RecordQuery, maxMs: number): Promise<number | undefined> {
+  const allowedMs = query.exactCountMs ?? maxMs
+  if (allowedMs === 0) return undefined
+  const parameters = new Parameters()
+  const conditions = conditionNames(query).map((name) => conditionSql(name, query, parameters))
+  const rows = await session.queryWithin(
+    allowedMs,
+    `select count(*)::int as count from location_record where ${conditions.join(' and ')}`,
+    parameters.values,
+  )
+  if (rows === undefined && query.exactCountMs !== undefined)
+    throw new StoreFault('late', `counting took more than ${allowedMs} ms`)
+  return rows?.[0]!['count'] as number | undefined
+}
+
+/** Estimates the number of matches from a sample of the table. The sample is the same each time until the table changes. */
+async function estimateMatches(session: Session, query: RecordQuery): Promise<number> {
+  const parameters = new Parameters()
+  const [counter] = await session.query('select coalesce(sum(records), 0)::text as records from record_counter')
+  const total = Number(counter!['records'])
+  const percent = Math.min(100, (100 * SAMPLE_RECORDS) / Math.max(1, total))
+  const conditions = conditionNames(query).map((name) => filterSql(name, query, parameters))
+  const [sample] = await session.query(
+    `select count(*) filter (where ${conditions.join(' and ')})::int as matches, count(*)::int as records
+     from location_record tablesample system (${percent}) repeatable (1)`,
+    parameters.values,
+  )
+  const { matches, records } = sample as { readonly matches: number; readonly records: number }
+  return Math.round((total * matches) / Math.max(1, records))
 }

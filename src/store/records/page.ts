@@ -7,7 +7,7 @@ export const ORDER = 'block_time desc, uid desc, chain_id desc'
 /** The columns that the statement of a page needs; `block_time`, `uid` and `chain_id` are for the order. */
 export const KEY_COLUMNS = 'id, uid, chain_id, block_time, block_number'
 /** Limit of the documents of one page, in bytes. Attesters choose the size of a record, so a page must be limited. */
-const MAX_PAGE_BYTES = 16 * 1_048_576
+export const MAX_PAGE_BYTES = 16 * 1_048_576
 
 /**
  * Returns SQL for a document as clients get it, with the member `finalized`. That member is not stored, because it changes with

@@ -90,7 +90,9 @@ function createSnapshot(client: pg.PoolClient): Snapshot {
   return {
     ...session,
     async queryWithin(maxMs, statement, parameters = []) {
-      await session.query(`savepoint attempt; set local statement_timeout = ${Math.ceil(maxMs)}`)
+      // 0 would mean no timeout.
+      const timeoutMs = Math.max(1, Math.ceil(maxMs))
+      await session.query(`savepoint attempt; set local statement_timeout = ${timeoutMs}`)
       try {
         const query = { text: statement, values: parameters as Parameter[], query_timeout: maxMs + GRACE_MS }
         const { rows } = await client.query<Row>(query)

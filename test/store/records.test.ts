@@ -163,16 +163,14 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     }
   })
 
-  it('equal those of an array when records are walked, or sorted after a walk in vain', async () => {
+  it('equal those of an array when there are too many matches to sort', async () => {
+    const patient = { maxCollected: 250, collectMs: 60_000, walkMs: 60_000, countMs: 60_000 }
     const random = randomFrom(SEED + 3)
     for (let round = 0; round < 40; round++) {
       const query = { ...randomQuery(random), limit: 20, offset: Math.floor(random() * 100) }
       const expected = naive(query)
-      // Few rows, so that most walks end too early; then more, so that most fill the page.
-      for (const maxRows of [250, 3000]) {
-        const page = await listRecords(database, undefined, query, maxRows)
-        expect([page.count, readUids(page.documents)]).toEqual([expected.count, expected.uids])
-      }
+      const first = await listRecords(database, undefined, query, patient)
+      expect([first.count, readUids(first.documents)]).toEqual([expected.count, expected.uids])
       const [uid] = expected.uids
       if (uid === undefined) continue
       const { timeSeconds, chainId } = records.find((record) => record.uid === uid)!
@@ -180,12 +178,78 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
         database,
         undefined,
         { ...query, after: { timeSeconds, uid: uid as Hex, chainId } },
-        250,
+        patient,
       )
       const following = naive({ ...query, offset: query.offset + 1 })
       expect([page.count, readUids(page.documents)]).toEqual([following.count, following.uids])
     }
   })
+
+  it('come in shorter pages, with an estimate, when the matches are too rare to be found in time', async () => {
+    const slow: Database = {
+      ...database,
+      readTransaction: (run) =>
+        database.readTransaction((session) => run({ ...session, queryWithin: async () => undefined })),
+    }
+    const random = randomFrom(SEED + 4)
+    let shorter = 0
+    for (let round = 0; round < 15; round++) {
+      const { offset, ...filters } = { ...randomQuery(random), limit: 200 }
+      const query = { ...filters, offset: 0 }
+      const isFiltered = Object.keys(filters).some((name) => name !== 'chainId' && name !== 'limit')
+      if (!isFiltered) continue
+      const expected = naive({ ...query, limit: COUNT })
+      const uids: string[] = []
+      let page = await listRecords(slow, undefined, query, { scanMs: 0, maxExamined: 500 })
+      for (;;) {
+        uids.push(...readUids(page.documents))
+        expect(page.isEstimate).toBe(true)
+        if (page.next === undefined) break
+        if (page.length < query.limit) shorter++
+        page = await listRecords(slow, undefined, { ...query, after: page.next }, { scanMs: 0, maxExamined: 500 })
+      }
+      expect(uids).toEqual(expected.uids)
+      // The sample is the whole table.
+      expect(page.count).toBe(expected.count)
+      const deep = listRecords(slow, undefined, { ...query, offset: offset + 1 }, { scanMs: 0, maxExamined: 500 })
+      await expect(deep).rejects.toMatchObject({ name: 'StoreFault', kind: 'deep' })
+    }
+    expect(shorter).toBeGreaterThan(0)
+  })
+
+  it('say that an exact count took too long, but only if it was asked for', async () => {
+    const uncounted: Database = {
+      ...database,
+      readTransaction: (run) =>
+        database.readTransaction((session) =>
+          run({
+            ...session,
+            queryWithin: async (maxMs, statement, parameters) =>
+              statement.startsWith('select count(*)') ? undefined : session.queryWithin(maxMs, statement, parameters),
+          }),
+        ),
+    }
+    const query: RecordQuery = { bbox: [-180, -90, 180, 90], limit: 3, offset: 5 }
+    const limits = { maxCollected: 250, collectMs: 60_000, walkMs: 60_000 }
+    const page = await listRecords(uncounted, undefined, query, limits)
+    expect([page.count, page.isEstimate, readUids(page.documents)]).toEqual([COUNT, true, naive(query).uids])
+    const exact = { ...query, exactCountMs: 60_000 }
+    await expect(listRecords(uncounted, undefined, exact, limits)).rejects.toMatchObject({ kind: 'late' })
+    const counted = await listRecords(database, undefined, exact, limits)
+    expect([counted.count, counted.isEstimate]).toEqual([COUNT, undefined])
+  })
+
+  it.skipIf(engine === 'embedded')(
+    'stop a statement that takes too long, and go on with the same snapshot',
+    async () => {
+      const seen = await database.readTransaction(async (session) => [
+        await session.queryWithin(50, 'select pg_sleep(600)'),
+        (await session.queryWithin(60_000, 'select 1 as one'))?.[0],
+        (await session.query('select 2 as two'))[0],
+      ])
+      expect(seen).toEqual([undefined, { one: 1 }, { two: 2 }])
+    },
+  )
 
   it('count recent records as an array does', async () => {
     for (const nowSeconds of [NEWEST, NEWEST + 5 * 86_400, NEWEST - 20 * 86_400, NEWEST + 300 * 86_400]) {

@@ -39,7 +39,7 @@ const ENTRY_CHARACTERS = 4096
 interface CachedItems {
   readonly request: ReturnType<typeof readItemsQuery>
   readonly versionTag: string
-  readonly page: { readonly length: number; readonly count: number }
+  readonly page: { readonly length: number; readonly count: number; readonly isEstimate: boolean }
   /** GeoJSON features, joined with commas. */
   readonly features: string
   /** Cursor of the next page; undefined on the last page. */

@@ -5,7 +5,7 @@ import { afterKeySql, conditionNames, conditionSql, filterSql, Parameters } from
 import type { RecordMemory } from './memory.ts'
 import { KEY_COLUMNS, limitSql, MAX_PAGE_BYTES, ORDER, pageSql, readPage } from './page.ts'
 import { pageByMarks } from './page-marks.ts'
-import { readSlice } from './slice.ts'
+import { MAX_EXAMINED, readSlice } from './slice.ts'
 
 /** How much the database may do for one list. The times hold for a server only, and together they are below `STORE_READ_MS`. */
 interface ListLimits {
@@ -14,10 +14,19 @@ interface ListLimits {
   readonly collectMs: number
   readonly walkMs: number
   readonly scanMs: number
+  /** Records that one step of a scan examines. */
+  readonly maxExamined: number
   readonly countMs: number
 }
 
-const LIMITS: ListLimits = { maxCollected: 100_000, collectMs: 400, walkMs: 600, scanMs: 400, countMs: 100 }
+const LIMITS: ListLimits = {
+  maxCollected: 100_000,
+  collectMs: 400,
+  walkMs: 600,
+  scanMs: 400,
+  maxExamined: MAX_EXAMINED,
+  countMs: 100,
+}
 
 /** Records that an estimate is made from. */
 const SAMPLE_RECORDS = 50_000
@@ -60,7 +69,7 @@ async function selectInDatabase(session: Snapshot, query: RecordQuery, limits: L
   const collected = await collect(session, query, limits)
   if (collected !== undefined && collected !== 'many') return collected
   const isMany = collected === 'many'
-  const page = (await walk(session, query, limits.walkMs)) ?? (await scan(session, query, limits.scanMs))
+  const page = (await walk(session, query, limits.walkMs)) ?? (await scan(session, query, limits))
   const count = await countMatches(session, query, isMany ? limits.countMs : 0)
   if (count !== undefined) return { ...page, count }
   // At least the matches that were found.
@@ -136,16 +145,20 @@ async function walk(session: Snapshot, query: RecordQuery, maxMs: number): Promi
 }
 
 /** Reads the next matches for a limited time. @throws {StoreFault} `deep` for an offset, which would have to be counted through */
-async function scan(session: Session, query: RecordQuery, maxMs: number): Promise<PageWithoutCount> {
+async function scan(
+  session: Session,
+  query: RecordQuery,
+  { scanMs, maxExamined }: ListLimits,
+): Promise<PageWithoutCount> {
   if (query.after === undefined && query.offset > 0) {
     throw new StoreFault('deep', `reading to offset ${query.offset} takes too long with this filter`)
   }
-  const endMs = performance.now() + maxMs
+  const endMs = performance.now() + scanMs
   let [documents, length] = ['', 0]
   let next: RecordKey | undefined = query.after
   do {
     const size = { records: query.limit - length, bytes: MAX_PAGE_BYTES - documents.length }
-    const slice = await readSlice(session, next === undefined ? query : { ...query, after: next }, size)
+    const slice = await readSlice(session, next === undefined ? query : { ...query, after: next }, size, maxExamined)
     documents += documents === '' || slice.documents === '' ? slice.documents : `,${slice.documents}`
     length += slice.length
     next = slice.next
@@ -172,7 +185,7 @@ async function countMatches(session: Snapshot, query: RecordQuery, maxMs: number
   )
   if (rows === undefined && query.exactCountMs !== undefined)
     throw new StoreFault('late', `counting took more than ${allowedMs} ms`)
-  return rows?.[0]!['count'] as number | undefined
+  return rows?.[0]?.['count'] as number | undefined
 }
 
 /** Estimates the number of matches from a sample of the table. The sample is the same each time until the table changes. */

@@ -13,19 +13,24 @@ import {
 import { FINALITY_BYTES, KEY_COLUMNS, ORDER, shownDocumentSql } from './page.ts'
 
 /** The most records examined for one slice, whether they match or not: tens of milliseconds. */
-const MAX_EXAMINED = 20_000
+export const MAX_EXAMINED = 20_000
 
 /**
  * Reads the next records of a list, newest first, for clients that read all of it. The work is bounded for every filter. If an
  * index finds few matching records, they are collected and sorted. Otherwise a limited number of records is scanned in the order
  * of the list, and the slice ends where the scan ends, even if it is empty.
  */
-export async function readSlice(session: Session, query: RecordQuery, size: ReadSize): Promise<RecordSlice> {
+export async function readSlice(
+  session: Session,
+  query: RecordQuery,
+  size: ReadSize,
+  maxExamined = MAX_EXAMINED,
+): Promise<RecordSlice> {
   const names = conditionNames(query)
   const parameters = new Parameters()
-  const first = await findSelectiveCondition(session, query, names)
+  const first = await findSelectiveCondition(session, query, names, maxExamined)
   const examinedSql =
-    first === undefined ? walkSql(query, names, parameters) : collectSql(query, names, first, parameters)
+    first === undefined ? walkSql(query, names, parameters, maxExamined) : collectSql(query, names, first, parameters)
   const records = parameters.add(size.records, 'bigint')
   const bytes = parameters.add(size.bytes, 'bigint')
   const [row] = await session.query(
@@ -47,7 +52,7 @@ export async function readSlice(session: Session, query: RecordQuery, size: Read
   )
   const length = row!['length'] as number
   const isCut = length < (row!['matches'] as number)
-  const isEnd = !isCut && (row!['examined'] as number) < MAX_EXAMINED
+  const isEnd = !isCut && (row!['examined'] as number) < maxExamined
   const next = isEnd ? undefined : readKey(row!, isCut ? 'last_returned' : 'last_examined')
   return { documents: row!['documents'] as string, length, next }
 }
@@ -57,16 +62,17 @@ async function findSelectiveCondition(
   session: Session,
   query: RecordQuery,
   names: readonly ConditionName[],
+  maxExamined: number,
 ): Promise<ConditionName | undefined> {
   const candidates = names.filter((name) => name === 'event' || name === 'bbox')
   if (candidates.length === 0) return undefined
   const parameters = new Parameters()
   const counts = candidates.map((name) => {
     const source = matchingRowsSql(name, query, parameters, '1')
-    return `(select count(*) from (select 1 from (${source}) as met limit ${MAX_EXAMINED}) as hit)::int as ${name}`
+    return `(select count(*) from (select 1 from (${source}) as met limit ${maxExamined}) as hit)::int as ${name}`
   })
   const [row] = await session.query(`select ${counts.join(', ')}`, parameters.values)
-  return candidates.find((name) => (row![name] as number) < MAX_EXAMINED)
+  return candidates.find((name) => (row![name] as number) < maxExamined)
 }
 
 function collectSql(
@@ -80,7 +86,12 @@ function collectSql(
   return `select ${KEY_COLUMNS}, true as matches from (${matchingRowsSql(first, query, parameters, KEY_COLUMNS, tests)}) as met`
 }
 
-function walkSql(query: RecordQuery, names: readonly ConditionName[], parameters: Parameters): string {
+function walkSql(
+  query: RecordQuery,
+  names: readonly ConditionName[],
+  parameters: Parameters,
+  maxExamined: number,
+): string {
   const base = (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
   const conditions = base === undefined ? [] : [conditionSql(base, query, parameters)]
   if (query.after !== undefined) conditions.push(afterKeySql(query.after, parameters))
@@ -88,7 +99,7 @@ function walkSql(query: RecordQuery, names: readonly ConditionName[], parameters
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
   return (
     `select ${KEY_COLUMNS}, ${tests.length === 0 ? 'true' : tests.join(' and ')} as matches from location_record ${where} ` +
-    `order by ${ORDER} limit ${MAX_EXAMINED}`
+    `order by ${ORDER} limit ${maxExamined}`
   )
 }
 

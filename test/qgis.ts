@@ -14,6 +14,7 @@ const run = promisify(execFile)
 
 const OPENS_LAYER = `
 import json, sys
+from collections import Counter
 from qgis.core import *
 application = QgsApplication([], False)
 application.initQgis()
@@ -26,11 +27,12 @@ if not layer.isValid():
  * Opens a layer with the provider for OGC API Features, and returns what a Python program makes of it.
  *
  * @param url landing page of the service
+ * @param collection name of the layer
  * @param program Python that leaves a value in \`result\`; it has \`layer\` and all of \`qgis.core\`
  * @param home a folder for the settings and caches of QGIS
  */
-export async function readInQgis(url: string, program: string, home: string): Promise<unknown> {
-  const source = `url='${url}' typename='location-records' pageSize='1000' restrictToRequestBBOX='1'`
+export async function readInQgis(url: string, collection: string, program: string, home: string): Promise<unknown> {
+  const source = `url='${url}' typename='${collection}' pageSize='1000' restrictToRequestBBOX='1'`
   const { stdout } = await run(PYTHON, ['-c', `${OPENS_LAYER}${program}\nprint(json.dumps(result))`, source], {
     env: { PATH: process.env['PATH'], HOME: home, XDG_RUNTIME_DIR: home, QT_QPA_PLATFORM: 'offscreen' },
     timeout: 600_000,

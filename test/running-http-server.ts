@@ -107,7 +107,14 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
       pluginsJson: '{"plugins":[]}',
     },
     records: parts.records ?? noRecords,
-    ogc: { document: () => ({ json: '{}' }), items: async () => ({ json: '{}' }), item: async () => ({ json: '{}' }) },
+    ogc: {
+      document: () => ({ json: '{}' }),
+      collections: async () => ({ json: '{}' }),
+      collection: async () => ({ json: '{}' }),
+      queryables: () => ({ json: '{}' }),
+      items: async () => ({ json: '{}' }),
+      item: async () => ({ json: '{}' }),
+    },
     sync: {
       trigger: noSync,
       revocations: noSync,

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Database, Row, Session } from './database.ts'
 import { readCounters } from './records/counters.ts'
+import { familyNumber } from './records/writes.ts'
 
 /** The first line of a backup. */
 const HEADER = { format: 'trigpoint records', version: 1 }
@@ -165,21 +166,24 @@ async function restoreCheckpoint(session: Session, checkpoint: Row): Promise<voi
 
 async function restoreRows(session: Session, rows: readonly string[][]): Promise<number> {
   const columns = COLUMNS.map((_, index) => rows.map((row) => row[index]!))
+  // Backups do not have the family, because the document tells it.
+  const families = columns.at(-1)!.map((document) => String(familyNumber(JSON.parse(document).location)))
   const [result] = await session.query(
     `with incoming as (
-       select * from unnest(${COLUMNS.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as row (${COLUMNS.join(', ')})
+       select * from unnest(${COLUMNS.map((_, index) => `$${index + 1}::text[]`).join(', ')}, $${COLUMNS.length + 1}::text[])
+         as row (${COLUMNS.join(', ')}, family)
      ), stored as (
        insert into location_record
-         (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, revoked_block, bounds)
+         (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, revoked_block, bounds, family)
        select decode(uid, 'hex'), chain_id::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
-         event_time::bigint, block_number::bigint, revoked::boolean, nullif(revoked_block, '')::bigint, bounds::box
+         event_time::bigint, block_number::bigint, revoked::boolean, nullif(revoked_block, '')::bigint, bounds::box, family::smallint
        from incoming returning id, uid, chain_id
      ), documented as (
        insert into record_document (id, document)
        select id, document from stored join incoming
          on decode(incoming.uid, 'hex') = stored.uid and incoming.chain_id::bigint = stored.chain_id returning 1
      ) select count(*)::int as stored from documented`,
-    columns,
+    [...columns, families],
   )
   return result!['stored'] as number
 }

@@ -169,6 +169,30 @@ const JOB_TABLES: readonly string[] = [
   'create table job_account (account text primary key, day bigint not null, operations bigint not null, turn bigint not null)',
 ]
 
+/** The family of each record's geometry: migration `families of geometries`. Never edit it, because users have applied it. */
+const FAMILY_COLUMN: readonly string[] = [
+  // 1: points, 2: lines, 3: polygons, 0: none of them. Adding a column with a default rewrites no row, and most records are points.
+  'alter table location_record add column family smallint not null default 1',
+  // Without the default, a process of an older version cannot store lines as points: its writes fail until it is replaced.
+  'alter table location_record alter column family drop default',
+  // Quotes within values are escaped, so the names of members are found as text. PostgreSQL does not read JSON with an escaped NUL,
+  // so escapes are replaced; the name of a type has none.
+  `create function read_geometry_family(document text) returns smallint language plpgsql as $$
+    declare
+      location text := split_part(split_part(document, ',"location":', 2), ',"longitude":', 1);
+    begin
+      location := ('[' || location || ']')::json ->> 0;
+      return case regexp_replace(location, '\\\\(\\\\|u[0-9a-fA-F]{4})', '_', 'g')::json ->> 'type'
+        when 'Point' then 1 when 'MultiPoint' then 1 when 'LineString' then 2 when 'MultiLineString' then 2
+        when 'Polygon' then 3 when 'MultiPolygon' then 3 else 0 end;
+    exception when others then return 0;
+    end $$`,
+  // Only points have a longitude.
+  `update location_record set family = read_geometry_family(document) from record_document
+   where record_document.id = location_record.id and strpos(document, ',"longitude":null,') > 0`,
+  'drop function read_geometry_family(text)',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -251,6 +275,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'synchronisation', statements: SYNC_TABLES },
   { name: 'gas of reverted submissions', statements: SUBMISSION_GAS_COLUMN },
   { name: 'jobs', statements: JOB_TABLES },
+  { name: 'families of geometries', statements: FAMILY_COLUMN },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

@@ -101,6 +101,9 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
       return row?.['document'] as string | undefined
     },
     stats: ({ nowSeconds }) => database.readTransaction((session) => readStats(session, nowSeconds)),
+    async extent({ family }) {
+      return memory && database.readTransaction((session) => memory.extent(session, family))
+    },
     async apply(range) {
       try {
         return await database.transaction((session) => applyRange(session, range, nowIso()))

@@ -12,6 +12,27 @@ import type { Hex } from './values.ts'
  */
 export type Bounds = readonly [west: number, south: number, east: number, north: number]
 
+/** The geometry types of each family, as a layer of a GIS shows them together. A collection of geometries belongs to none. */
+export const GEOMETRY_FAMILIES = {
+  points: ['Point', 'MultiPoint'],
+  lines: ['LineString', 'MultiLineString'],
+  polygons: ['Polygon', 'MultiPolygon'],
+} as const
+
+export type GeometryFamily = keyof typeof GEOMETRY_FAMILIES
+
+/** Returns the family of a location, by the type that it names. Undefined for collections, and for what is not GeoJSON. */
+export function geometryFamily(location: string): GeometryFamily | undefined {
+  let type: unknown
+  try {
+    type = (JSON.parse(location) as { type?: unknown } | null)?.type
+  } catch {
+    return undefined
+  }
+  const families = Object.keys(GEOMETRY_FAMILIES) as GeometryFamily[]
+  return families.find((family) => (GEOMETRY_FAMILIES[family] as readonly unknown[]).includes(type))
+}
+
 /** A location attestation as read from its chain and decoded. Hex is lower case. */
 export interface LocationRecord {
   readonly uid: Hex
@@ -109,6 +130,7 @@ export interface RecordQuery {
   readonly toSeconds?: number
   /** A box whose east is below its west crosses the antimeridian. */
   readonly bbox?: Bounds
+  readonly family?: GeometryFamily
   /** Further conditions, combined with the others by AND. Only the database evaluates them. */
   readonly filter?: RecordFilter
   readonly limit: number
@@ -183,6 +205,14 @@ export interface RecordChanges {
  */
 export type EncodedPage = Omit<RecordPage, 'documents'> & { readonly documents: Uint8Array }
 
+/** The smallest box around records, and the time from their first event to their last. */
+export interface RecordExtent {
+  /** From -180 to 180 in longitude if a record crosses the antimeridian. */
+  readonly bounds: Bounds
+  readonly firstEventSeconds: number
+  readonly lastEventSeconds: number
+}
+
 export interface RecordStats {
   readonly byChain: readonly { readonly chainId: number; readonly records: number; readonly revoked: number }[]
   /** Number of records in the last 24 hours, 7 days and 30 days. */
@@ -204,6 +234,11 @@ export interface StoreOperations extends SubmissionOperations, SyncOperations, J
   /** Returns a record as JSON; undefined if it does not exist. */
   record: { argument: Hex; result: string | undefined }
   stats: { argument: { readonly nowSeconds: number }; result: RecordStats }
+  /**
+   * Returns the extent of all records, or of those of one family. Undefined if there are none, or if the database would have to
+   * read every record for it.
+   */
+  extent: { argument: { readonly family: GeometryFamily | undefined }; result: RecordExtent | undefined }
   apply: { argument: BlockRange; result: AppliedRange }
   /** Checks that the database answers. */
   ping: { argument: undefined; result: undefined }

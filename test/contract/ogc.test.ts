@@ -6,7 +6,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordWorld } from '../../bench/record-world.ts'
 import type { LocationRecord } from '../../src/wire/store-messages.ts'
+import { eventually } from '../eventually.ts'
 import { GDAL, gdal } from '../gdal.ts'
+import { QGIS, readInQgis } from '../qgis.ts'
 import { ENGINES_AND_ADAPTERS, type RecordService, startRecordService } from '../record-service.ts'
 import { addressOf, recordOf, uidOf } from '../store-records.ts'
 
@@ -23,7 +25,88 @@ const ODD: readonly LocationRecord[] = [
     memo: '","location":"{\\"type\\":\\"Point\\"}","longitude":1,{"uid":"0x00',
   }),
 ].map((record, index) => ({ ...record, timeSeconds: LATEST + index, prover: addressOf(77) }))
-const WORLD = [...recordWorld({ seed: 11, count: 3000, newestSeconds: LATEST - 1, spanDays: 365 })]
+/** A record of each type that the generated records lack. */
+const OTHER_TYPES: readonly LocationRecord[] = [
+  {
+    type: 'MultiPoint',
+    coordinates: [
+      [20, 30],
+      [21, 31],
+    ],
+  },
+  {
+    type: 'LineString',
+    coordinates: [
+      [20, 30],
+      [21, 31],
+    ],
+  },
+  {
+    type: 'LineString',
+    coordinates: [
+      [-30, -20],
+      [-29.5, -21],
+    ],
+  },
+  {
+    type: 'MultiLineString',
+    coordinates: [
+      [
+        [22, 30],
+        [23, 31],
+      ],
+      [
+        [24, 30],
+        [25, 31],
+      ],
+    ],
+  },
+  {
+    type: 'MultiPolygon',
+    coordinates: [
+      [
+        [
+          [1, 1],
+          [2, 1],
+          [2, 2],
+          [1, 1],
+        ],
+      ],
+      [
+        [
+          [3, 3],
+          [4, 3],
+          [4, 4],
+          [3, 3],
+        ],
+      ],
+    ],
+  },
+].map((geometry, index) => {
+  const numbers = geometry.coordinates.flat(3) as number[]
+  const [longitudes, latitudes] = [0, 1].map((axis) => numbers.filter((_, at) => at % 2 === axis)) as [
+    number[],
+    number[],
+  ]
+  return recordOf(100 + index, {
+    location: JSON.stringify(geometry),
+    longitude: null,
+    latitude: null,
+    bounds: [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)],
+  })
+})
+const WORLD = [...recordWorld({ seed: 11, count: 3000, newestSeconds: LATEST - 1, spanDays: 365 }), ...OTHER_TYPES]
+const FAMILIES = {
+  points: ['Point', 'MultiPoint'],
+  lines: ['LineString', 'MultiLineString'],
+  polygons: ['Polygon', 'MultiPolygon'],
+} as const
+const FAMILY_NAMES = Object.keys(FAMILIES) as (keyof typeof FAMILIES)[]
+/** UIDs of the records of a family, newest first, found in another way than the service's. */
+const uidsOf = (family: keyof typeof FAMILIES) =>
+  ALL.filter(({ location }) => FAMILIES[family].some((type) => location.startsWith(`{"type":"${type}"`)))
+    .sort((a, b) => b.timeSeconds - a.timeSeconds || (a.uid < b.uid ? 1 : -1))
+    .map(({ uid }) => uid)
 const ALL = [...WORLD, ...ODD]
 /** OWSLib is a package of Debian, so Debian's own Python has it. */
 const PYTHON = '/usr/bin/python3'
@@ -35,7 +118,9 @@ from owslib.ogcapi.features import Features
 service = Features(sys.argv[1])
 page = service.collection_items('location-records', bbox=[-20, -40, 60, 70], limit=7)
 queryables = service.collection_queryables('location-records')
-print(json.dumps([service.feature_collections(), list(queryables['properties']), page['numberMatched'], len(page['features'])]))
+lines = service.collection_items('location-lines')
+types = [feature['geometry']['type'] for feature in lines['features']]
+print(json.dumps([service.feature_collections(), list(queryables['properties']), page['numberMatched'], len(page['features']), types]))
 `
 const PAGE = '/ogc/collections/location-records/items'
 const EPSG = 'http://www.opengis.net/def/crs/EPSG/0/'
@@ -47,6 +132,11 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     service = await startRecordService(engine, { HTTP_ADAPTER: adapter }, ALL, (store) =>
       store.apply({ chainId: 84532, records: [], revocations: [{ uid: uidOf(4), blockNumber: 5000 }] }),
     )
+    // The extent is known once the columns in memory are loaded.
+    await eventually(async () => {
+      const { body } = await get('/ogc/collections/location-lines', 'application/json')
+      expect(body.extent.spatial.bbox).not.toEqual([[-180, -90, 180, 90]])
+    })
   })
   afterAll(() => service.remove())
 
@@ -77,10 +167,13 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       ].map((name) => `http://www.opengis.net/spec/${name}`),
     )
     const { body: collections } = await get(rels['data'].href, 'application/json')
-    const [collection] = collections.collections
-    expect((await get(`/ogc/collections/${collection.id}`, 'application/json')).body).toEqual(collection)
-    const link = collection.links.find(({ rel }: { rel: string }) => rel === 'items')
-    expect((await get(`${link.href}?limit=1`, link.type)).body.features).toHaveLength(1)
+    const names = ['location-records', ...FAMILY_NAMES.map((family) => `location-${family}`)]
+    expect(collections.collections.map(({ id }: { id: string }) => id)).toEqual(names)
+    for (const collection of collections.collections) {
+      expect((await get(`/ogc/collections/${collection.id}`, 'application/json')).body).toEqual(collection)
+      const link = collection.links.find(({ rel }: { rel: string }) => rel === 'items')
+      expect((await get(`${link.href}?limit=1`, link.type)).body.features).toHaveLength(1)
+    }
   })
 
   it('describes in OpenAPI 3.0 exactly the paths and parameters that it supports', async () => {
@@ -88,7 +181,8 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect(body.openapi).toMatch(/^3\.0\./)
     expect(body.servers).toEqual([{ url: `${service.url}/ogc` }])
     for (const path of Object.keys(body.paths)) {
-      const url = `${body.servers[0].url}${path.replace('{featureId}', uidOf(1))}`
+      const family = FAMILY_NAMES.find((name) => path.includes(`location-${name}/`))
+      const url = `${body.servers[0].url}${path.replace('{featureId}', family === undefined ? uidOf(1) : uidsOf(family)[0]!)}`
       expect((await fetch(url)).status, url).toBe(200)
       const known = body.paths[path].get.parameters.filter((parameter: { in: string }) => parameter.in === 'query')
       const { body: refusal } = await get(`${url}?frobnicate=1`, 'application/json', 400)
@@ -121,6 +215,72 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect(body).toMatchObject({ type: 'Feature', id: uidOf(1), geometry: JSON.parse(POLYGON) })
     expect(body.links.map(({ rel }: { rel: string }) => rel)).toEqual(['self', 'collection'])
     expect((await get(body.links[0].href, 'application/geo+json')).body).toEqual(body)
+  })
+
+  it.each(FAMILY_NAMES)('has a collection of %s, with pages, filters and single features', async (family) => {
+    const path = `/ogc/collections/location-${family}/items`
+    const uids = uidsOf(family)
+    const others = new Set(FAMILY_NAMES.filter((name) => name !== family).flatMap(uidsOf))
+    expect([uids.length > 2, others.size > 2]).toEqual([true, true])
+    const seen: string[] = []
+    let next: string | undefined = `${path}?limit=400`
+    while (next !== undefined) {
+      const { body } = await get(next, 'application/geo+json')
+      expect(body.numberMatched).toBe(uids.length)
+      const [self, collection] = body.links
+      expect([self.href.includes(path), collection.href]).toEqual([true, `${service.url}${path.replace('/items', '')}`])
+      seen.push(...body.features.map(({ id }: { id: string }) => id))
+      next = body.links.find(({ rel }: { rel: string }) => rel === 'next')?.href
+    }
+    expect(seen).toEqual(uids)
+    const filtered = async (search: string) => (await get(`${path}?limit=1000&${search}`, 'application/geo+json')).body
+    for (const search of [
+      'bbox=-20,-40,60,70',
+      'chain=base-sepolia',
+      `filter=${encodeURIComponent('NOT revoked = TRUE')}`,
+    ]) {
+      const all = await items(`limit=1000&${search}`)
+      const body = await filtered(search)
+      expect(body.numberMatched).toBeGreaterThan(0)
+      expect(body.numberMatched).toBeLessThan(all.numberMatched)
+      for (const { id } of body.features) expect(others.has(id)).toBe(false)
+    }
+    const { body: mercator, headers } = await get(`${path}?limit=1&crs=${EPSG}3857`, 'application/geo+json')
+    expect(headers.get('content-crs')).toBe(`<${EPSG}3857>`)
+    expect(mercator.features[0].id).toBe(uids[0])
+    const { body: feature } = await get(`${path}/${uids[2]}`, 'application/geo+json')
+    expect(FAMILIES[family]).toContain(feature.geometry.type)
+    expect(feature.links[0].href).toBe(`${service.url}${path}/${uids[2]}`)
+    const { body: missing } = await get(`${path}/${[...others][0]}`, 'application/json', 404)
+    expect(missing.detail).toBe(`No attestation with UID ${[...others][0]} was found in location-${family}`)
+    const { body: queryables } = await get(path.replace('items', 'queryables'), 'application/schema+json')
+    const [single, multi] = FAMILIES[family].map((type) => type.toLowerCase())
+    expect(queryables.properties.geometry.format).toBe(`geometry-${single}-or-${multi}`)
+    const page = await fetch(`${service.url}${path}?f=html&limit=3`)
+    expect(await page.text()).toContain(`href="${service.url}${path}/${uids[2]}"`)
+  })
+
+  it('gives the extent of the records of each collection', async () => {
+    const { body } = await get('/ogc/collections', 'application/json')
+    const extents = Object.fromEntries(
+      body.collections.map(({ id, extent }: { id: string; extent: object }) => [id, extent]),
+    )
+    const time = (seconds: number) => new Date(seconds * 1000).toISOString()
+    const lines = ALL.filter(({ uid }) => uidsOf('lines').includes(uid)).map((record) => record.eventTimeSeconds)
+    expect(extents['location-lines']).toEqual({
+      spatial: { bbox: [[-30, -21, 25, 31]], crs: 'http://www.opengis.net/def/crs/OGC/1.3/CRS84' },
+      temporal: {
+        interval: [[time(Math.min(...lines)), time(Math.max(...lines))]],
+        trs: 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian',
+      },
+    })
+    const souths = ALL.map(({ bounds }) => bounds[1])
+    const norths = ALL.map(({ bounds }) => bounds[3])
+    const wests = ALL.map(({ bounds }) => bounds[0])
+    const easts = ALL.map(({ bounds }) => bounds[2])
+    expect(extents['location-records'].spatial.bbox).toEqual([
+      [Math.min(...wests), Math.min(...souths), Math.max(...easts), Math.max(...norths)],
+    ])
   })
 
   it.each(['', 'bbox=-20,-40,60,70&', 'datetime=2026-09-01/..&chain=celo&', `prover=${addressOf(77)}&`])(
@@ -375,6 +535,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
   it('shows every resource as a page without script to browsers', async () => {
     const paths = ['', '/conformance', '/api', '/collections', '/collections/location-records']
     const others = ['queryables', 'items', `items/${uidOf(5)}`].map((name) => `/collections/location-records/${name}`)
+    paths.push('/collections/location-lines', '/collections/location-lines/queryables')
     for (const path of [...paths, ...others]) {
       for (const [search, accept] of [
         ['?f=html', '*/*'],
@@ -392,12 +553,30 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
 
   it.skipIf(!HAS_OWSLIB)('is read by OWSLib', async () => {
     const { stdout } = await promisify(execFile)(PYTHON, ['-c', OWSLIB_PROGRAM, `${service.url}/ogc`])
-    const [collections, queryables, matched, returned] = JSON.parse(stdout)
-    expect(collections).toEqual(['location-records'])
+    const [collections, queryables, matched, returned, types] = JSON.parse(stdout)
+    expect(types).toEqual(['MultiLineString', 'LineString', 'LineString'])
+    expect(collections).toEqual(['location-records', ...FAMILY_NAMES.map((family) => `location-${family}`)])
     expect(queryables).toContain('event_timestamp')
     expect(matched).toBe((await items('bbox=-20,-40,60,70')).numberMatched)
     expect(returned).toBe(7)
   })
+
+  it.skipIf(QGIS === undefined).each(['lines', 'polygons'] as const)(
+    `is read by ${QGIS}: %s of one part and of several in one layer`,
+    async (family) => {
+      const home = mkdtempSync(join(tmpdir(), 'trigpoint-qgis-'))
+      // Their number by UID, because a geometry of another type than the layer's would be left out.
+      const program = "result = {f['uid']: f.geometry().constGet().partCount() for f in layer.getFeatures()}"
+      const parts = (await readInQgis(`${service.url}/ogc`, `location-${family}`, program, home)) as object
+      rmSync(home, { recursive: true })
+      const uids = uidsOf(family)
+      const expected = uids.map((uid) => {
+        const { type, coordinates } = JSON.parse(ALL.find((record) => record.uid === uid)!.location)
+        return [uid, type.startsWith('Multi') ? coordinates.length : 1]
+      })
+      expect(parts).toEqual(Object.fromEntries(expected))
+    },
+  )
 
   describe.skipIf(GDAL === undefined)(`read by ${GDAL}`, () => {
     const source = () => `OAPIF:${service.url}/ogc`
@@ -410,6 +589,18 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       for (const field of ['uid: String', 'timestamp: DateTime', 'revoked: Integer(Boolean)', 'longitude: Real']) {
         expect(text).toContain(field)
       }
+    })
+
+    it.each(FAMILY_NAMES)('shows the layer of %s, with its extent', async (family) => {
+      const text = await gdal('ogrinfo', ['-so', source(), `location-${family}`])
+      expect(text).toContain(`Feature Count: ${uidsOf(family).length}`)
+      if (family === 'lines') expect(text).toContain('Extent: (-30.000000, -21.000000) - (25.000000, 31.000000)')
+      const where = await gdal('ogrinfo', ['-so', '-where', "chain = 'base-sepolia'", source(), `location-${family}`])
+      const { body } = await get(
+        `/ogc/collections/location-${family}/items?limit=1&chain=base-sepolia`,
+        'application/geo+json',
+      )
+      expect(Number(/Feature Count: (\d+)/.exec(where)![1])).toBe(body.numberMatched)
     })
 
     it('counts the features in a box, as the record API does', async () => {

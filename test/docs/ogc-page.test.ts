@@ -25,7 +25,6 @@ function readCommands(page: string): string[] {
 
 /** Reads the layer as the map, the filter of a layer, the reprojection and the tool for identifying features do. */
 const QGIS_PROGRAM = `
-from collections import Counter
 from qgis.analysis import QgsNativeAlgorithms
 
 QgsApplication.processingRegistry().addProvider(QgsNativeAlgorithms())
@@ -55,6 +54,18 @@ result = {
     'identified': [f['uid'] for f in layer.getFeatures(around)],
     'types': Counter(QgsWkbTypes.displayString(f.geometry().wkbType()) for f in features),
     'split': {name: count for name, count in counts.items() if name.endswith('_COUNT')},
+}
+`
+
+/** Reads a layer with the geometry type that QGIS takes it to have, and counts what is drawn. */
+const LAYER_PROGRAM = `
+request = QgsFeatureRequest(QgsRectangle(-20, -40, 60, 70))
+result = {
+    'type': QgsWkbTypes.geometryDisplayString(layer.geometryType()),
+    'types': Counter(QgsWkbTypes.geometryDisplayString(f.geometry().type()) for f in layer.getFeatures()),
+    'count': layer.featureCount(),
+    'inBox': len(list(layer.getFeatures(request))),
+    'extent': layer.extent().toString(1),
 }
 `
 
@@ -108,7 +119,7 @@ describe('the commands of the record pages, with sample records', () => {
 
   it.skipIf(QGIS === undefined)(`and QGIS read the same records (${QGIS ?? 'not installed'})`, async () => {
     // biome-ignore lint/suspicious/noExplicitAny: the program above says what it has
-    const read = (await readInQgis(`${service.url}/ogc`, QGIS_PROGRAM, folder)) as any
+    const read = (await readInQgis(`${service.url}/ogc`, 'location-records', QGIS_PROGRAM, folder)) as any
     const items = async (query: string) => {
       const response = await fetch(`${service.url}/ogc/collections/location-records/items?${query}`)
       return (await response.json()) as GeoJSON.FeatureCollection & { numberMatched: number }
@@ -136,6 +147,23 @@ describe('the commands of the record pages, with sample records', () => {
       NO_GEOMETRY_COUNT: 0,
     })
     expect(Point + LineString + Polygon).toBe(5000)
+  })
+
+  it.skipIf(QGIS === undefined)(`and QGIS draws every record of a collection of one family`, async () => {
+    for (const [family, type] of [
+      ['points', 'Point'],
+      ['lines', 'Line'],
+      ['polygons', 'Polygon'],
+    ]) {
+      const response = await fetch(`${service.url}/ogc/collections/location-${family}/items?bbox=-20,-40,60,70`)
+      const { numberMatched: inBox } = (await response.json()) as { numberMatched: number }
+      const all = await fetch(`${service.url}/ogc/collections/location-${family}/items?limit=1`)
+      const { numberMatched: count } = (await all.json()) as { numberMatched: number }
+      expect(inBox).toBeGreaterThan(100)
+      // biome-ignore lint/suspicious/noExplicitAny: the program above says what it has
+      const layer = (await readInQgis(`${service.url}/ogc`, `location-${family}`, LAYER_PROGRAM, folder)) as any
+      expect(layer).toMatchObject({ type, types: { [type!]: count }, count, inBox })
+    }
   })
 
   it('find records across the antimeridian, and revoked ones', async () => {

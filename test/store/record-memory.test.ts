@@ -3,7 +3,7 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { RecordMemory } from '../../src/store/records/memory.ts'
-import type { RecordQuery } from '../../src/wire/store-messages.ts'
+import type { GeometryFamily, LocationRecord, RecordQuery } from '../../src/wire/store-messages.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { addressOf, recordOf, uidOf } from '../store-records.ts'
 
@@ -12,6 +12,20 @@ const CHAINS = [
   { chainId: 84532, chain: 'base-sepolia' },
   { chainId: 42220, chain: 'celo' },
 ] as const
+
+/** A line; one of ten crosses the antimeridian. */
+function line(random: () => number): Partial<LocationRecord> {
+  const west = random() < 0.1 ? 179 : Math.floor(random() * 300) - 180
+  const [south, end] = [Math.floor(random() * 100) - 80, west === 179 ? -179 : west + 2]
+  const location = {
+    type: 'LineString',
+    coordinates: [
+      [west, south],
+      [end, south + 1],
+    ],
+  }
+  return { location: JSON.stringify(location), longitude: null, bounds: [west, south, west + 2, south + 1] }
+}
 
 describe.each(ENGINES)('columns in memory for %s', (engine) => {
   let files: StoreFiles
@@ -32,6 +46,7 @@ describe.each(ENGINES)('columns in memory for %s', (engine) => {
     const query: RecordQuery = {
       ...(random() < 0.5 ? { prover: addressOf(Math.floor(random() * 3)) } : { bbox: [box, -80, box + 60, 80] }),
       ...(random() < 0.5 ? { chainId: CHAINS[Math.floor(random() * 2)]!.chainId } : {}),
+      ...(random() < 0.5 ? { family: random() < 0.5 ? 'points' : 'lines' } : {}),
       limit: 30,
       offset: Math.floor(random() * 20),
     }
@@ -41,7 +56,35 @@ describe.each(ENGINES)('columns in memory for %s', (engine) => {
     const uids = JSON.parse(`[${expected.documents}]`).map(({ uid }: { uid: string }) => uid)
     expect([selected.count, selected.keys.map(({ uid }) => uid)]).toEqual([expected.count, uids])
     expect(await createRecordStore(database, now, memory).page(query)).toEqual(expected)
+    for (const [family, numbers] of [
+      [undefined, '{0,1,2,3}'],
+      ['points', '{1}'],
+      ['lines', '{2}'],
+      ['polygons', '{3}'],
+    ] as const)
+      await compareExtent(memory, family, numbers)
     return true
+  }
+
+  /** Compares an extent in memory with that of the database. */
+  async function compareExtent(memory: RecordMemory, family: GeometryFamily | undefined, numbers: string) {
+    const [row] = await database.reads.query(
+      `select min((bounds[1])[0]) as west, min((bounds[1])[1]) as south, max((bounds[0])[0]) as east, max((bounds[0])[1]) as north,
+         min(event_time)::int as first, max(event_time)::int as last, count(*)::int as count
+       from location_record where family = any ($1::smallint[])`,
+      [numbers],
+    )
+    const { west, south, east, north, first, last, count } = row!
+    const isCrossing = Number(east) > 180
+    expect(await createRecordStore(database, now, memory).extent({ family })).toEqual(
+      count === 0
+        ? undefined
+        : {
+            bounds: [isCrossing ? -180 : west, south, isCrossing ? 180 : east, north],
+            firstEventSeconds: first,
+            lastEventSeconds: last,
+          },
+    )
   }
 
   it('follow records that are stored, rolled back and stored again on two chains', async () => {
@@ -59,6 +102,7 @@ describe.each(ENGINES)('columns in memory for %s', (engine) => {
       // Some rolled-back records return in another block, and some UIDs are on both chains.
       const records = Array.from({ length: Math.floor(random() * 12) }, (_, i) =>
         recordOf(Math.floor(random() * 400), {
+          ...(random() < 0.3 ? line(random) : {}),
           chainId,
           chain,
           blockNumber: first + 1 + i,

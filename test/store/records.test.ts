@@ -2,12 +2,19 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cities, randomFrom, recordWorld } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { listRecords } from '../../src/store/records/list.ts'
 import { RecordMemory } from '../../src/store/records/memory.ts'
-import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../../src/wire/store-messages.ts'
+import {
+  type Bounds,
+  geometryFamily,
+  type LocationRecord,
+  type RecordQuery,
+  type RecordStore,
+} from '../../src/wire/store-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
-import { storeRecords } from '../store-records.ts'
+import { recordOf, storeRecords } from '../store-records.ts'
 
 const SEED = 20_261_121
 const COUNT = 25_000
@@ -28,6 +35,7 @@ function naive(query: RecordQuery): { uids: string[]; count: number } {
       (query.subject === undefined || record.subject === query.subject) &&
       (query.fromSeconds === undefined || record.eventTimeSeconds >= query.fromSeconds) &&
       (query.toSeconds === undefined || record.eventTimeSeconds <= query.toSeconds) &&
+      (query.family === undefined || geometryFamily(record.location) === query.family) &&
       (query.bbox === undefined || meets(record.bounds, query.bbox)),
   )
   return {
@@ -57,6 +65,7 @@ function randomQuery(random: () => number): RecordQuery {
     ...(chance(0.25) ? { fromSeconds: from! } : {}),
     ...(chance(0.25) ? { toSeconds: to! } : {}),
     ...(chance(0.5) ? { bbox: randomBox(random, pick) } : {}),
+    ...(chance(0.3) ? { family: chance(0.5) ? 'points' : 'polygons' } : {}),
     limit: chance(0.5) ? 100 : 1 + Math.floor(random() * 1000),
     offset: chance(0.4) ? 0 : Math.floor(random() ** 3 * (COUNT + 500)),
   }
@@ -250,6 +259,46 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       expect(seen).toEqual([undefined, { one: 1 }, { two: 2 }])
     },
   )
+
+  it('have the same families after the migration of a store that had none', async () => {
+    const types = [
+      'Point',
+      'MultiPoint',
+      'LineString',
+      'MultiLineString',
+      'Polygon',
+      'MultiPolygon',
+      'GeometryCollection',
+    ]
+    const locations = [
+      ...types.map((type) => JSON.stringify({ crs: { type: 'Point' }, type, coordinates: [] })),
+      '{"type":"Point","type":"Polygon"}',
+      '{"a":"\\u0000 \\ud800 \\\\u0000 \\\\","type":"Polygon"}',
+      'somewhere',
+      'null',
+      '[]',
+    ]
+    const odd = locations.map((location, index) =>
+      recordOf(index, {
+        location,
+        memo: '\u0000 \ud800 ,"longitude":null,',
+        ...(index === 0 ? {} : { longitude: null }),
+      }),
+    )
+    await storeRecords(store, odd)
+    const families = async () =>
+      database.reads.query("select encode(uid, 'hex') as uid, family::int from location_record order by uid")
+    const before = await families()
+    const numbers = before.filter(({ uid }) => String(uid).startsWith('0000000000')).map(({ family }) => family)
+    expect(numbers).toEqual([1, 1, 2, 2, 3, 3, 0, 3, 3, 0, 0, 0])
+    await database.transaction(async (session) => {
+      await session.query('alter table location_record drop column family')
+      await session.query("delete from schema_migration where name = 'families of geometries'")
+    })
+    expect(await migrate(database)).toEqual(['families of geometries'])
+    expect(await families()).toEqual(before)
+    await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })
+  })
 
   it('count recent records as an array does', async () => {
     for (const nowSeconds of [NEWEST, NEWEST + 5 * 86_400, NEWEST - 20 * 86_400, NEWEST + 300 * 86_400]) {

@@ -37,6 +37,7 @@ async function contents(files: StoreFiles) {
   const store = createRecordStore(database, () => '')
   const state = {
     page: await store.page(everything),
+    polygons: await store.page({ ...everything, family: 'polygons' }),
     far: await store.page({ limit: 10, offset: 1100 }),
     stats: await store.stats({ nowSeconds: 1_790_000_000 }),
     sync: await store.syncState({ chainId: 84532 }),

@@ -222,7 +222,7 @@ describe('pages of records by links', () => {
       const { json, headers }: { json: Uint8Array | string; headers?: Record<string, string> } =
         list === 'records'
           ? await api.list('location-records', search, '', context)
-          : await ogc.items(search, '', context, 'json')
+          : await ogc.items('location-records', { search, baseUrl: '', context, format: 'json' })
       const uids = [
         ...Buffer.from(json)
           .toString()
@@ -268,18 +268,19 @@ describe('the time of building a page for people', () => {
   let charges = 0
   const costs = { charge: () => void charges++ }
   const context = { client: 'one', aborted: false, deadlineMs: Number.POSITIVE_INFINITY, costs }
+  const request = { search: '', baseUrl: '', context, format: 'html' } as const
 
   it('is charged, also for a page whose features are in the cache', async () => {
-    await ogc.items('', '', context, 'html')
+    await ogc.items('location-records', request)
     isKnown = true
     charges = 0
-    expect((await ogc.items('', '', context, 'html')).json).toContain('<table>')
+    expect((await ogc.items('location-records', request)).json).toContain('<table>')
     expect(charges).toBe(1)
   })
 
   it('is charged for one feature', async () => {
     charges = 0
-    expect((await ogc.item(uidOf(1), '', '', context, 'html')).json).toContain('<table')
+    expect((await ogc.item('location-records', uidOf(1), request)).json).toContain('<table')
     expect(charges).toBe(1)
   })
 })

@@ -21,6 +21,13 @@ const PAGE = { 'text/html': { type: 'string' } }
 const CRS_SCHEMA = { type: 'string', enum: REFERENCE_SYSTEMS, default: CRS84 }
 const CRS = query('crs', 'Reference system of the coordinates in the response.', CRS_SCHEMA)
 
+const COLLECTION = pathParameter(
+  'collection',
+  'All records, or those of one family of geometries.',
+  { type: 'string', enum: ['location-records', 'location-points', 'location-lines', 'location-polygons'] },
+  'location-records',
+)
+
 function document(operationId: string, summary: string, content: Content): Operation {
   return {
     tag: 'Features',
@@ -32,6 +39,10 @@ function document(operationId: string, summary: string, content: Content): Opera
   }
 }
 
+function ofCollection({ parameters = [], errorStatuses = [], ...operation }: Operation): Operation {
+  return { ...operation, parameters: [COLLECTION, ...parameters], errorStatuses: [...new Set([...errorStatuses, 404])] }
+}
+
 /** OGC API Features for the records; `GET /ogc/api` describes the same in OpenAPI 3.0, which its clients expect. */
 export const OGC_OPERATIONS: OperationTable = metered({
   'GET /ogc': document('ogcLanding', 'Landing page', json(schemaRef('OgcLandingPage'))),
@@ -40,27 +51,15 @@ export const OGC_OPERATIONS: OperationTable = metered({
     'application/vnd.oai.openapi+json': { type: 'object' },
   }),
   'GET /ogc/collections': document('ogcCollections', 'Collections', json(schemaRef('OgcCollections'))),
-  'GET /ogc/collections/location-records': document(
-    'ogcCollection',
-    'The collection',
-    json(schemaRef('OgcCollection')),
+  'GET /ogc/collections/:collection': ofCollection(
+    document('ogcCollection', 'The collection', json(schemaRef('OgcCollection'))),
   ),
-  'GET /ogc/collections/location-records/queryables': document(
-    'ogcQueryables',
-    'Properties that a filter may compare',
-    {
+  'GET /ogc/collections/:collection/queryables': ofCollection(
+    document('ogcQueryables', 'Properties that a filter may compare', {
       'application/schema+json': { type: 'object', required: ['$schema', '$id', 'properties'] },
-    },
+    }),
   ),
-  'GET /ogc/collections/:id': {
-    tag: 'Features',
-    operationId: 'ogcOtherCollection',
-    summary: 'Any other collection; always not found',
-    parameters: [pathParameter('id', 'Any name except location-records.', { type: 'string' })],
-    responses: {},
-    errorStatuses: [404],
-  },
-  'GET /ogc/collections/location-records/items': {
+  'GET /ogc/collections/:collection/items': ofCollection({
     tag: 'Features',
     operationId: 'ogcItems',
     summary: 'Records as features',
@@ -104,13 +103,13 @@ export const OGC_OPERATIONS: OperationTable = metered({
       'Content-Crs',
     ]),
     errorStatuses: [400, 500, 503],
-  },
-  'GET /ogc/collections/location-records/items/:uid': {
+  }),
+  'GET /ogc/collections/:collection/items/:uid': ofCollection({
     tag: 'Features',
     operationId: 'ogcItem',
     summary: 'One record as a feature',
     parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), CRS, FORMAT],
     responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature'), ...PAGE }, ['Content-Crs']),
     errorStatuses: [400, 404, 500, 503],
-  },
+  }),
 })

@@ -304,11 +304,11 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     detail: 'No attestation with UID 0x0000000000000000000000000000000000000000000000000000000000000000 was found',
   },
   'Collection not found': {
-    cause: 'This service has only one collection in OGC API Features.',
-    remedy: 'Use location-records.',
+    cause: 'OGC API Features has no collection with this name here.',
+    remedy: 'Use one that GET /ogc/collections lists.',
     path: '/ogc/collections/roads',
     type: 'not-found',
-    detail: 'The only collection is location-records',
+    detail: 'The collections are location-records, location-points, location-lines, location-polygons',
   },
   'Invalid Last-Event-ID': {
     cause: 'The value is not the id of an event of the stream of changes.',

@@ -1,10 +1,9 @@
-import { ProblemError } from '../../base/problem.ts'
 import {
   EXPORT_FORMATS,
   type GraphqlResponse,
   type GraphqlService,
   type OgcDocument,
-  type OgcFormat,
+  type OgcRequest,
   type OgcService,
   type RecordFeeds,
   type RecordRoute,
@@ -17,7 +16,7 @@ import { builtFolder, openAssets } from '../pages/assets.ts'
 import { acceptQuality } from '../transport/request-head.ts'
 import { builtPage, wantsHtml } from './page-routes.ts'
 import type { ContentKind } from './respond.ts'
-import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
+import { getRoute, type Route, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
 import { StreamSink } from './streams.ts'
 
 /**
@@ -147,12 +146,12 @@ export function ogcRoutes(ogc: OgcService): Route[] {
     path: string,
     summary: string,
     kind: ContentKind,
-    respond: (request: RouteRequest, format: OgcFormat) => ServiceResponse | Promise<ServiceResponse>,
+    respond: (request: OgcRequest, parameters: readonly string[]) => ServiceResponse | Promise<ServiceResponse>,
   ) =>
-    getRoute(`/ogc${path}`, summary, async (request) => {
-      const { query, head } = request.exchange
+    getRoute(`/ogc${path}`, summary, async ({ exchange, baseUrl, parameter }) => {
+      const { query, head } = exchange
       const format = negotiateFormat(query, head.accept, OGC_FORMATS) === 'html' ? 'html' : 'json'
-      const response = await respond(request, format)
+      const response = await respond({ search: query, baseUrl, context: exchange, format }, parameter.split('/'))
       return {
         ...response,
         kind: format === 'html' ? 'html' : kind,
@@ -160,31 +159,23 @@ export function ogcRoutes(ogc: OgcService): Route[] {
       }
     })
   const document = (path: string, name: OgcDocument, summary: string, kind: ContentKind = 'json') =>
-    route(path, summary, kind, ({ exchange, baseUrl }, format) => ogc.document(name, exchange.query, baseUrl, format))
-  const collection = '/collections/location-records'
+    route(path, summary, kind, (request) => ogc.document(name, request))
+  const collection = '/collections/:collection'
   return [
     document('', '', 'location records for GIS (OGC API Features)'),
     document('/conformance', 'conformance', 'conformance classes of OGC API Features'),
     document('/api', 'api', 'OpenAPI 3.0 of OGC API Features', 'openapi'),
-    document('/collections', 'collections', 'collections of features'),
-    document(collection, 'collection', 'location records as a collection'),
-    document(`${collection}/queryables`, 'queryables', 'properties that a filter may compare', 'schema'),
-    route(`${collection}/items`, 'location records as features', 'geojson', ({ exchange, baseUrl }, format) =>
-      ogc.items(exchange.query, baseUrl, exchange, format),
+    route('/collections', 'collections of features', 'json', (request) => ogc.collections(request)),
+    route(collection, 'location records as a collection, all or one family of geometries', 'json', (request, [id]) =>
+      ogc.collection(id!, request),
     ),
-    route(
-      `${collection}/items/:uid`,
-      'one location record as a feature',
-      'geojson',
-      ({ exchange, baseUrl, parameter }, format) => ogc.item(parameter, exchange.query, baseUrl, exchange, format),
+    route(`${collection}/queryables`, 'properties that a filter may compare', 'schema', (request, [id]) =>
+      ogc.queryables(id!, request),
     ),
-    getRoute('/ogc/collections/:id', 'any other collection; always not found', () => {
-      throw new ProblemError({
-        type: 'not-found',
-        message: 'Collection not found',
-        detail: 'The only collection is location-records',
-      })
-    }),
+    route(`${collection}/items`, 'location records as features', 'geojson', (request, [id]) => ogc.items(id!, request)),
+    route(`${collection}/items/:uid`, 'one location record as a feature', 'geojson', (request, [id, uid]) =>
+      ogc.item(id!, uid!, request),
+    ),
   ]
 }
 

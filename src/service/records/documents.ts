@@ -54,12 +54,23 @@ export type PositionConverter = ((position: readonly number[]) => readonly numbe
  * @param more further members of the Feature, as JSON that begins with a comma
  */
 export function featureText(document: string, more = '', convert?: PositionConverter): string {
-  const start = document.indexOf(LOCATION)
-  const end = document.indexOf(LONGITUDE, start)
-  const location = JSON.parse(document.slice(start + LOCATION.length, end)) as string
+  const [start, end] = findLocation(document)
+  const location = readLocation(document)
   const uid = document.slice(DOCUMENT_START.length, document.indexOf('"', DOCUMENT_START.length))
   const properties = document.slice(0, start) + document.slice(end)
   return `{"type":"Feature","id":"${uid}","geometry":${geometryJson(location, convert)},"properties":${properties}${more}}`
+}
+
+/** Returns the location of a record: the text of a geometry. */
+export function readLocation(document: string): string {
+  const [start, end] = findLocation(document)
+  return JSON.parse(document.slice(start + LOCATION.length, end)) as string
+}
+
+/** Returns where the member with the location starts and ends. */
+function findLocation(document: string): readonly [start: number, end: number] {
+  const start = document.indexOf(LOCATION)
+  return [start, document.indexOf(LONGITUDE, start)]
 }
 
 /** UTF-16 code units converted at a time. This takes a few milliseconds, during which no other request is served. */

@@ -1,11 +1,21 @@
 /** The descriptive resources of OGC API Features, its OpenAPI document among them. Every URL in them is absolute. */
+import { ProblemError } from '../../base/problem.ts'
 import { QUERYABLES } from '../../validation/cql2.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
 import { CRS84, REFERENCE_SYSTEMS } from '../../validation/reference-systems.ts'
+import type { GeometryFamily, RecordExtent } from '../../wire/store-messages.ts'
 import type { OgcDocument } from './record-services.ts'
 
-/** Name of the only collection. */
-export const COLLECTION = 'location-records'
+/** All records, or those of one family: most programs show one type of geometry per layer. */
+export interface Collection {
+  readonly id: string
+  readonly title: string
+  /** Undefined if it has all records. */
+  readonly family: GeometryFamily | undefined
+  readonly description: string
+  /** Format of its geometries in a schema (Part 5, 19-079r2 Annex). */
+  readonly geometryFormat: string
+}
 
 const SPECIFICATIONS = 'http://www.opengis.net/spec'
 const CONFORMANCE = [
@@ -20,14 +30,45 @@ const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
 const TITLE = 'Location records'
 const DESCRIPTION = 'Location attestations read from their chains, newest first; revoked ones are marked'
 
-/** Titles of the pages. */
+const COLLECTIONS: readonly Collection[] = [
+  {
+    id: 'location-records',
+    title: TITLE,
+    family: undefined,
+    description: DESCRIPTION,
+    geometryFormat: 'geometry-any',
+  },
+  ...(
+    [
+      ['points', 'point'],
+      ['lines', 'linestring'],
+      ['polygons', 'polygon'],
+    ] as const
+  ).map(([family, type]) => ({
+    id: `location-${family}`,
+    title: `${TITLE}: ${family}`,
+    family,
+    description: `${DESCRIPTION}. Only ${family}, of one or more parts`,
+    geometryFormat: `geometry-${type}-or-multi${type}`,
+  })),
+]
+
+/** @throws {ProblemError} `not-found` if there is no collection with this name */
+export function findCollection(id: string): Collection {
+  const collection = COLLECTIONS.find((known) => known.id === id)
+  if (collection !== undefined) return collection
+  throw new ProblemError({
+    type: 'not-found',
+    message: 'Collection not found',
+    detail: `The collections are ${COLLECTIONS.map((known) => known.id).join(', ')}`,
+  })
+}
+
+/** Titles of the pages that describe the service. */
 export const TITLES: Readonly<Record<OgcDocument, string>> = {
   '': TITLE,
   conformance: 'Conformance classes',
   api: 'The API as OpenAPI 3.0',
-  collections: 'Collections',
-  collection: TITLE,
-  queryables: 'Queryables',
 }
 
 type Link = readonly [rel: string, path: string, type: string, title: string]
@@ -53,32 +94,44 @@ export function conformanceJson(): string {
   return JSON.stringify({ conformsTo: CONFORMANCE.map((name) => `${SPECIFICATIONS}/${name}`) })
 }
 
-export function collectionsJson(baseUrl: string): string {
+/** Returns the extent of a collection; undefined if it is unknown. */
+type FindExtent = (collection: Collection) => Promise<RecordExtent | undefined>
+
+export async function collectionsJson(baseUrl: string, findExtent: FindExtent): Promise<string> {
   return JSON.stringify({
     links: linksJson(baseUrl, [['self', '/collections', 'application/json', 'Collections']]),
-    collections: [collection(baseUrl)],
+    collections: await Promise.all(
+      COLLECTIONS.map(async (collection) => describeCollection(baseUrl, collection, await findExtent(collection))),
+    ),
   })
 }
 
-export function collectionJson(baseUrl: string): string {
-  return JSON.stringify(collection(baseUrl))
+/** @param extent undefined if it is unknown */
+export function collectionJson(baseUrl: string, collection: Collection, extent: RecordExtent | undefined): string {
+  return JSON.stringify(describeCollection(baseUrl, collection, extent))
 }
 
-function collection(baseUrl: string): object {
-  const path = `/collections/${COLLECTION}`
+const WORLD = [-180, -90, 180, 90]
+
+function describeCollection(
+  baseUrl: string,
+  { id, title, description }: Collection,
+  extent: RecordExtent | undefined,
+): object {
+  const path = `/collections/${id}`
+  const time = (seconds: number | undefined) => (seconds === undefined ? null : new Date(seconds * 1000).toISOString())
   return {
-    id: COLLECTION,
-    title: TITLE,
-    description: DESCRIPTION,
+    id,
+    title,
+    description,
     links: linksJson(baseUrl, [
-      ['self', path, 'application/json', TITLE],
+      ['self', path, 'application/json', title],
       ['items', `${path}/items`, 'application/geo+json', 'Features'],
       [QUERYABLES_REL, `${path}/queryables`, 'application/schema+json', 'Queryables'],
     ]),
-    // The extent that records may cover. The extent that they do cover changes with each block.
     extent: {
-      spatial: { bbox: [[-180, -90, 180, 90]], crs: CRS84 },
-      temporal: { interval: [[null, null]], trs: GREGORIAN },
+      spatial: { bbox: [extent?.bounds ?? WORLD], crs: CRS84 },
+      temporal: { interval: [[time(extent?.firstEventSeconds), time(extent?.lastEventSeconds)]], trs: GREGORIAN },
     },
     itemType: 'feature',
     crs: REFERENCE_SYSTEMS,
@@ -91,14 +144,18 @@ function collection(baseUrl: string): object {
  *
  * @param chains names of the chains
  */
-export function queryablesJson(baseUrl: string, chains: readonly string[]): string {
+export function queryablesJson(
+  baseUrl: string,
+  { id, title, geometryFormat }: Collection,
+  chains: readonly string[],
+): string {
   return JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $id: `${baseUrl}/ogc/collections/${COLLECTION}/queryables`,
+    $id: `${baseUrl}/ogc/collections/${id}/queryables`,
     type: 'object',
-    title: TITLE,
+    title,
     properties: {
-      geometry: { title: 'Location; matches by its bounding box', format: 'geometry-any' },
+      geometry: { title: 'Location; matches by its bounding box', format: geometryFormat },
       ...QUERYABLES,
       chain: { ...QUERYABLES.chain, enum: chains },
     },
@@ -112,7 +169,6 @@ export function queryablesJson(baseUrl: string, chains: readonly string[]): stri
  * @param chains names of the chains that requests may filter by
  */
 export function openApiJson(baseUrl: string, version: string, chains: readonly string[]): string {
-  const collection = `/collections/${COLLECTION}`
   return JSON.stringify({
     openapi: '3.0.3',
     info: { title: 'Location records as OGC API Features', version },
@@ -121,30 +177,39 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
       '/': get('landingPage', 'Landing page', 'The landing page'),
       '/conformance': get('conformance', 'Conformance classes', 'URIs of the conformance classes'),
       '/api': get('api', 'This document', 'OpenAPI 3.0', { type: 'application/vnd.oai.openapi+json;version=3.0' }),
-      '/collections': get('collections', 'Collections', 'The only collection'),
-      [collection]: get('collection', 'The collection', 'Its title, extent and links'),
-      [`${collection}/queryables`]: get('queryables', 'Properties that a filter may compare', 'A JSON Schema', {
-        type: 'application/schema+json',
-      }),
-      [`${collection}/items`]: get('features', 'Features, newest first', 'One page of features', {
-        type: 'application/geo+json',
-        schema: FEATURE_COLLECTION,
-        parameters: itemParameters(chains),
-        errorStatuses: ['400', '429', '503'],
-      }),
-      [`${collection}/items/{featureId}`]: get('feature', 'One feature', 'The feature', {
-        type: 'application/geo+json',
-        schema: FEATURE,
-        parameters: [
-          { name: 'featureId', in: 'path', required: true, description: 'UID of the record', schema: hexSchema(64) },
-          CRS_PARAMETER,
-          FORMAT_PARAMETER,
-        ],
-        errorStatuses: ['400', '404', '429', '503'],
-      }),
+      '/collections': get('collections', 'Collections', 'All records, and one collection per family of geometries'),
+      ...Object.assign({}, ...COLLECTIONS.map((collection) => collectionPaths(collection, chains))),
     },
     components: { schemas: { exception: EXCEPTION } },
   })
+}
+
+/** Each collection has paths of its own, because GDAL looks for the parameters of a layer under the path with its name. */
+function collectionPaths({ id, family }: Collection, chains: readonly string[]): object {
+  const path = `/collections/${id}`
+  const name = (operation: string) => (family === undefined ? operation : `${operation}-${family}`)
+  return {
+    [path]: get(name('collection'), 'The collection', 'Its title, extent and links'),
+    [`${path}/queryables`]: get(name('queryables'), 'Properties that a filter may compare', 'A JSON Schema', {
+      type: 'application/schema+json',
+    }),
+    [`${path}/items`]: get(name('features'), 'Features, newest first', 'One page of features', {
+      type: 'application/geo+json',
+      schema: FEATURE_COLLECTION,
+      parameters: itemParameters(chains),
+      errorStatuses: ['400', '429', '503'],
+    }),
+    [`${path}/items/{featureId}`]: get(name('feature'), 'One feature', 'The feature', {
+      type: 'application/geo+json',
+      schema: FEATURE,
+      parameters: [
+        { name: 'featureId', in: 'path', required: true, description: 'UID of the record', schema: hexSchema(64) },
+        CRS_PARAMETER,
+        FORMAT_PARAMETER,
+      ],
+      errorStatuses: ['400', '404', '429', '503'],
+    }),
+  }
 }
 
 const FORMAT_PARAMETER = {

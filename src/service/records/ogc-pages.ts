@@ -39,13 +39,14 @@ type Json = Readonly<Record<string, unknown>>
  *
  * @param json the resource as clients other than browsers get it
  * @param home URL of the landing page
+ * @param items URL of the list that has the features; only for features
  */
-export function resourcePage(title: string, json: string, home: string): string {
+export function resourcePage(title: string, json: string, home: string, items = ''): string {
   const { links = [], features, collections, ...members } = JSON.parse(json) as Json & { links?: readonly Link[] }
   const parts = [
     linkList([...links, ...((collections as readonly { links: readonly Link[] }[]) ?? []).flatMap((c) => c.links)]),
     memberTable(members),
-    ...(features === undefined ? [] : [featureTable(features as readonly Feature[], home)]),
+    ...(features === undefined ? [] : [featureTable(features as readonly Feature[], items)]),
   ]
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>
@@ -85,11 +86,10 @@ interface Feature {
   readonly properties: Json
 }
 
-function featureTable(features: readonly Feature[], home: string): string {
+function featureTable(features: readonly Feature[], items: string): string {
   const rows = features.map(({ id, properties }) => {
     const cells = COLUMNS.map((name) => `<td>${isolated(cellText(name, String(properties[name] ?? '')))}</td>`)
-    const href = `${home}/collections/location-records/items/${id}`
-    return `<tr><td><a href="${escapeHtml(href)}">${id.slice(0, 10)}…</a></td>${cells.join('')}</tr>`
+    return `<tr><td><a href="${escapeHtml(`${items}/${id}`)}">${id.slice(0, 10)}…</a></td>${cells.join('')}</tr>`
   })
   const head = ['uid', ...COLUMNS].map((name) => `<th scope="col">${name}</th>`).join('')
   return `<h2 id="features">Features</h2><div class="list" role="region" aria-labelledby="features" tabindex="0">

@@ -2,23 +2,25 @@ import type { Chain } from '../../attest/chains.ts'
 import { freeBuffer } from '../../base/bytes.ts'
 import { LruCache } from '../../base/lru-cache.ts'
 import { ProblemError } from '../../base/problem.ts'
-import { readFormatOnly, readItemQuery, readItemsQuery } from '../../validation/ogc-query.ts'
+import { type ItemsRequest, readFormatOnly, readItemQuery, readItemsQuery } from '../../validation/ogc-query.ts'
 import { readUid } from '../../validation/record-query.ts'
 import { type Crs, positionConverter } from '../../validation/reference-systems.ts'
+import { geometryFamily, type RecordExtent } from '../../wire/store-messages.ts'
 import { chargeTime, type RequestContext } from '../request.ts'
-import { featureText, featureTexts } from './documents.ts'
+import { featureText, featureTexts, readLocation } from './documents.ts'
 import {
-  COLLECTION,
+  type Collection,
   collectionJson,
   collectionsJson,
   conformanceJson,
+  findCollection,
   landingJson,
   openApiJson,
   queryablesJson,
   TITLES,
 } from './ogc-documents.ts'
 import { resourcePage } from './ogc-pages.ts'
-import type { OgcDocument, OgcFormat, OgcService } from './record-services.ts'
+import type { OgcDocument, OgcRequest, OgcService } from './record-services.ts'
 import { estimateHeader, findNextCursor, type StoreAccess } from './store-access.ts'
 
 interface OgcServiceParts {
@@ -37,7 +39,7 @@ const ENTRY_CHARACTERS = 4096
 
 /** The features of one page, as they are served until a record changes. */
 interface CachedItems {
-  readonly request: ReturnType<typeof readItemsQuery>
+  readonly request: ItemsRequest
   readonly versionTag: string
   readonly page: { readonly length: number; readonly count: number; readonly isEstimate: boolean }
   /** GeoJSON features, joined with commas. */
@@ -47,7 +49,8 @@ interface CachedItems {
 }
 
 /**
- * Makes OGC API Features over the records: one collection, stored in WGS 84 longitude and latitude.
+ * Makes OGC API Features over the records: a collection of all, and one for each family of geometries. They are stored in WGS 84
+ * longitude and latitude.
  *
  * @see OGC 17-069r4, OGC API - Features - Part 1: Core, version 1.0.1
  * @see OGC 18-058r1, Part 2: Coordinate Reference Systems by Reference
@@ -59,21 +62,27 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     '': landingJson,
     conformance: conformanceJson,
     api: (baseUrl) => openApiJson(baseUrl, version, [...idsByName.keys()]),
-    collections: collectionsJson,
-    collection: collectionJson,
-    queryables: (baseUrl) => queryablesJson(baseUrl, [...idsByName.keys()]),
   }
-  const itemsBySearch = new LruCache<CachedItems>(
+  const itemsByKey = new LruCache<CachedItems>(
     MAX_CACHED_CHARACTERS,
-    ({ features }, search) => features.length + search.length + ENTRY_CHARACTERS,
+    ({ features }, key) => features.length + key.length + ENTRY_CHARACTERS,
   )
-  const inFormat = (format: OgcFormat, title: string, json: string, baseUrl: string) =>
-    format === 'html' ? resourcePage(title, json, `${baseUrl}/ogc`) : json
+
+  /** Returns the extent of a collection; undefined if it is unknown, or if the store cannot be read now. */
+  async function findExtent({ family }: Collection, context: RequestContext): Promise<RecordExtent | undefined> {
+    try {
+      return await ask('extent', { family }, context)
+    } catch (error) {
+      if (error instanceof ProblemError) return undefined
+      throw error
+    }
+  }
 
   /** Returns the features of a page, from the cache if no record has changed since they were read. */
-  async function readItems(search: string, context: RequestContext): Promise<CachedItems> {
-    const cached = itemsBySearch.get(search)
-    const request = cached?.request ?? readItemsQuery(search, idsByName)
+  async function readItems(collection: Collection, search: string, context: RequestContext): Promise<CachedItems> {
+    const key = `${collection.id}?${search}`
+    const cached = itemsByKey.get(key)
+    const request = cached?.request ?? restrict(readItemsQuery(search, idsByName), collection)
     const { query, crs } = request
     const { versionTag, page } = await ask('newPage', { query, versionTag: cached?.versionTag }, context)
     if (page === undefined) return cached!
@@ -86,22 +95,44 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       features: await featureTexts(documents, positionConverter(crs), context.costs),
       cursor: await findNextCursor(ask, { ...page, documents }, query, idsByName, context),
     }
-    itemsBySearch.set(search, items)
+    itemsByKey.set(key, items)
     return items
   }
 
   return {
-    document(name, search, baseUrl, format) {
-      readFormatOnly(search)
-      return { json: inFormat(format, TITLES[name], documents[name](baseUrl), baseUrl) }
+    document(name, request) {
+      readFormatOnly(request.search)
+      return { json: inFormat(request, TITLES[name], documents[name](request.baseUrl)) }
     },
 
-    async items(search, baseUrl, context, format) {
-      const { request, page, features, cursor } = await readItems(search, context)
+    async collections(request) {
+      readFormatOnly(request.search)
+      const json = await collectionsJson(request.baseUrl, (collection) => findExtent(collection, request.context))
+      return { json: inFormat(request, 'Collections', json) }
+    },
+
+    async collection(id, request) {
+      const collection = findCollection(id)
+      readFormatOnly(request.search)
+      const extent = await findExtent(collection, request.context)
+      return { json: inFormat(request, collection.title, collectionJson(request.baseUrl, collection, extent)) }
+    },
+
+    queryables(id, request) {
+      const collection = findCollection(id)
+      readFormatOnly(request.search)
+      const json = queryablesJson(request.baseUrl, collection, [...idsByName.keys()])
+      return { json: inFormat(request, 'Queryables', json) }
+    },
+
+    async items(id, ogcRequest) {
+      const { search, baseUrl, context } = ogcRequest
+      const collection = findCollection(id)
+      const { request, page, features, cursor } = await readItems(collection, search, context)
       const { query, filters, crs } = request
-      const address = `${baseUrl}/ogc/collections/${COLLECTION}/items`
+      const address = itemsUrl(baseUrl, collection)
       const self = new URLSearchParams(search).toString()
-      const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl)]
+      const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl, collection)]
       const headers: Record<string, string> = { ...crsHeader(crs), ...estimateHeader(page) }
       if (cursor !== undefined) {
         const next = new URLSearchParams(filters as [string, string][])
@@ -113,28 +144,43 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       const json =
         `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
         `"numberMatched":${page.count},"numberReturned":${page.length},"features":[${features}]}`
-      return { json: chargeTime(context, () => inFormat(format, TITLES.collection, json, baseUrl)), headers }
+      return { json: chargeTime(context, () => inFormat(ogcRequest, collection.title, json, address)), headers }
     },
 
-    async item(text, search, baseUrl, context, format) {
+    async item(id, text, request) {
+      const { search, baseUrl, context } = request
+      const collection = findCollection(id)
       const crs = readItemQuery(search)
       const uid = readUid(text)
       const document = await ask('record', uid, context)
-      if (document === undefined) {
+      if (document === undefined || !isIn(collection, document)) {
         throw new ProblemError({
           type: 'not-found',
           message: 'Location record not found',
-          detail: `No attestation with UID ${uid} was found`,
+          detail: `No attestation with UID ${uid} was found${document === undefined ? '' : ` in ${collection.id}`}`,
         })
       }
-      const self = link('self', `${baseUrl}/ogc/collections/${COLLECTION}/items/${uid}`)
-      const links = `,"links":${JSON.stringify([self, collectionLink(baseUrl)])}`
+      const self = link('self', `${itemsUrl(baseUrl, collection)}/${uid}`)
+      const links = `,"links":${JSON.stringify([self, collectionLink(baseUrl, collection)])}`
       const json = chargeTime(context, () =>
-        inFormat(format, uid, featureText(document, links, positionConverter(crs)), baseUrl),
+        inFormat(request, uid, featureText(document, links, positionConverter(crs))),
       )
       return { json, headers: crsHeader(crs) }
     },
   }
+}
+
+/** Returns a resource as JSON, or as a page. @param items URL of the list, for links to its features */
+function inFormat({ format, baseUrl }: OgcRequest, title: string, json: string, items?: string): string {
+  return format === 'html' ? resourcePage(title, json, `${baseUrl}/ogc`, items) : json
+}
+
+function restrict(request: ItemsRequest, { family }: Collection): ItemsRequest {
+  return family === undefined ? request : { ...request, query: { ...request.query, family } }
+}
+
+function isIn({ family }: Collection, document: string): boolean {
+  return family === undefined || geometryFamily(readLocation(document)) === family
 }
 
 function crsHeader(crs: Crs): Record<string, string> {
@@ -145,6 +191,10 @@ function link(rel: 'self' | 'next', href: string): object {
   return { rel, type: 'application/geo+json', href }
 }
 
-function collectionLink(baseUrl: string): object {
-  return { rel: 'collection', type: 'application/json', href: `${baseUrl}/ogc/collections/${COLLECTION}` }
+function collectionLink(baseUrl: string, { id }: Collection): object {
+  return { rel: 'collection', type: 'application/json', href: `${baseUrl}/ogc/collections/${id}` }
+}
+
+function itemsUrl(baseUrl: string, { id }: Collection): string {
+  return `${baseUrl}/ogc/collections/${id}/items`
 }

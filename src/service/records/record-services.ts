@@ -120,25 +120,28 @@ export interface GraphqlResponse extends ServiceResponse {
 
 /** OGC API Features, Parts 1 to 3, over the records. Its problems have a `message`. */
 export interface OgcService {
-  /**
-   * Returns a descriptive resource; `''` is the landing page.
-   *
-   * @param search query parameters as sent
-   * @param baseUrl URL of the service, without a trailing slash
-   */
-  document(name: OgcDocument, search: string, baseUrl: string, format: OgcFormat): ServiceResponse
+  /** Returns a resource that describes the service; `''` is the landing page. */
+  document(name: OgcDocument, request: OgcRequest): ServiceResponse
+  collections(request: OgcRequest): Promise<ServiceResponse>
+  /** @throws {ProblemError} `not-found` if there is no collection with this name; the three methods below too */
+  collection(id: string, request: OgcRequest): Promise<ServiceResponse>
+  /** Returns the properties that a filter may compare. */
+  queryables(id: string, request: OgcRequest): ServiceResponse
   /** Returns one page of features. */
-  items(search: string, baseUrl: string, context: RequestContext, format: OgcFormat): Promise<ServiceResponse>
+  items(id: string, request: OgcRequest): Promise<ServiceResponse>
   /** Returns one feature by its UID. */
-  item(
-    uid: string,
-    search: string,
-    baseUrl: string,
-    context: RequestContext,
-    format: OgcFormat,
-  ): Promise<ServiceResponse>
+  item(id: string, uid: string, request: OgcRequest): Promise<ServiceResponse>
+}
+
+export interface OgcRequest {
+  /** Query parameters as sent. */
+  readonly search: string
+  /** URL of the service, without a trailing slash. */
+  readonly baseUrl: string
+  readonly context: RequestContext
+  readonly format: OgcFormat
 }
 
 /** JSON, of the media type of the resource, or a page for people. */
 export type OgcFormat = 'json' | 'html'
-export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection' | 'queryables'
+export type OgcDocument = '' | 'conformance' | 'api'

@@ -1,5 +1,5 @@
-import type { Bounds, RecordQuery } from '../../wire/store-messages.ts'
-import { bytesFromHex, searchBoxes } from './conditions.ts'
+import type { Bounds, GeometryFamily, RecordExtent, RecordQuery } from '../../wire/store-messages.ts'
+import { bytesFromHex, FAMILY_NUMBERS, searchBoxes } from './conditions.ts'
 
 const ADDRESS_BYTES = 20
 const FREE = 0xffffffff
@@ -72,14 +72,15 @@ function larger(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return copy
 }
 
-/** Size of a record as the database sends it: uid, chain, prover, subject, block time, event time, bounds; big-endian. */
-const ROW_BYTES = 32 + 8 + 20 + 20 + 8 + 8 + 32
+/** Size of a record as the database sends it: uid, chain, prover, subject, block time, event time, bounds, family; big-endian. */
+const ROW_BYTES = 32 + 8 + 20 + 20 + 8 + 8 + 32 + 2
 const UID_BYTES = 32
 const CHAIN_AT = UID_BYTES
 const PROVER_AT = CHAIN_AT + 8
 const SUBJECT_AT = PROVER_AT + 20
 const TIME_AT = SUBJECT_AT + 20
 const BOUNDS_AT = TIME_AT + 16
+const FAMILY_AT = BOUNDS_AT + 32
 /** Flag in `chains` for a row whose record was removed. */
 const REMOVED_FLAG = 0x8000
 const MIN_ROWS = 1024
@@ -100,6 +101,7 @@ class RecordRows {
   eventTimes = new Float64Array(MIN_ROWS)
   /** West, south, east, north of each row. */
   bounds = new Float64Array(4 * MIN_ROWS)
+  families = new Uint8Array(MIN_ROWS)
 
   /** @param expected number of rows to allocate at first */
   constructor(expected: number) {
@@ -132,6 +134,7 @@ class RecordRows {
       this.bounds[4 * row + 1] = view.getFloat64(at + BOUNDS_AT + 24)
       this.bounds[4 * row + 2] = view.getFloat64(at + BOUNDS_AT)
       this.bounds[4 * row + 3] = view.getFloat64(at + BOUNDS_AT + 8)
+      this.families[row] = view.getInt16(at + FAMILY_AT)
     }
   }
 
@@ -197,6 +200,7 @@ class RecordRows {
     this.times = copyInto(this.times, new Float64Array(capacity))
     this.eventTimes = copyInto(this.eventTimes, new Float64Array(capacity))
     this.bounds = copyInto(this.bounds, new Float64Array(4 * capacity))
+    this.families = copyInto(this.families, new Uint8Array(capacity))
   }
 }
 
@@ -231,6 +235,8 @@ export class RecordColumns {
   #order = new Uint32Array(0)
   /** The rank of each row in `#order`. */
   #ranks = new Uint32Array(0)
+  /** Extents that were computed since the last change, by family. */
+  readonly #extents = new Map<GeometryFamily | undefined, RecordExtent | undefined>()
 
   /** @param expected number of records that will be added */
   constructor(expected: number) {
@@ -254,12 +260,44 @@ export class RecordColumns {
    * @param mayBeKnown true when some of the records may already be present; those are not added again
    */
   add(bytes: Uint8Array, mayBeKnown: boolean): void {
+    this.#extents.clear()
     this.#rows.add(bytes, mayBeKnown)
   }
 
   /** Removes the records with these UIDs on every chain. */
   remove(uids: readonly string[]): void {
+    this.#extents.clear()
     this.#rows.remove(uids)
+  }
+
+  /** Returns the extent of the records of a family, or of all records. Undefined if there are none. */
+  extent(family: GeometryFamily | undefined): RecordExtent | undefined {
+    if (!this.#extents.has(family)) this.#extents.set(family, this.#measureExtent(family))
+    return this.#extents.get(family)
+  }
+
+  #measureExtent(family: GeometryFamily | undefined): RecordExtent | undefined {
+    const { bounds, families, eventTimes } = this.#rows
+    const familyNumber = family === undefined ? -1 : FAMILY_NUMBERS[family]
+    let [west, south, first] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    let [east, north, last] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    for (let row = 0; row < this.#rows.count; row++) {
+      if (this.#rows.isRemoved(row) || (familyNumber >= 0 && families[row] !== familyNumber)) continue
+      west = Math.min(west, bounds[4 * row]!)
+      south = Math.min(south, bounds[4 * row + 1]!)
+      east = Math.max(east, bounds[4 * row + 2]!)
+      north = Math.max(north, bounds[4 * row + 3]!)
+      first = Math.min(first, eventTimes[row]!)
+      last = Math.max(last, eventTimes[row]!)
+    }
+    if (west > east) return undefined
+    // A GIS takes west and east as the least and the greatest longitude, so the box does not cross the antimeridian.
+    const isCrossing = east > 180
+    return {
+      bounds: [isCrossing ? -180 : west, south, isCrossing ? 180 : east, north],
+      firstEventSeconds: first,
+      lastEventSeconds: last,
+    }
   }
 
   /** Returns the page of a query and the number of records that match it. */
@@ -296,7 +334,7 @@ export class RecordColumns {
 
   /** Sets a bit at the rank of each row that matches, and returns the number of matches. */
   #match(query: RecordQuery, matching: Uint32Array): number {
-    const { chainId, prover, subject, fromSeconds, toSeconds, bbox } = query
+    const { chainId, prover, subject, fromSeconds, toSeconds, bbox, family } = query
     const chain = chainId === undefined ? -1 : this.#rows.chainIds.indexOf(chainId)
     const proverNumber = prover === undefined ? -1 : this.#rows.addresses.find(bytesFromHex(prover))
     const subjectNumber = subject === undefined ? -1 : this.#rows.addresses.find(bytesFromHex(subject))
@@ -304,17 +342,14 @@ export class RecordColumns {
     const from = fromSeconds ?? Number.NEGATIVE_INFINITY
     const to = toSeconds ?? Number.POSITIVE_INFINITY
     const boxes = bbox === undefined ? undefined : searchBoxes(bbox)
-    const [chains, provers, subjects, eventTimes] = [
-      this.#rows.chains,
-      this.#rows.provers,
-      this.#rows.subjects,
-      this.#rows.eventTimes,
-    ]
+    const familyNumber = family === undefined ? -1 : FAMILY_NUMBERS[family]
+    const { chains, provers, subjects, eventTimes, families } = this.#rows
     const ranks = this.#ranks
     let count = 0
     for (let row = 0; row < this.#rows.count; row++) {
       const rowChain = chains[row]!
       if (rowChain >= REMOVED_FLAG || (chain >= 0 && rowChain !== chain)) continue
+      if (familyNumber >= 0 && families[row] !== familyNumber) continue
       if (proverNumber >= 0 && provers[row] !== proverNumber) continue
       if (subjectNumber >= 0 && subjects[row] !== subjectNumber) continue
       if (eventTimes[row]! < from || eventTimes[row]! > to) continue

@@ -1,4 +1,11 @@
-import type { Bounds, FilterProperty, RecordFilter, RecordKey, RecordQuery } from '../../wire/store-messages.ts'
+import type {
+  Bounds,
+  FilterProperty,
+  GeometryFamily,
+  RecordFilter,
+  RecordKey,
+  RecordQuery,
+} from '../../wire/store-messages.ts'
 import type { Parameter } from '../database.ts'
 
 /** Formats a box as PostgreSQL writes it: upper right corner, then lower left corner. */
@@ -21,8 +28,11 @@ export function searchBoxes([west, south, east, north]: Bounds): readonly Bounds
     .filter(([low, , high]) => high >= -180 && low <= 540)
 }
 
-/** The conditions that filter a list. `chain` is not selective, so no plan starts with it. */
-export type ConditionName = 'chain' | 'prover' | 'subject' | 'event' | 'bbox' | 'filter'
+/** The number that the column `family` has for each family. It is 0 for records that belong to none. */
+export const FAMILY_NUMBERS: Readonly<Record<GeometryFamily, number>> = { points: 1, lines: 2, polygons: 3 }
+
+/** The conditions that filter a list. `chain` and `family` are not selective, so no plan starts with them. */
+export type ConditionName = 'chain' | 'family' | 'prover' | 'subject' | 'event' | 'bbox' | 'filter'
 
 /** Writes the placeholders `$1`, `$2` and so on, and collects their values. */
 export class Parameters {
@@ -45,10 +55,12 @@ export function conditionNames({
   fromSeconds,
   toSeconds,
   bbox,
+  family,
   filter,
 }: RecordQuery): ConditionName[] {
   const names: ConditionName[] = []
   if (chainId !== undefined) names.push('chain')
+  if (family !== undefined) names.push('family')
   if (prover !== undefined) names.push('prover')
   if (subject !== undefined) names.push('subject')
   if (fromSeconds !== undefined || toSeconds !== undefined) names.push('event')
@@ -62,6 +74,8 @@ export function conditionSql(name: ConditionName, query: RecordQuery, parameters
   switch (name) {
     case 'chain':
       return `chain_id = ${parameters.add(query.chainId!, 'bigint')}`
+    case 'family':
+      return `family = ${parameters.add(FAMILY_NUMBERS[query.family!], 'smallint')}`
     case 'prover':
       return `prover = ${parameters.add(bytesFromHex(query.prover!), 'bytea')}`
     case 'subject':

@@ -1,4 +1,4 @@
-import type { RecordQuery } from '../../wire/store-messages.ts'
+import type { GeometryFamily, RecordExtent, RecordQuery } from '../../wire/store-messages.ts'
 import type { Database, Row, Session } from '../database.ts'
 import { JOURNAL_ROW_SQL } from './changes.ts'
 import { RecordColumns, type SelectedRecords } from './columns.ts'
@@ -55,12 +55,27 @@ export class RecordMemory {
    * @returns undefined when the database has to be queried instead
    */
   select(session: Session, query: RecordQuery): Promise<SelectedRecords | undefined> {
+    return this.#read((columns) => columns.select(query), session)
+  }
+
+  /**
+   * Returns the extent of the records of a family, or of all records.
+   *
+   * @param session a transaction; the extent matches its snapshot
+   * @returns undefined when there are none, or the columns are not loaded
+   */
+  extent(session: Session, family: GeometryFamily | undefined): Promise<RecordExtent | undefined> {
+    return this.#read((columns) => columns.extent(family), session)
+  }
+
+  /** Reads columns that match the snapshot of a transaction; returns undefined when there are none. */
+  #read<T>(read: (columns: RecordColumns) => T, session: Session): Promise<T | undefined> {
     const result = this.#queue.then(async () => {
       if (this.#columns === undefined || this.#background !== undefined || !(await this.#catchUp(session, true))) {
         this.#start()
         return undefined
       }
-      return this.#columns.select(query)
+      return read(this.#columns)
     })
     this.#queue = result.catch(() => {})
     return result
@@ -69,7 +84,7 @@ export class RecordMemory {
   #start(): void {
     // Wait in the queue of the queries, so that only one at a time updates the columns.
     this.#background ??= this.#queue
-      .then(() => this.#read())
+      .then(() => this.#update())
       // The database is unavailable or closed; the next query starts again.
       .catch(() => {})
       .finally(() => {
@@ -77,7 +92,7 @@ export class RecordMemory {
       })
   }
 
-  async #read(): Promise<void> {
+  async #update(): Promise<void> {
     for (;;) {
       if (this.#columns === undefined) await this.#load()
       if (this.#columns === undefined) return
@@ -189,7 +204,7 @@ function removedUids(entry: Row): string[] {
 
 /** Returns SQL for concatenated rows in the format of `RecordColumns`. In hex, because the embedded engine returns bytes slowly. */
 function rowsSql(source: string, order: string): string {
-  const row = `${source}.uid || int8send(${source}.chain_id) || prover || subject || int8send(block_time) || int8send(event_time) || box_send(bounds)`
+  const row = `${source}.uid || int8send(${source}.chain_id) || prover || subject || int8send(block_time) || int8send(event_time) || box_send(bounds) || int2send(family)`
   return `coalesce(encode(string_agg(${row}, ''::bytea order by ${order}), 'hex'), '')`
 }
 

@@ -1,7 +1,7 @@
-import { type LocationRecord, type Revocation, StoreFault } from '../../wire/store-messages.ts'
+import { geometryFamily, type LocationRecord, type Revocation, StoreFault } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Parameter, Row, Session } from '../database.ts'
-import { formatBox } from './conditions.ts'
+import { FAMILY_NUMBERS, formatBox } from './conditions.ts'
 
 /**
  * Serializes a record as the JSON text that every client gets. This happens once, when the record is stored. JSON escapes
@@ -65,12 +65,13 @@ const ROWS_PER_STATEMENT = 500
 // Storing a record again changes nothing, unless a reorganisation moved its attestation to another block.
 const INSERT = `
   with incoming as (
-    select * from unnest(${Array.from({ length: 8 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
-      as row (uid, prover, subject, block_time, event_time, block_number, bounds, document)
+    select * from unnest(${Array.from({ length: 9 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
+      as row (uid, prover, subject, block_time, event_time, block_number, bounds, family, document)
   ), stored as (
-    insert into location_record (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, bounds)
-    select decode(uid, 'hex'), $9::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
-      event_time::bigint, block_number::bigint, false, bounds::box
+    insert into location_record
+      (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, bounds, family)
+    select decode(uid, 'hex'), $10::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
+      event_time::bigint, block_number::bigint, false, bounds::box, family::smallint
     from incoming
     on conflict (uid, chain_id) do update set block_number = excluded.block_number
       where location_record.block_number <> excluded.block_number
@@ -132,10 +133,17 @@ function insertParameters(rows: readonly LocationRecord[], chainId: number, stor
     joinLines(rows, ({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds))),
     joinLines(rows, ({ blockNumber }) => String(blockNumber)),
     joinLines(rows, ({ bounds }) => formatBox(bounds)),
+    joinLines(rows, ({ location }) => String(familyNumber(location))),
     // JSON text contains no raw line feed.
     joinLines(rows, (record) => serializeRecord(record, storedAt)),
     chainId,
   ]
+}
+
+/** Returns the value of the column `family` for a location. */
+export function familyNumber(location: string): number {
+  const family = geometryFamily(location)
+  return family === undefined ? 0 : FAMILY_NUMBERS[family]
 }
 
 /** Joins a column of the rows, one line per row. Quoting the documents as an SQL array would take longer than writing them. */

@@ -234,6 +234,12 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     path: '/api/v0/location-records?offset=-1',
     detail: 'offset must be a whole number from 0 to 10000000',
   },
+  'Invalid count parameter': {
+    cause: 'count has a value other than exact.',
+    remedy: 'Send count=exact to wait for an exact count, or leave it out.',
+    path: '/api/v0/location-records?count=yes',
+    detail: 'count must be exact, or be left out',
+  },
   'Invalid cursor parameter': {
     cause: 'An export has no pages, so it takes no cursor.',
     remedy: 'Remove the cursor.',
@@ -389,6 +395,14 @@ export const RECORD_EXPLANATIONS: Readonly<Record<string, ExplanationRow>> = {
     type: 'overloaded',
     detail: 'this deployment keeps no records (RECORDS=0)',
     retryAfterSeconds: 1,
+  },
+  'Offset too large': {
+    cause: 'The matching records are so rare that the database cannot read to this offset in time.',
+    remedy: 'Start without offset and follow the Link header, or narrow the filter.',
+    path: '/api/v0/location-records?bbox=-180,0,180,90&offset=5000000',
+    situation: 'A store of many millions of records, and a filter that few of them match.',
+    detail:
+      'reading to offset 5000000 takes too long with this filter: start without offset and follow the Link header, or narrow the filter',
   },
   'Page too large': {
     cause: 'The records of the page are larger than one response may be.',

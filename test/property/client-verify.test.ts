@@ -21,6 +21,46 @@ const editJson = (text: string, edit: (answer: Loose) => void) => {
   return answer
 }
 
+describe('verifyResult on a line of a job', () => {
+  it('checks the signature without a nonce, and recomputes', async () => {
+    const verdict = await verify(answers.jobLine, {
+      inputs: [EIFFEL_TOWER, TOWN_HALL],
+      recompute: createRecompute(),
+    })
+    expect(verdict).toMatchObject({ kind: 'signed-result', ok: true, signer: attester, chainId: 84532 })
+    expect(verdict.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      'form pass',
+      'signer pass',
+      'signature pass',
+      'chain pass',
+      'deadline pass',
+      'schema pass',
+      'data pass',
+      'values pass',
+      'time pass',
+      'inputs pass',
+      'recompute pass',
+      'id skip',
+    ])
+    expect(await verify(answers.jobLine, { chainId: undefined })).toMatchObject({ ok: true, chainId: 84532 })
+  })
+
+  it('fails the check of each member that is changed', async () => {
+    const failed = async (edit: (line: Loose) => void, options: VerifyResultOptions = {}) =>
+      failedChecks(await verify(editJson(answers.jobLine, edit), options))
+    const other = `0x${'1'.repeat(40)}`
+    expect(await failed((line) => void (line.result = 1))).toEqual(['values'])
+    expect(await failed((line) => void (line.recipient = other))).toEqual(['signature'])
+    expect(await failed((line) => void (line.resultSignature.salt = `0x${'1'.repeat(64)}`))).toEqual(['signature'])
+    expect(await failed((line) => void (line.resultSignature.attester = other))).toEqual(['signer', 'signature'])
+    expect(await failed((line) => void line.resultSignature.deadline--)).toEqual(['signature'])
+    expect(await failed((line) => void (line.extra = 1))).toEqual(['form'])
+    expect(await failed((line) => void delete line.resultSignature.salt)).toEqual(['form'])
+    expect(await failed(() => {}, { chainId: 8453 })).toEqual(['signature'])
+    expect(await failed(() => {}, { nowSeconds: NOW_SECONDS + TTL_SECONDS + 1 })).toEqual(['deadline'])
+  })
+})
+
 describe('verifyResult on a compute answer', () => {
   it('lists the status of every check, and states the result in a sentence', async () => {
     const verdict = await verify(answers.numeric, { inputs: [EIFFEL_TOWER, TOWN_HALL] })

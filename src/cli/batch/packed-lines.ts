@@ -78,11 +78,11 @@ export function createLineReader(rule: ItemRule): (bytes: Uint8Array, start: num
         index = endOfText(bytes, from, end)
         if (index < 0 || beginsWith(bytes, from, FEATURE)) return 'unusual'
         if (depth !== 1 || !isName(bytes, index + 1)) continue
-        const isNamed = (name: Uint8Array) => index - from === name.length && beginsWith(bytes, from, name)
-        if (excluded.some(isNamed)) return 'unusual'
+        // A callback for each name would take a quarter of the time of this function.
+        for (const name of excluded) if (isEqual(bytes, from, index, name)) return 'unusual'
         names++
-        hasId ||= isNamed(ID)
-        hasOperation ||= isNamed(OPERATION)
+        hasId ||= isEqual(bytes, from, index, ID)
+        hasOperation ||= isEqual(bytes, from, index, OPERATION)
       }
     }
     if (depth !== 0 || names === 0 || (needsOperation && !hasOperation)) return 'unusual'
@@ -115,6 +115,10 @@ function endOfText(bytes: Uint8Array, from: number, end: number): number {
 function beginsWith(bytes: Uint8Array, from: number, text: Uint8Array): boolean {
   for (let index = 0; index < text.length; index++) if (bytes[from + index] !== text[index]) return false
   return true
+}
+
+function isEqual(bytes: Uint8Array, from: number, end: number, text: Uint8Array): boolean {
+  return end - from === text.length && beginsWith(bytes, from, text)
 }
 
 function isName(bytes: Uint8Array, afterQuote: number): boolean {

@@ -26,10 +26,19 @@ const liveBytes = () => {
 
 const split = (text: string) => {
   const body = Buffer.from(text)
-  const result = splitBatch(body, 100)
+  const { result } = runSlices(body, 100)
   if (result === undefined) return undefined
   const items = Array.from({ length: result.count }, (_, i) => body.toString('utf8', result.starts[i], result.ends[i]))
   return { items, envelope: Buffer.from(result.envelope).toString() }
+}
+
+/** Splits a batch to its end. */
+const runSlices = (body: Uint8Array, maxItems: number) => {
+  const slices = splitBatch(body, maxItems)
+  for (let pauses = 0; ; pauses++) {
+    const step = slices.next()
+    if (step.done) return { result: step.value, pauses }
+  }
 }
 
 describe('the problem of an item', () => {
@@ -78,6 +87,15 @@ describe('splitting a batch', () => {
       expect(split(text)).toBeUndefined()
     },
   )
+
+  it.each([
+    ['the items', `{"items":[${'{"a":"b"},'.repeat(100_000)}1]}`, 100_001],
+    ['the members before the items', `{"a":[${'{"a":"b"},'.repeat(100_000)}1],"items":[1]}`, 1],
+  ])('pauses after each slice of %s, so that other requests have their turn', (_place, text, count) => {
+    const { result, pauses } = runSlices(Buffer.from(text), 200_000)
+    expect(result!.count).toBe(count)
+    expect(pauses).toBe(Math.floor(text.length / 65_536))
+  })
 
   it('finds the same items in random JSON as JSON.parse', () => {
     let seed = 1

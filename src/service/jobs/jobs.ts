@@ -85,7 +85,7 @@ class Jobs implements JobService {
   async create(body: Uint8Array, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
     const { limits } = this.#parts.config
     requireAccount(caller)
-    const { options, split } = readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations })
+    const { options, split } = await readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations })
     checkJobOptions(options)
     const writer = this.#writer(await this.#createJob(options, caller, context), 0)
     for (let index = 0; index < split.count; index++)

@@ -102,6 +102,14 @@ export class NodeServer implements HttpServer {
       return
     }
     const received = readRequest(message, connection.peer)
+    const mustClose = this.#inFlight.isDraining || this.#inFlight.isRetiring
+    const refusal = mustClose ? undefined : this.#handler.refuse(received)
+    if (refusal !== undefined) {
+      // The server drops the body, because nothing reads it.
+      response.writeHead(refusal.status, headerLines(refusal))
+      response.end(refusal.body)
+      return
+    }
     new NodeExchange(this.#inFlight, this.#handler, received, message, response, connection, expectsContinue).run(false)
   }
 
@@ -300,14 +308,19 @@ class NodeExchange extends TransportExchange {
       // If the end of this request is ambiguous, the bytes after it are discarded, and no further request is answered.
       if (!this.#message.complete) lingeringClose(this.#message.socket, limits)
     }
-    const lines = [...reply.headers.pairs, ...reply.fields]
-    if (!isBodiless(reply.status)) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
-    response.writeHead(reply.status, lines)
+    response.writeHead(reply.status, headerLines(reply))
     response.end(this.method === 'HEAD' || isBodiless(reply.status) ? undefined : reply.body)
     if (mustClose && limits.maxBytes === 0 && !this.#message.complete) this.#message.socket.pause()
     else if (this.#message.complete || this.#hasBodyReader) this.#message.resume()
     else this.#message.on('data', freeChunk)
   }
+}
+
+/** Returns the header lines of a whole response: [name, value, …]. */
+function headerLines({ headers, fields, status, body }: ResponseData): string[] {
+  const lines = [...headers.pairs, ...fields]
+  if (!isBodiless(status)) lines.push('Content-Length', String(Buffer.byteLength(body)))
+  return lines
 }
 
 const NO_BYTES = new Uint8Array(0)

@@ -24,6 +24,12 @@ const UNLOADED = 0.2
 const CONNECTIONS = 6000
 const CLOSED_LOOP_CONNECTIONS = 64
 
+const SETTINGS = {
+  COMPUTE_THREADS: '1',
+  // All connections come from one address, whose share of them is smaller by default.
+  MAX_CONNECTIONS_PER_ADDRESS: String(2 * CONNECTIONS),
+}
+
 const REQUEST = (() => {
   const body = JSON.stringify({
     chainId: 84532,
@@ -47,7 +53,7 @@ export async function run(): Promise<object> {
   try {
     for (const adapter of ADAPTERS) {
       const folder = mkdtempSync(join(tmpdir(), 'trigpoint-overload-'))
-      const service = await startService(folder, { HTTP_ADAPTER: adapter, COMPUTE_THREADS: '1' })
+      const service = await startService(folder, { ...SETTINGS, HTTP_ADAPTER: adapter })
       try {
         if (isPinned) pin(service.child.pid!, 0)
         const { row, list } = await measureAdapter(adapter, service)

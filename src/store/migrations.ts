@@ -169,6 +169,16 @@ const JOB_TABLES: readonly string[] = [
   'create table job_account (account text primary key, day bigint not null, operations bigint not null, turn bigint not null)',
 ]
 
+/** Tables of the leases of chains: migration `leases of chains`. Never edit them, because users have applied them. */
+const LEASE_TABLES: readonly string[] = [
+  // The processes that can read chains. With PostgreSQL each also holds a lock while its connection exists.
+  'create table sync_process (owner text primary key, chains bigint[] not null, held_until timestamptz not null)',
+  // The generation grows with each grant. Writes of a reader name it, so one that has lost its lease writes nothing.
+  'create table chain_lease (chain_id bigint primary key, owner text, generation bigint not null, started_at timestamptz)',
+  // The lease of all chains together, which these replace.
+  'alter table sync_worker drop column owner, drop column held_until, drop column started_at',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -251,6 +261,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'synchronisation', statements: SYNC_TABLES },
   { name: 'gas of reverted submissions', statements: SUBMISSION_GAS_COLUMN },
   { name: 'jobs', statements: JOB_TABLES },
+  { name: 'leases of chains', statements: LEASE_TABLES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

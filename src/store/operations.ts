@@ -1,4 +1,5 @@
 import type { AppliedRange, BlockRange, RecordStore } from '../wire/store-messages.ts'
+import { createChainLeases, holdGeneration } from './chain-leases.ts'
 import type { Database, Session } from './database.ts'
 import { createJobStore } from './jobs.ts'
 import { appendChanges, pruneChanges, readChanges } from './records/changes.ts'
@@ -134,6 +135,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     relayStep: ({ change, ...context }) => takeRelayStep(database.transaction, context, change),
     ...createSyncReads(database),
     ...createSyncControl(database),
+    ...createChainLeases(database),
     ...createJobStore(database),
   }
 }
@@ -150,6 +152,7 @@ const NOTHING_ROLLED_BACK: RollbackResult = {
 async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
   const { chainId, checkpoint, rollBackTo } = range
   const rejected: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
+  if (!(await holdGeneration(session, chainId, range.leaseGeneration))) return rejected
   if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return rejected
   const rolledBack =
     rollBackTo === undefined ? NOTHING_ROLLED_BACK : await rollBackRecords(session, chainId, rollBackTo, nowIso)
@@ -182,7 +185,7 @@ async function applyRange(session: Session, range: BlockRange, nowIso: string): 
   return { ok: true, inserted, revoked, rolledBack: Math.abs(rolledBack.records) }
 }
 
-/** Moves the checkpoint by compare and swap: a process that has lost the lease without noticing changes nothing. */
+/** Moves the checkpoint by compare and swap, so that what was read twice is stored once. */
 async function moveCheckpoint(
   session: Session,
   chainId: number,

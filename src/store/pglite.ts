@@ -128,19 +128,19 @@ async function createDatabase(
   const mark = new WrittenMark(paths)
   const writer = createWriter(engine, mark)
   const toSession = (source: PGlite | Transaction) => createSession(source, report)
+  const transaction: Database['transaction'] = async (run) => {
+    requireRoom(paths.folder)
+    return inTransaction(engine, (session) => writer.write(session, run(toSession(session))), report).then((result) =>
+      writer.acknowledge(result),
+    )
+  }
   return {
     engine: 'embedded',
     version: rows[0]!.server_version,
     reads: toSession(engine),
-    readTransaction: (run) => inTransaction(engine, (transaction) => run(toSession(transaction)), report),
-    async transaction(run) {
-      requireRoom(paths.folder)
-      return inTransaction(
-        engine,
-        (transaction) => writer.write(transaction, run(toSession(transaction))),
-        report,
-      ).then((result) => writer.acknowledge(result))
-    },
+    readTransaction: (run) => inTransaction(engine, (session) => run(toSession(session)), report),
+    transaction,
+    leaseTransaction: transaction,
     async maintain(statement) {
       requireRoom(paths.folder)
       await engine.exec(statement).catch((error: unknown) => {

@@ -23,16 +23,29 @@ interface CountedPool {
 
 /** How much longer than its own timeout the server may take to report it before the connection is given up. */
 const GRACE_MS = 1000
+/** A connection that was idle for this long is closed. */
+const IDLE_MS = 10_000
+
+/** A writer that is silent within a transaction, because its process or machine has stopped, keeps its locks no longer than this. */
+const WRITER_SILENCE_MS = 3000
 
 /**
- * Connects to a PostgreSQL server through two pools.
+ * Connects to a PostgreSQL server through three pools: for reads, for writes, and one connection for leases.
  *
  * @throws {StoreFault} `unavailable` when the server cannot be reached
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const readers = createPool(options, options.readers, options.readTimeoutMs, '-c default_transaction_read_only=on')
-  const writers = createPool(options, options.writers, options.writeTimeoutMs, '')
-  const close = async () => void (await Promise.all([readers.pool.end(), writers.pool.end()]))
+  const { readTimeoutMs, writeTimeoutMs: timeoutMs } = options
+  const readers = createPool(options, {
+    max: options.readers,
+    timeoutMs: readTimeoutMs,
+    silenceMs: readTimeoutMs + GRACE_MS,
+    settings: '-c default_transaction_read_only=on',
+  })
+  const writers = createPool(options, { max: options.writers, timeoutMs, silenceMs: WRITER_SILENCE_MS })
+  // Its locks last as long as the connection, so the pool never closes it.
+  const leases = createPool(options, { max: 1, timeoutMs, silenceMs: WRITER_SILENCE_MS, idleTimeoutMillis: 0 })
+  const close = async () => void (await Promise.all([readers, writers, leases].map(({ pool }) => pool.end())))
   try {
     const [row] = await poolSession(readers).query('show server_version')
     return {
@@ -41,6 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       reads: poolSession(readers),
       readTransaction: (run) => inTransaction(readers, 'begin isolation level repeatable read read only', run),
       transaction: (run) => inTransaction(writers, 'begin', run),
+      leaseTransaction: (run) => inTransaction(leases, 'begin', run),
       maintain: async (statement) => void (await poolSession(writers).query(statement)),
       close,
     }
@@ -50,14 +64,25 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-function createPool(options: PostgresOptions, max: number, timeoutMs: number, settings: string): CountedPool {
+interface PoolParts {
+  readonly max: number
+  readonly timeoutMs: number
+  /** How long a connection may be silent within a transaction. */
+  readonly silenceMs: number
+  readonly settings?: string
+  readonly idleTimeoutMillis?: number
+}
+
+function createPool(options: PostgresOptions, parts: PoolParts): CountedPool {
+  const { max, timeoutMs, silenceMs, settings = '', idleTimeoutMillis = IDLE_MS } = parts
   const pool = new pg.Pool({
     connectionString: options.url,
     max,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: timeoutMs,
     lock_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs + GRACE_MS,
+    idle_in_transaction_session_timeout: silenceMs,
+    idleTimeoutMillis,
     query_timeout: timeoutMs + GRACE_MS,
     application_name: 'trigpoint',
     // A generic plan would fit no actual parameters: the number of matching records varies by a factor of a million.

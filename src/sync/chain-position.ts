@@ -58,7 +58,7 @@ interface PositionStep {
   readonly progress?: ChainProgress
 }
 
-/** Thrown when another process moved the stored checkpoint. What was read is discarded. */
+/** Thrown when another process moved the stored checkpoint or has the lease. What was read is discarded. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'
 }
@@ -67,11 +67,14 @@ export class CheckpointMoved extends Error {
 export class ChainPosition {
   readonly #store: SyncStore
   readonly #chainId: number
+  readonly #leaseGeneration: (() => number) | undefined
   #cached: ChainSyncState | undefined
 
-  constructor(store: SyncStore, chainId: number) {
+  /** @param leaseGeneration returns the generation of this process's lease of the chain; omitted when no other process reads it */
+  constructor(store: SyncStore, chainId: number, leaseGeneration?: () => number) {
     this.#store = store
     this.#chainId = chainId
+    this.#leaseGeneration = leaseGeneration
   }
 
   /** Reads the state from the store unless it is cached. */
@@ -87,7 +90,7 @@ export class ChainPosition {
   }
 
   /**
-   * Stores a step if the stored checkpoint is still the cached one.
+   * Stores a step if the stored checkpoint is still the cached one, and this process has not lost its lease.
    *
    * @throws {CheckpointMoved | StoreFault} and drops the cached state, because it is unknown whether the step was stored
    */
@@ -111,8 +114,9 @@ export class ChainPosition {
       checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },
       knownBlocks: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
       progress,
+      ...(this.#leaseGeneration === undefined ? {} : { leaseGeneration: this.#leaseGeneration() }),
     })
-    if (!applied.ok) throw new CheckpointMoved('another process moved the checkpoint')
+    if (!applied.ok) throw new CheckpointMoved('another process reads the chain')
     this.#cached = {
       checkpoint,
       knownBlocks: updateKnownBlocks(known, [], removed),

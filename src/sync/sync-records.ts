@@ -136,6 +136,7 @@ export class RecordSync {
       keccak: this.#keccak,
       nowSeconds: () => Math.floor(Date.now() / 1000),
       onProblem: (message) => problems.push(message),
+      leaseGeneration: () => this.#worker!.leaseGeneration(chain.id),
     })
     return {
       ...tasks,
@@ -167,6 +168,8 @@ interface ChainTasksParts {
   readonly nowSeconds: () => number
   /** Reports something to the operator. Messages contain no secrets. */
   readonly onProblem: (message: string) => void
+  /** Returns the generation of this process's lease of the chain; omitted when no other process reads it. */
+  readonly leaseGeneration?: () => number
 }
 
 /** Makes the tasks that read one chain. */
@@ -177,7 +180,7 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
   const chainId = chain.id
   const reader = new ChainReader(source, chain.finalityDepth)
   const attestations = new AttestationReader({ source, keccak, maxBumps: limits.maxBumps })
-  const position = new ChainPosition(store, chainId)
+  const position = new ChainPosition(store, chainId, options.leaseGeneration)
   const gatherer = new Gatherer({
     chainId,
     chain: chain.name,

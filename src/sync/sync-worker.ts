@@ -3,7 +3,7 @@ import type { SyncAction, SyncEvent, SyncKind, SyncOutcome } from '../wire/sync-
 import type { Hex } from '../wire/values.ts'
 import type { Audit } from './audit.ts'
 import type { ChainSync, PassResult } from './chain-sync.ts'
-import { Lease } from './lease.ts'
+import { Leases } from './lease.ts'
 import type { RpcList } from './rpc-list.ts'
 import type { Sweep } from './sweep.ts'
 
@@ -62,7 +62,7 @@ export class SyncWorker {
   readonly #limits: SyncWorkerLimits
   readonly #onEvent: (event: SyncEvent) => void
   readonly #chains: readonly SyncedChainState[]
-  readonly #lease: Lease
+  readonly #leases: Leases
   /** Names of the requested jobs that are running. */
   readonly #jobs = new Set<string>()
   readonly #loops: readonly Promise<void>[]
@@ -83,12 +83,14 @@ export class SyncWorker {
       lastSweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
       wake: () => {},
     }))
-    this.#lease = new Lease({
+    this.#leases = new Leases({
       store,
       owner,
+      chainIds: chains.map(({ chainId }) => chainId),
       holdMs: limits.leaseMs,
-      onChange: (isHeld) => this.#onLeaseChange(isHeld),
+      onChange: (chainIds) => this.#onLeaseChange(chainIds),
       onStopped: () => onEvent({ type: 'stopped' }),
+      idle: (chainId) => this.#chains.find((chain) => chain.chainId === chainId)!.busy,
     })
     this.#loops = this.#chains.map((chain) => this.#loop(chain))
   }
@@ -102,7 +104,7 @@ export class SyncWorker {
       case 'revocations':
         return this.#inBackground('revocations', (chain) => this.#sweep(chain))
       case 'refresh':
-        await this.#lease.renew()
+        await this.#leases.renew()
         return { state: 'started' }
     }
   }
@@ -111,12 +113,17 @@ export class SyncWorker {
     this.#isClosed = true
     for (const chain of this.#chains) chain.wake()
     await Promise.all(this.#loops)
-    await this.#lease.close()
+    await this.#leases.close()
   }
 
-  /** Reports whether this process now reads the chains, and lets the loops notice it at once. */
-  #onLeaseChange(isHeld: boolean): void {
-    this.#onEvent({ type: 'lead', isHeld })
+  /** Returns what the store compares before it stores what was read from a chain. */
+  leaseGeneration(chainId: number): number {
+    return this.#leases.generation(chainId)
+  }
+
+  /** Reports which chains this process now reads, and lets the loops notice it at once. */
+  #onLeaseChange(chainIds: readonly number[]): void {
+    this.#onEvent({ type: 'lead', chainIds })
     for (const chain of this.#chains) chain.wake()
   }
 
@@ -124,7 +131,7 @@ export class SyncWorker {
   async #loop(chain: SyncedChainState): Promise<void> {
     while (!this.#isClosed) {
       let isCaughtUp = true
-      if (this.#lease.mayWork && !this.#isSuspended(chain)) {
+      if (this.#leases.mayRead(chain.chainId) && !this.#isSuspended(chain)) {
         const result = await this.#exclusively(chain, () => this.#pass(chain))
         isCaughtUp = result?.isCaughtUp ?? true
         if (isCaughtUp && result !== undefined) await this.#compare(chain)
@@ -178,7 +185,7 @@ export class SyncWorker {
     try {
       result = await chain.sync.pass(this.#limits.stepsPerPass, async () => {
         chain.isReading = true
-        await this.#store.beginRun({ kind: 'attestations', chainId })
+        await this.#store.beginRun({ kind: 'attestations', chainId, leaseGeneration: this.leaseGeneration(chainId) })
       })
     } catch (error) {
       errors.push((error as Error).message)
@@ -217,8 +224,9 @@ export class SyncWorker {
     progress?: { readonly head: number; readonly headSeconds: number },
   ): Promise<void> {
     const run = { kind, chainId, startedMs, endedMs: this.#now(), ...done }
+    const leaseGeneration = this.leaseGeneration(chainId)
     try {
-      await this.#store.endRun({ run, errors, ...(progress === undefined ? {} : { progress }) })
+      await this.#store.endRun({ run, leaseGeneration, errors, ...(progress === undefined ? {} : { progress }) })
     } catch (error) {
       const message = `the outcome of a run could not be stored: ${(error as Error).message}`
       this.#onEvent({ type: 'problem', chainId, message })
@@ -232,7 +240,8 @@ export class SyncWorker {
     const done = { ok: true, count: 0, revoked: 0 }
     const errors: string[] = []
     try {
-      await this.#store.beginRun({ kind: 'revocations', chainId: chain.chainId })
+      const leaseGeneration = this.leaseGeneration(chain.chainId)
+      await this.#store.beginRun({ kind: 'revocations', chainId: chain.chainId, leaseGeneration })
       let after: Hex | null = null
       do {
         const piece = await this.#exclusively(chain, () => chain.sweep.piece(after))
@@ -264,7 +273,7 @@ export class SyncWorker {
     if (chain === undefined) return { state: 'failed', reason: `chain ${chainId} has no RPC` }
     if (chain.isReading) return { state: 'busy', reason: 'the chain is being read' }
     let count = 0
-    const job = await this.#begin(`chain ${chainId}`, () =>
+    const job = await this.#begin(`chain ${chainId}`, [chain], () =>
       this.#catchUp(chain, (inserted) => {
         count += inserted
       }),
@@ -280,27 +289,28 @@ export class SyncWorker {
     return end ? { state: 'done', count } : { state: 'failed', reason: 'the chain or the store does not answer' }
   }
 
-  /** Starts a job that runs for every chain. */
+  /** Starts a job that runs for every chain that this process reads. */
   async #inBackground(name: string, run: (chain: SyncedChainState) => Promise<unknown>): Promise<SyncOutcome> {
-    const job = await this.#begin(name, () => Promise.all(this.#chains.map(run)))
+    const job = await this.#begin(name, this.#chains, (held) => Promise.all(held.map(run)))
     return 'state' in job ? job : { state: 'started' }
   }
 
-  /** Begins a job unless the same job is running or another process holds the lease. Works even while the worker is stopped. */
+  /** Begins a job unless the same job is running or other processes read all its chains. Works even while the worker is stopped. */
   async #begin<T>(
     name: string,
-    run: () => Promise<T>,
+    chains: readonly SyncedChainState[],
+    run: (held: readonly SyncedChainState[]) => Promise<T>,
   ): Promise<Extract<SyncOutcome, { state: 'busy' | 'failed' }> | { readonly end: Promise<T> }> {
     if (this.#jobs.has(name)) return { state: 'busy', reason: 'the same request is already running' }
     this.#jobs.add(name)
-    const release = await this.#lease.holdForJob()
-    if (release === undefined) {
+    const job = await this.#leases.holdForJob(chains.map(({ chainId }) => chainId))
+    if (job.held.length === 0) {
       this.#jobs.delete(name)
       return { state: 'busy', reason: 'another process of this deployment reads the chains' }
     }
-    const end = run().finally(() => {
+    const end = run(chains.filter(({ chainId }) => job.held.includes(chainId))).finally(() => {
       this.#jobs.delete(name)
-      release()
+      job.end()
     })
     return { end }
   }

@@ -39,7 +39,9 @@ export function logSyncEvent(log: Log, event: SyncEvent): void {
       break
     }
     case 'lead':
-      log.info(event.isHeld ? 'this process reads the chains' : 'this process does not read the chains')
+      log.info(event.chainIds.length > 0 ? 'this process reads the chains' : 'this process does not read the chains', {
+        chainIds: event.chainIds.join(','),
+      })
       break
     case 'stopped':
       log.warn('sync is stopped by request', { hint: 'POST /api/sync/worker?action=start starts it again' })

@@ -66,10 +66,12 @@ export interface BlockRange extends RangeNotes {
    * `to` becomes the new checkpoint; null removes it.
    */
   readonly checkpoint?: { readonly from: Hex | null; readonly to: Checkpoint | null }
+  /** If set, the range is stored only if this is still the generation of the chain's lease. */
+  readonly leaseGeneration?: number
 }
 
 export interface AppliedRange {
-  /** False if the stored checkpoint was not the expected one. In this case nothing was changed. */
+  /** False if the stored checkpoint or the lease was not the expected one. In this case nothing was changed. */
   readonly ok: boolean
   /** Number of new records. A record that is stored already changes nothing. */
   readonly inserted: number

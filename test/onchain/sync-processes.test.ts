@@ -106,25 +106,27 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
       await cluster?.remove()
     })
 
-    it('share the work: one reads, and another takes over when it is killed', async () => {
-      const environment = {
-        ...local.environment,
-        RECORDS: '1',
-        DATABASE_URL: cluster.url,
-        SYNC_POLL_MS: '50',
-        SYNC_LEASE_MS: '1000',
-      }
-      const start = async () => {
-        const service = await startTestService(environment)
-        services.push(service)
-        await untilReadable(service.url)
-        return service
-      }
-      const first = await start()
+    const environment = () => ({
+      ...local.environment,
+      RECORDS: '1',
+      DATABASE_URL: cluster.url,
+      SYNC_POLL_MS: '50',
+    })
+    const start = async (settings: Record<string, string>) => {
+      const service = await startTestService({ ...environment(), ...settings })
+      services.push(service)
+      await untilReadable(service.url)
+      return service
+    }
+    const count = (service: TestService, text: string) => service.lines.filter((line) => line.includes(text)).length
+    const isReader = (service: TestService) => count(service, 'this process reads the chains') > 0
+
+    it('share the work: one reads, and another takes over when the connection of the killed one ends', async () => {
+      // The lease outlasts the test, so only the end of the connection can free it.
+      const settings = { SYNC_LEASE_MS: '600000' }
+      const first = await start(settings)
       await until(async () => (await total(first)) >= 300)
-      const second = await start()
-      const isReader = (service: TestService) =>
-        service.lines.some((line) => line.includes('this process reads the chains'))
+      const second = await start(settings)
       expect(isReader(first)).toBe(true)
       const status = async (service: TestService) => {
         const { worker, chains } = await get(service, '/api/sync/status')
@@ -140,13 +142,33 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
         },
       })
       expect(isReader(second)).toBe(false)
-      await kill(first)
+      process.kill(first.pid, 'SIGKILL')
       const killedMs = Date.now()
+      await until(async () => isReader(second))
+      console.log(`taken over after ${Date.now() - killedMs} ms`)
+      await first.stop()
       const before = await total(second)
       await attestMany(local, 1000, 10)
       await until(async () => (await total(second)) === before + 10)
-      console.log(`taken over after ${Date.now() - killedMs} ms`)
-      expect(isReader(second)).toBe(true)
+      await second.stop()
+    })
+
+    it('store nothing after they were stopped for longer than their lease', async () => {
+      const settings = { SYNC_LEASE_MS: '1000' }
+      const stopped = await start(settings)
+      await until(async () => isReader(stopped))
+      const second = await start(settings)
+      process.kill(stopped.pid, 'SIGSTOP')
+      const stoppedMs = Date.now()
+      await until(async () => isReader(second))
+      console.log(`taken over from a stopped process after ${Date.now() - stoppedMs} ms`)
+      const [synced, before] = [count(stopped, 'records synced'), await total(second)]
+      await attestMany(local, 2000, 20)
+      await until(async () => (await total(second)) === before + 20)
+      process.kill(stopped.pid, 'SIGCONT')
+      await until(async () => count(stopped, 'this process does not read the chains') > 0)
+      expect(count(stopped, 'records synced')).toBe(synced)
+      expect(await total(stopped)).toBe(before + 20)
     })
   })
 })

@@ -163,7 +163,7 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
       await until(async () => isReader(second))
       console.log(`taken over from a stopped process after ${Date.now() - stoppedMs} ms`)
       const [synced, before] = [count(stopped, 'records synced'), await total(second)]
-      await attestMany(local, 2000, 20)
+      await attestMany(local, 1100, 20)
       await until(async () => (await total(second)) === before + 20)
       process.kill(stopped.pid, 'SIGCONT')
       await until(async () => count(stopped, 'this process does not read the chains') > 0)

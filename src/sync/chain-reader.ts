@@ -1,5 +1,5 @@
 import type { LocationLayout } from '../config/signer.ts'
-import type { BlockId } from '../wire/sync-messages.ts'
+import type { BlockId, StoredLog } from '../wire/sync-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import {
   parseBytes32,
@@ -181,6 +181,11 @@ function readLog(entry: unknown, { easAddress, schemas }: LogSource): EasLog | u
     blockHash: parseBytes32(blockHash),
     logIndex: parseQuantity(logIndex),
   }
+}
+
+/** Returns what identifies a log: the same for a log that an endpoint returns and for its stored effect. */
+export function logKey({ kind, uid, blockNumber }: StoredLog): string {
+  return `${kind} ${uid} ${blockNumber}`
 }
 
 /** Returns at most `about` logs from the start, cut at the end of a block. The first block is never cut, so there may be more. */

@@ -26,6 +26,8 @@ interface Entry {
   readonly endpoint: RpcEndpoint
   isVerified: boolean
   failures: number
+  /** How often its responses turned out to be wrong later. */
+  timesWrong: number
   suspendedUntilMs: number
   /** Moving average of the response time. */
   latencyMs: number | undefined
@@ -85,9 +87,20 @@ export class RpcList {
     throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
   }
 
-  /** Suspends an endpoint whose responses turned out to be wrong later. */
+  /** Uses one endpoint only, as `use` does. */
+  useOnly<T>(index: number, ask: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
+    const others = this.#entries.map(({ endpoint }) => endpoint.index).filter((other) => other !== index)
+    return this.use(ask, new Set(others))
+  }
+
+  /**
+   * Suspends an endpoint whose responses turned out to be wrong later. Each time counts like one more failure in a row, also after
+   * responses that seem right.
+   */
   suspend(index: number, reason: string): void {
-    this.#suspend(this.#entries[index - 1]!, reason)
+    const entry = this.#entries[index - 1]!
+    this.#suspend(entry, reason)
+    entry.timesWrong++
   }
 
   statuses(): readonly EndpointStatus[] {
@@ -109,6 +122,7 @@ export class RpcList {
       },
       isVerified: false,
       failures: 0,
+      timesWrong: 0,
       suspendedUntilMs: Number.NEGATIVE_INFINITY,
       latencyMs: undefined,
     }
@@ -148,7 +162,7 @@ export class RpcList {
 
   #suspend(entry: Entry, reason: string): void {
     const { now, random, maxSuspensionMs, onSuspend } = this.#parts
-    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** entry.failures, maxSuspensionMs)
+    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** (entry.failures + entry.timesWrong), maxSuspensionMs)
     entry.failures++
     entry.isVerified = false
     entry.suspendedUntilMs = now() + suspensionMs * (0.5 + random() / 2)

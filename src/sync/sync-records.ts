@@ -17,6 +17,7 @@ import { ChainReader } from './chain-reader.ts'
 import { ChainSync, type SyncLimits } from './chain-sync.ts'
 import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
+import { LogWitnesses } from './log-witnesses.ts'
 import { HttpRpc } from './rpc.ts'
 import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
@@ -193,7 +194,7 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
   const parts = { chainId, startBlock, rpcs, reader, attestations, gatherer, position, store, onProblem }
   return {
     sync: new ChainSync({ ...parts, nowSeconds, limits }),
-    audit: new Audit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks }),
+    audit: new Audit({ ...parts, witnesses: new LogWitnesses(parts), maxRangeBlocks: limits.maxRangeBlocks }),
     sweep: new Sweep(parts),
   }
 }

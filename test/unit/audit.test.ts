@@ -1,0 +1,233 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { randomFrom } from '../../bench/record-world.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Keccak } from '../../src/crypto/primitives.ts'
+import { MAX_COMPARISONS } from '../../src/sync/audit.ts'
+import type { RpcCall, RpcClient } from '../../src/sync/rpc.ts'
+import { RpcList } from '../../src/sync/rpc-list.ts'
+import { createChainTasks } from '../../src/sync/sync-records.ts'
+import type { Hex } from '../../src/wire/values.ts'
+import { createMemorySyncStore } from '../memory-sync-store.ts'
+import { MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
+
+let keccak: Keccak
+beforeAll(async () => {
+  keccak = await createKeccak()
+})
+
+const LAST_BLOCK = 30
+/** The block that the lies are about. It has three attestations, and a block before it has three older ones. */
+const BLOCK = 10
+
+/** Creates a chain. All chains are equal, so a liar's chain is one of them with changes. */
+function createChain(change: (chain: ModelChain) => void = () => {}): ModelChain {
+  const chain = new ModelChain(keccak, randomFrom(11))
+  while (chain.head.number < LAST_BLOCK) {
+    const next = chain.head.number + 1
+    chain.mine(next === 5 || next === BLOCK ? 3 : 0, next === 15 ? 1 : 0)
+  }
+  change(chain)
+  return chain
+}
+
+const attested = (chain: ModelChain, block: number): Hex[] =>
+  chain.blocks[block]!.logs.filter(({ kind }) => kind === 'attested').map(({ uid }) => uid)
+
+/** Creates an endpoint of a chain. */
+const endpoint = (chain: ModelChain): RpcClient => modelEndpoint(chain, Math.random, () => NO_FAULTS)
+
+/** Creates an endpoint whose logs are those of another chain than what its contract says. */
+function endpointWithLogsOf(logs: ModelChain, chain: ModelChain): RpcClient {
+  const [first, second] = [endpoint(logs), endpoint(chain)]
+  return change(second, async (call) => {
+    if (call.method !== 'eth_getLogs') return undefined
+    return first.request(call.method, call.params)
+  })
+}
+
+/** Creates an endpoint with other results where `answer` returns one. */
+function change(client: RpcClient, answer: (call: RpcCall) => unknown): RpcClient {
+  const request = async (method: string, params: readonly unknown[]) =>
+    (await answer({ method, params })) ?? client.request(method, params)
+  return {
+    request,
+    requestAll: (calls) =>
+      Promise.all(
+        calls.map(async ({ method, params }) => ({ ok: true, value: await request(method, params) }) as const),
+      ),
+  }
+}
+
+/** Opens the synchronisation with these endpoints. The first is read before the others while it is not suspended. */
+function open(...clients: RpcClient[]) {
+  const clock = { ms: 1_750_000_000_000 }
+  const store = createMemorySyncStore()
+  const problems: string[] = []
+  const suspended: number[] = []
+  const { sync, audit } = createChainTasks({
+    chain: MODEL_CHAIN,
+    schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
+    limits: { maxRangeBlocks: 100, blocksAtOnce: 4, logsAtOnce: 50, maxDataBytes: 10_000, maxBumps: 24 },
+    rpcs: new RpcList({
+      chainId: MODEL_CHAIN.id,
+      clients,
+      now: () => clock.ms,
+      random: () => 0.5,
+      maxSuspensionMs: 60_000,
+      onSuspend: (index) => suspended.push(index),
+    }),
+    store,
+    keccak,
+    nowSeconds: () => Math.floor(clock.ms / 1000),
+    onProblem: (message) => problems.push(message),
+  })
+  const opened = {
+    store,
+    problems,
+    suspended,
+    auditedTo: async () => (await store.syncState({ chainId: MODEL_CHAIN.id })).auditedTo,
+    audit: () => audit.step(),
+    async read() {
+      while (!(await sync.pass(50)).isCaughtUp);
+    },
+    /** Reads and audits until everything final is audited. Between two audits, suspended endpoints come back. */
+    async finish() {
+      for (let round = 0; round < 3 * MAX_COMPARISONS; round++) {
+        await opened.read()
+        while ((await audit.step()) !== undefined);
+        clock.ms += 120_000
+      }
+    },
+  }
+  return opened
+}
+
+/** Returns what a synchronisation with an endpoint of this chain stores. */
+async function recordsOf(chain: ModelChain): Promise<string> {
+  const { read, store } = open(endpoint(chain))
+  await read()
+  return store.dump()
+}
+
+const LIES: readonly [string, (chain: ModelChain) => void][] = [
+  ['invents an attestation', (chain) => chain.forgeAttestation(BLOCK)],
+  ['invents the revocation of an attestation', (chain) => chain.forgeRevocation(attested(chain, BLOCK)[0]!, 20)],
+  [
+    'moves an attestation to another block',
+    (chain) => {
+      const [uid] = attested(chain, BLOCK)
+      chain.forgeLogs(BLOCK, (logs) => logs.filter((log) => log.uid !== uid))
+      chain.forgeLogs(BLOCK + 1, (logs) => [...logs, { kind: 'attested', uid: uid! }])
+    },
+  ],
+  [
+    'moves an attestation to another block of the same second',
+    (chain) => {
+      const twin = chain.blocks.find(({ number, time }) => time === chain.blocks[number - 1]?.time && number > BLOCK)!
+      const uid = chain.forgeAttestation(twin.number)
+      chain.forgeLogs(twin.number, (logs) => logs.filter((log) => log.uid !== uid))
+      chain.forgeLogs(twin.number - 1, (logs) => [...logs, { kind: 'attested', uid }])
+    },
+  ],
+  [
+    'has a log with another UID',
+    (chain) => {
+      const [uid] = attested(chain, BLOCK)
+      chain.forgeLogs(BLOCK, (logs) => logs.filter((log) => log.uid !== uid))
+      chain.forgeAttestation(BLOCK)
+    },
+  ],
+  ['revokes an attestation that nobody knows', (chain) => chain.forgeRevocation(`0x${'77'.repeat(32)}`, BLOCK)],
+  ['denies an attestation', (chain) => chain.forget(attested(chain, BLOCK)[1]!, 'attested')],
+  [
+    'denies a revocation',
+    (chain) => chain.forget(chain.blocks[15]!.logs.find(({ kind }) => kind === 'revoked')!.uid, 'revoked'),
+  ],
+]
+
+describe('the audit of two endpoints, one of which lies consistently and', () => {
+  it.each(LIES)('%s, changes nothing and suspends nobody, whichever is read first', async (_, lie) => {
+    const [honest, liar] = [createChain(), createChain(lie)]
+    for (const [first, second] of [
+      [honest, liar],
+      [liar, honest],
+    ] as const) {
+      const { read, audit, auditedTo, store, suspended, problems } = open(endpoint(first), endpoint(second))
+      await read()
+      const before = store.dump()
+      expect(await audit()).toBeUndefined()
+      expect(await auditedTo()).toBe(-1)
+      expect(problems).toEqual([expect.stringMatching(/^RPC 1 and RPC 2 contradict each other about \d logs/)])
+      for (let count = 1; count < MAX_COMPARISONS; count++) await audit()
+      // It goes on in the end.
+      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+      expect(store.dump()).toBe(before)
+      expect(suspended).toEqual([])
+    }
+  })
+})
+
+describe('the audit of three endpoints, one of which lies consistently and', () => {
+  it.each(LIES)('%s, ends with what the chain has and suspends only the liar', async (_, lie) => {
+    const [honest, liar] = [createChain(), createChain(lie)]
+    for (const place of [0, 1, 2]) {
+      const chains = [honest, honest, honest]
+      chains[place] = liar
+      const { finish, auditedTo, store, suspended } = open(...chains.map(endpoint))
+      await finish()
+      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+      expect(store.dump()).toBe(await recordsOf(honest))
+      for (const index of suspended) expect(index).toBe(place + 1)
+    }
+  })
+})
+
+describe('the audit of two endpoints, one of which has other logs than its contract says and', () => {
+  it.each(LIES)('%s, ends with what the chain has and suspends only that one', async (_, lie) => {
+    const [honest, liar] = [createChain(), createChain(lie)]
+    for (const place of [0, 1]) {
+      const clients = [endpoint(honest), endpoint(honest)]
+      clients[place] = endpointWithLogsOf(liar, honest)
+      const { finish, auditedTo, store, suspended } = open(...clients)
+      await finish()
+      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+      expect(store.dump()).toBe(await recordsOf(honest))
+      expect(suspended).toContain(place + 1)
+      expect(suspended).not.toContain(2 - place)
+    }
+  })
+})
+
+describe('the audit', () => {
+  it('suspends nobody when an endpoint calls blocks final that are not', async () => {
+    const chain = createChain()
+    const hasty = change(endpoint(chain), ({ method, params: [block] }) =>
+      method === 'eth_getBlockByNumber' && block === 'finalized' ? toBlock(chain, LAST_BLOCK) : undefined,
+    )
+    for (const clients of [
+      [hasty, endpoint(chain)],
+      [endpoint(chain), hasty],
+    ]) {
+      const { finish, auditedTo, suspended } = open(...clients)
+      await finish()
+      expect(suspended).toEqual([])
+      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+    }
+  })
+
+  it('goes on with the other endpoints when one calls no block final', async () => {
+    const chain = createChain()
+    const slow = change(endpoint(chain), ({ method, params: [block] }) =>
+      method === 'eth_getBlockByNumber' && block === 'finalized' ? toBlock(chain, 1) : undefined,
+    )
+    const { finish, auditedTo, suspended } = open(endpoint(chain), slow, endpoint(chain))
+    await finish()
+    expect(suspended).toEqual([])
+    expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+  })
+})
+
+function toBlock(chain: ModelChain, number: number) {
+  const { hash, parentHash, time } = chain.blocks[number]!
+  return { number: `0x${number.toString(16)}`, hash, parentHash, timestamp: `0x${time.toString(16)}` }
+}

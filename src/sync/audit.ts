@@ -2,7 +2,7 @@ import type { Hex } from '../wire/values.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import { type ChainReader, type EasLog, logKey, takeWholeBlocks } from './chain-reader.ts'
 import type { GatheredChanges, Gatherer } from './gather.ts'
-import type { LogWitnesses } from './log-witnesses.ts'
+import type { LogWitnesses, Verdict } from './log-witnesses.ts'
 import { RangeSize } from './range-size.ts'
 import { RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
@@ -30,6 +30,14 @@ interface Candidate {
 interface EndpointLogs {
   readonly index: number
   readonly logs: ReadonlyMap<string, EasLog>
+}
+
+/** Logs that one endpoint claims and another denies, with their verdicts. */
+interface Judged {
+  readonly claimant: number
+  readonly denier: number
+  readonly logs: readonly EasLog[]
+  readonly verdicts: readonly Verdict[]
 }
 
 /** What two endpoints say about a range together. */
@@ -128,7 +136,7 @@ export class Audit {
     })
   }
 
-  /** Compares the logs of two endpoints and suspends the one that is proven wrong. */
+  /** Compares the logs of two endpoints. */
   async #compare(a: EndpointLogs, b: EndpointLogs, from: number, wantedTo: number): Promise<Comparison> {
     this.#size.grow(wantedTo - from + 1, Math.max(a.logs.size, b.logs.size))
     const differing = [...listOnly(a, b), ...listOnly(b, a)].sort((left, right) => left.blockNumber - right.blockNumber)
@@ -136,34 +144,35 @@ export class Audit {
     const to = examined.length < differing.length ? examined.at(-1)!.blockNumber : wantedTo
     const agreed = [...a.logs].filter(([key, { blockNumber }]) => b.logs.has(key) && blockNumber <= to)
     const comparison = { to, found: new Map(agreed), open: new Map<string, EasLog>() }
-    for (const [claimant, denier] of [
-      [a, b],
-      [b, a],
-    ] as const) {
-      const claimed = examined.filter((log) => claimant.logs.has(logKey(log)))
-      await this.#examine(claimant.index, denier.index, claimed, `of blocks ${from} to ${to}`, comparison)
+    const claims = [
+      { claimant: a, denier: b },
+      { claimant: b, denier: a },
+    ].map((pair) => ({ ...pair, logs: examined.filter((log) => pair.claimant.logs.has(logKey(log))) }))
+    const judged: Judged[] = []
+    for (const { claimant, denier, logs } of claims) {
+      const verdicts = logs.length === 0 ? [] : await this.#parts.witnesses.judge(claimant.index, logs)
+      judged.push({ claimant: claimant.index, denier: denier.index, logs, verdicts })
     }
+    // Only now, because both endpoints are witnesses.
+    for (const part of judged) this.#conclude(part, `of blocks ${from} to ${to}`, comparison)
     return comparison
   }
 
-  /** Examines logs that one endpoint has and the other does not. Adds them to the comparison by their verdicts. */
-  async #examine(
-    claimant: number,
-    denier: number,
-    logs: readonly EasLog[],
+  /** Adds logs that were judged to a comparison, and suspends the endpoint that is proven wrong. */
+  #conclude(
+    { claimant, denier, logs, verdicts }: Judged,
     place: string,
     { found, open }: { readonly found: Map<string, EasLog>; readonly open: Map<string, EasLog> },
-  ): Promise<void> {
-    const { rpcs, witnesses } = this.#parts
-    if (logs.length === 0) return
-    const verdicts = await witnesses.judge(claimant, logs)
+  ): void {
+    const { rpcs } = this.#parts
     for (const [index, log] of logs.entries()) {
       if (verdicts[index] === 'true') found.set(logKey(log), log)
       if (verdicts[index] === 'open') open.set(logKey(log), log)
     }
-    const [omitted, invented] = (['true', 'false'] as const).map((is) => verdicts.filter((verdict) => verdict === is))
-    if (omitted!.length > 0) rpcs.suspend(denier, `it omitted ${omitted!.length} logs ${place}`)
-    if (invented!.length > 0) rpcs.suspend(claimant, `it invented ${invented!.length} logs ${place}`)
+    const omitted = verdicts.filter((verdict) => verdict === 'true').length
+    const invented = verdicts.filter((verdict) => verdict === 'false').length
+    if (omitted > 0) rpcs.suspend(denier, `it omitted ${omitted} logs ${place}`)
+    if (invented > 0) rpcs.suspend(claimant, `it invented ${invented} logs ${place}`)
   }
 
   /** Stores what a comparison found. */

@@ -94,6 +94,7 @@ function open(...clients: RpcClient[]) {
     async finish() {
       for (let round = 0; round < 3 * MAX_COMPARISONS; round++) {
         await opened.read()
+        clock.ms += 120_000
         while ((await audit.step()) !== undefined);
         clock.ms += 120_000
       }
@@ -109,44 +110,53 @@ async function recordsOf(chain: ModelChain): Promise<string> {
   return store.dump()
 }
 
-const LIES: readonly [string, (chain: ModelChain) => void][] = [
+const revoked = (chain: ModelChain): Hex => chain.blocks[15]!.logs.find(({ kind }) => kind === 'revoked')!.uid
+
+/** Moves the log of an attestation. What the contract says stays the same. */
+function move(chain: ModelChain, uid: Hex, from: number, to: number): void {
+  chain.forgeLogs(from, (logs) => logs.filter((log) => log.uid !== uid))
+  chain.forgeLogs(to, (logs) => [...logs, { kind: 'attested', uid }])
+}
+
+type Lie = (chain: ModelChain) => void
+
+/** Lies that no endpoint can prove alone: the contract of the liar says the same as its logs. */
+const CONSISTENT_LIES: readonly [string, Lie][] = [
   ['invents an attestation', (chain) => chain.forgeAttestation(BLOCK)],
   ['invents the revocation of an attestation', (chain) => chain.forgeRevocation(attested(chain, BLOCK)[0]!, 20)],
+  ['denies an attestation', (chain) => chain.forget(attested(chain, BLOCK)[1]!, 'attested')],
+  ['denies a revocation', (chain) => chain.forget(revoked(chain), 'revoked')],
   [
-    'moves an attestation to another block',
+    'has a log with another UID',
     (chain) => {
-      const [uid] = attested(chain, BLOCK)
-      chain.forgeLogs(BLOCK, (logs) => logs.filter((log) => log.uid !== uid))
-      chain.forgeLogs(BLOCK + 1, (logs) => [...logs, { kind: 'attested', uid: uid! }])
+      chain.forget(attested(chain, BLOCK)[2]!, 'attested')
+      chain.forgeAttestation(BLOCK)
     },
   ],
   [
     'moves an attestation to another block of the same second',
     (chain) => {
-      const twin = chain.blocks.find(({ number, time }) => time === chain.blocks[number - 1]?.time && number > BLOCK)!
-      const uid = chain.forgeAttestation(twin.number)
-      chain.forgeLogs(twin.number, (logs) => logs.filter((log) => log.uid !== uid))
-      chain.forgeLogs(twin.number - 1, (logs) => [...logs, { kind: 'attested', uid }])
+      expect(chain.blocks[BLOCK + 1]!.time).toBe(chain.blocks[BLOCK]!.time)
+      move(chain, attested(chain, BLOCK)[0]!, BLOCK, BLOCK + 1)
     },
-  ],
-  [
-    'has a log with another UID',
-    (chain) => {
-      const [uid] = attested(chain, BLOCK)
-      chain.forgeLogs(BLOCK, (logs) => logs.filter((log) => log.uid !== uid))
-      chain.forgeAttestation(BLOCK)
-    },
-  ],
-  ['revokes an attestation that nobody knows', (chain) => chain.forgeRevocation(`0x${'77'.repeat(32)}`, BLOCK)],
-  ['denies an attestation', (chain) => chain.forget(attested(chain, BLOCK)[1]!, 'attested')],
-  [
-    'denies a revocation',
-    (chain) => chain.forget(chain.blocks[15]!.logs.find(({ kind }) => kind === 'revoked')!.uid, 'revoked'),
   ],
 ]
 
+/** Lies in logs that contradict what the contract of the same endpoint says. */
+const CONTRADICTORY_LIES: readonly [string, Lie][] = [
+  ...CONSISTENT_LIES.slice(0, -1),
+  [
+    'moves an attestation to another block',
+    (chain) => {
+      expect(chain.blocks[20]!.time).toBeGreaterThan(chain.blocks[BLOCK]!.time)
+      move(chain, attested(chain, BLOCK)[0]!, BLOCK, 20)
+    },
+  ],
+  ['revokes an attestation that nobody knows', (chain) => chain.forgeRevocation(`0x${'77'.repeat(32)}`, BLOCK)],
+]
+
 describe('the audit of two endpoints, one of which lies consistently and', () => {
-  it.each(LIES)('%s, changes nothing and suspends nobody, whichever is read first', async (_, lie) => {
+  it.each(CONSISTENT_LIES)('%s, changes nothing and suspends nobody, whichever is read first', async (_, lie) => {
     const [honest, liar] = [createChain(), createChain(lie)]
     for (const [first, second] of [
       [honest, liar],
@@ -168,22 +178,25 @@ describe('the audit of two endpoints, one of which lies consistently and', () =>
 })
 
 describe('the audit of three endpoints, one of which lies consistently and', () => {
-  it.each(LIES)('%s, ends with what the chain has and suspends only the liar', async (_, lie) => {
-    const [honest, liar] = [createChain(), createChain(lie)]
-    for (const place of [0, 1, 2]) {
-      const chains = [honest, honest, honest]
-      chains[place] = liar
-      const { finish, auditedTo, store, suspended } = open(...chains.map(endpoint))
-      await finish()
-      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
-      expect(store.dump()).toBe(await recordsOf(honest))
-      for (const index of suspended) expect(index).toBe(place + 1)
-    }
-  })
+  it.each([...CONSISTENT_LIES, ...CONTRADICTORY_LIES])(
+    '%s, ends with what the chain has and suspends only the liar',
+    async (_, lie) => {
+      const [honest, liar] = [createChain(), createChain(lie)]
+      for (const place of [0, 1, 2]) {
+        const chains = [honest, honest, honest]
+        chains[place] = liar
+        const { finish, auditedTo, store, suspended } = open(...chains.map(endpoint))
+        await finish()
+        expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+        expect(store.dump()).toBe(await recordsOf(honest))
+        for (const index of suspended) expect(index).toBe(place + 1)
+      }
+    },
+  )
 })
 
 describe('the audit of two endpoints, one of which has other logs than its contract says and', () => {
-  it.each(LIES)('%s, ends with what the chain has and suspends only that one', async (_, lie) => {
+  it.each(CONTRADICTORY_LIES)('%s, ends with what the chain has and suspends only that one', async (_, lie) => {
     const [honest, liar] = [createChain(), createChain(lie)]
     for (const place of [0, 1]) {
       const clients = [endpoint(honest), endpoint(honest)]

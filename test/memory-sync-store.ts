@@ -93,7 +93,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       if (known === undefined) {
         records.set(record.uid, { record, blockNumber: record.blockNumber, revokedBlock: null })
         inserted++
-      } else known.blockNumber = record.blockNumber
+      } else known.blockNumber = Math.min(known.blockNumber, record.blockNumber)
     }
     let revoked = 0
     const revokedBlocks = new Map(range.revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
@@ -109,6 +109,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       const known = quarantine.get(row.uid)
       quarantine.set(row.uid, {
         ...row,
+        blockNumber: Math.min(known?.blockNumber ?? row.blockNumber, row.blockNumber),
         attempts: (known?.attempts ?? 0) + 1,
         revokedBlock: known?.revokedBlock ?? null,
       })

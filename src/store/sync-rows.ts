@@ -116,7 +116,7 @@ export async function storeRangeNotes(session: Session, range: BlockRange): Prom
        select $1::bigint, decode(uid, 'hex'), block_number::bigint, stage, reason, 1, nullif(retry_at, '')::bigint, decoder::bigint
        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
          as row (uid, block_number, stage, reason, retry_at, decoder)
-       on conflict (chain_id, uid) do update set block_number = excluded.block_number, stage = excluded.stage,
+       on conflict (chain_id, uid) do update set block_number = least(existing.block_number, excluded.block_number), stage = excluded.stage,
          reason = excluded.reason, attempts = existing.attempts + 1, retry_at = excluded.retry_at, decoder = excluded.decoder`,
       [
         chainId,

@@ -15,6 +15,9 @@ import {
 export const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
 const REVOKED = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
 
+/** The most blocks that share one second on the fastest chain. */
+export const MAX_BLOCKS_PER_SECOND = 32
+
 export interface EasLog {
   readonly kind: 'attested' | 'revoked'
   readonly uid: Hex

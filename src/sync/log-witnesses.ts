@@ -1,6 +1,5 @@
-import { type Block, type ChainReader, type EasLog, logKey } from './chain-reader.ts'
+import { type Block, type ChainReader, type EasLog, logKey, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'
-import { MAX_BLOCKS_PER_SECOND } from './gather.ts'
 import { type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
@@ -10,22 +9,20 @@ interface LogWitnessesParts {
   readonly attestations: AttestationReader
 }
 
-/**
- * Whether a log is on the chain. `true`: an endpoint other than the one that claims it confirms it. `false`: nobody does, and the
- * claiming endpoint contradicts itself or two others deny it. `open`: nothing proves either.
- */
+/** Whether a log is on the chain: what more than half of the endpoints of the chain say. `open`: neither is said by so many. */
 export type Verdict = 'true' | 'false' | 'open'
 
-/** What one endpoint says about a log. `unknown`: it cannot tell, for example because it does not have the block. */
+/** What one endpoint says about a log. `unknown`: it cannot tell, for example because it does not have the block as final. */
 type Testimony = 'has' | 'lacks' | 'unknown'
 
-/** The endpoints that have to deny a log, besides the one that claims it, before it counts as invented. */
-const DENIALS_NEEDED = 2
+/** What an endpoint says about the blocks around the logs, and about their attestations. */
+interface Facts {
+  readonly finalized: number
+  readonly blocks: ReadonlyMap<number, Block | undefined>
+  readonly reads: ReadonlyMap<string, ReadAttestation>
+}
 
-/**
- * Finds out who is right when one endpoint has a log that another does not have. At most one endpoint is assumed to lie, and an
- * honest one may still omit logs, so its contract is asked as well.
- */
+/** Finds out whether logs are on the chain when an endpoint claims them that cannot be trusted alone. */
 export class LogWitnesses {
   readonly #parts: LogWitnessesParts
 
@@ -34,104 +31,112 @@ export class LogWitnesses {
   }
 
   /**
-   * Asks every endpoint that is not suspended about logs that one endpoint claims. Endpoints that fail are suspended.
+   * Asks the endpoints about logs until more than half of them say the same about each. Suspended endpoints are not asked but
+   * count, and endpoints that fail are suspended.
    *
    * @returns one verdict for each log, in the same order
    */
-  async judge(claimant: number, logs: readonly EasLog[]): Promise<Verdict[]> {
+  async judge(logs: readonly EasLog[]): Promise<Verdict[]> {
     const { rpcs } = this.#parts
-    const asked = new Set([claimant])
-    const confirmed = logs.map(() => false)
-    const denials = logs.map(() => 0)
-    while (asked.size < rpcs.size && confirmed.includes(false)) {
-      const witness = await tryTo(() =>
-        rpcs.use(async (rpc) => ({ index: rpc.index, says: await this.#askWitness(rpc, logs) }), asked),
-      )
+    const asked = new Set<number>()
+    const votes = logs.map(() => ({ has: 0, lacks: 0, unknown: 0 }))
+    const verdicts = () =>
+      votes.map(({ has, lacks }): Verdict => {
+        if (has >= rpcs.majority) return 'true'
+        return lacks >= rpcs.majority ? 'false' : 'open'
+      })
+    while (asked.size < rpcs.size && verdicts().includes('open')) {
+      const witness = await rpcs.tryUse(async (rpc) => ({ index: rpc.index, says: await this.#ask(rpc, logs) }), asked)
       if (witness === undefined) break
       asked.add(witness.index)
-      for (const [index, testimony] of witness.says.entries()) {
-        if (testimony === 'has') confirmed[index] = true
-        if (testimony === 'lacks') denials[index]!++
-      }
+      for (const [index, testimony] of witness.says.entries()) votes[index]![testimony]++
     }
-    const isUnproven = (index: number) => !confirmed[index] && denials[index]! < DENIALS_NEEDED
-    const ownWords = logs.some((_, index) => isUnproven(index))
-      ? await tryTo(() => rpcs.useOnly(claimant, (rpc) => this.#askContract(rpc, logs)))
-      : undefined
-    return logs.map((_, index) => {
-      if (confirmed[index]) return 'true'
-      return isUnproven(index) && ownWords?.[index] !== 'lacks' ? 'open' : 'false'
-    })
+    return verdicts()
   }
 
-  /** Asks an endpoint that does not claim the logs: for its logs, then for what its contract says. */
-  async #askWitness(rpc: RpcEndpoint, logs: readonly EasLog[]): Promise<Testimony[]> {
-    const { finalized, blocks, reads } = await this.#readFacts(rpc, logs)
-    const nearby = new Map<number, ReadonlyMap<string, EasLog>>()
-    for (const { blockNumber } of logs)
-      if (blocks.get(blockNumber) !== undefined && !nearby.has(blockNumber))
-        nearby.set(blockNumber, await this.#readNearby(rpc, blockNumber, blocks))
-    return logs.map((log) => {
-      const { kind, uid, blockNumber, blockHash } = log
+  /**
+   * Asks one endpoint. What its contract says counts more than its logs: an honest endpoint may omit logs. Logs decide only what
+   * the contract cannot tell.
+   */
+  async #ask(rpc: RpcEndpoint, logs: readonly EasLog[]): Promise<Testimony[]> {
+    const facts = await this.#readFacts(rpc, logs)
+    const { finalized, blocks, reads } = facts
+    const testimonies: Testimony[] = []
+    const nearby = new Map<number, readonly EasLog[]>()
+    for (const log of logs) {
+      const { uid, blockNumber } = log
       const block = blocks.get(blockNumber)
-      const found = nearby.get(blockNumber)
-      if (block === undefined || found === undefined) return 'unknown'
-      // Blocks that are not final may differ without anybody being wrong.
-      if (block.hash !== blockHash) return blockNumber <= finalized ? 'lacks' : 'unknown'
-      if (found.has(logKey(log))) return 'has'
-      const isElsewhere = [...found.values()].some((other) => other.kind === kind && other.uid === uid)
-      return !isElsewhere && readContract(log, block, reads.get(uid)!) === 'has' ? 'has' : 'lacks'
-    })
-  }
-
-  /** Asks the endpoint that claims the logs what its contract says about them. */
-  async #askContract(rpc: RpcEndpoint, logs: readonly EasLog[]): Promise<Testimony[]> {
-    const { blocks, reads } = await this.#readFacts(rpc, logs)
-    return logs.map((log) => readContract(log, blocks.get(log.blockNumber), reads.get(log.uid)!))
+      let testimony: Testimony = 'unknown'
+      if (block !== undefined) {
+        testimony = readContract(log, block, reads.get(uid)!)
+        const span = findNeighbours(block, blocks)
+        if (testimony === 'unknown' || (testimony === 'has' && span.length > 1)) {
+          if (!nearby.has(blockNumber)) nearby.set(blockNumber, await this.#readLogsOfSecond(rpc, block, span))
+          testimony = readNearby(log, testimony, nearby.get(blockNumber)!)
+        }
+        // Blocks that are not final may differ without anybody being wrong.
+        if (testimony === 'lacks' && blockNumber > finalized) testimony = 'unknown'
+      }
+      testimonies.push(testimony)
+    }
+    return testimonies
   }
 
   /** Reads the blocks of the logs with their neighbours, and the attestations at the head that the endpoint reports. */
-  async #readFacts(rpc: RpcEndpoint, logs: readonly EasLog[]) {
+  async #readFacts(rpc: RpcEndpoint, logs: readonly EasLog[]): Promise<Facts> {
     const { reader, attestations } = this.#parts
     const { head, finalized } = await reader.heads(rpc)
     const near = logs.flatMap(({ blockNumber }) => [blockNumber - 1, blockNumber, blockNumber + 1])
     const numbers = [...new Set(near)].filter((number) => number >= 0 && number <= head.number)
-    const listed = await reader.blocks(rpc, numbers)
-    const blocks = new Map(numbers.map((number, index) => [number, listed[index]]))
+    const blocks = await this.#readBlocks(rpc, numbers)
     // A node behind this address that lags rejects the number of the head; at `latest` it would deny what is newer.
     const list = await attestations.read(rpc, [...new Set(logs.map(({ uid }) => uid))], head.number)
     return { finalized, blocks, reads: new Map(list.map((read) => [read.uid, read])) }
   }
 
-  /**
-   * Reads the logs of a block, and of the blocks around it if it shares its second with one of them. Only their logs tell such
-   * blocks apart, because the contract has times and no block numbers.
-   */
-  async #readNearby(rpc: RpcEndpoint, number: number, blocks: ReadonlyMap<number, Block | undefined>) {
-    const { reader } = this.#parts
-    const seconds = blocks.get(number)!.timeSeconds
-    const from = blocks.get(number - 1)?.timeSeconds === seconds ? Math.max(0, number - MAX_BLOCKS_PER_SECOND) : number
-    const to = blocks.get(number + 1)?.timeSeconds === seconds ? number + MAX_BLOCKS_PER_SECOND : number
-    const { logs, blocks: read } = await reader.range(rpc, from, to, [number])
-    if (read[0]?.hash !== blocks.get(number)!.hash) throw new RpcError(`block ${number} of an endpoint changes`)
-    return new Map(logs.map((log) => [logKey(log), log]))
+  async #readBlocks(rpc: RpcEndpoint, numbers: readonly number[]): Promise<Map<number, Block | undefined>> {
+    const listed = await this.#parts.reader.blocks(rpc, numbers)
+    return new Map(numbers.map((number, index) => [number, listed[index]]))
   }
+
+  /**
+   * Reads the logs of a block and of the blocks around it that share its second. Only their logs tell such blocks apart, because
+   * the contract has times and no block numbers.
+   *
+   * @param near the block and its direct neighbours of the same second
+   */
+  async #readLogsOfSecond(rpc: RpcEndpoint, block: Block, near: readonly Block[]): Promise<readonly EasLog[]> {
+    const { number, timeSeconds } = block
+    let span = near
+    if (near.length > 1) {
+      const first = Math.max(0, number - MAX_BLOCKS_PER_SECOND + 1)
+      const numbers = Array.from({ length: number + MAX_BLOCKS_PER_SECOND - first }, (_, index) => first + index)
+      const around = await this.#readBlocks(rpc, numbers)
+      span = [...around.values()].filter((other): other is Block => other?.timeSeconds === timeSeconds)
+    }
+    const all = span.map((other) => other.number)
+    const { logs } = await this.#parts.reader.range(rpc, Math.min(...all), Math.max(...all), [])
+    return logs
+  }
+}
+
+/** Returns a block and those of its direct neighbours that have the same second. */
+function findNeighbours(block: Block, blocks: Facts['blocks']): readonly Block[] {
+  return [block.number - 1, block.number, block.number + 1]
+    .map((number) => blocks.get(number))
+    .filter((other): other is Block => other?.timeSeconds === block.timeSeconds)
 }
 
 /** Compares a log with the attestation that an endpoint's contract has. */
-function readContract(log: EasLog, block: Block | undefined, read: ReadAttestation): Testimony {
-  if (block === undefined || read.state === 'wrong' || read.state === 'too-large') return 'unknown'
+function readContract({ kind }: EasLog, block: Block, read: ReadAttestation): Testimony {
+  if (read.state === 'wrong' || read.state === 'too-large') return 'unknown'
   if (read.state === 'missing') return 'lacks'
-  const seconds = log.kind === 'attested' ? read.timeSeconds : read.revokedSeconds
-  return block.hash === log.blockHash && block.timeSeconds === seconds ? 'has' : 'lacks'
+  return block.timeSeconds === (kind === 'attested' ? read.timeSeconds : read.revokedSeconds) ? 'has' : 'lacks'
 }
 
-/** Returns undefined when no endpoint responds. */
-async function tryTo<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (error instanceof RpcError) return undefined
-    throw error
-  }
+/** Looks for a log among those that the same endpoint has of the same second. */
+function readNearby(log: EasLog, fromContract: 'has' | 'unknown', nearby: readonly EasLog[]): Testimony {
+  if (nearby.some((other) => logKey(other) === logKey(log))) return 'has'
+  const isElsewhere = nearby.some(({ kind, uid }) => kind === log.kind && uid === log.uid)
+  return fromContract === 'has' && !isElsewhere ? 'has' : 'lacks'
 }

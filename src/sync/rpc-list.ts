@@ -58,6 +58,11 @@ export class RpcList {
     return this.#entries.length
   }
 
+  /** More than half of the endpoints. */
+  get majority(): number {
+    return Math.floor(this.size / 2) + 1
+  }
+
   /**
    * Tries the best endpoint that is not suspended, then the next. An endpoint that fails with an `RpcError` is suspended: for
    * at most 1, 2, 4 … seconds after the first, second, third … failure in a row, up to the longest suspension.
@@ -87,15 +92,19 @@ export class RpcList {
     throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
   }
 
-  /** Uses one endpoint only, as `use` does. */
-  useOnly<T>(index: number, ask: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
-    const others = this.#entries.map(({ endpoint }) => endpoint.index).filter((other) => other !== index)
-    return this.use(ask, new Set(others))
+  /** Does what `use` does, but returns undefined when no endpoint is left. */
+  async tryUse<T>(ask: (endpoint: RpcEndpoint) => Promise<T>, except?: ReadonlySet<number>): Promise<T | undefined> {
+    try {
+      return await this.use(ask, except)
+    } catch (error) {
+      if (error instanceof RpcError) return undefined
+      throw error
+    }
   }
 
   /**
    * Suspends an endpoint whose responses turned out to be wrong later. Each time counts like one more failure in a row, also after
-   * responses that seem right.
+   * responses that seem right. So endpoints that were wrong less often are used before it.
    */
   suspend(index: number, reason: string): void {
     const entry = this.#entries[index - 1]!
@@ -140,9 +149,10 @@ export class RpcList {
     }
   }
 
-  /** Returns the candidate with the lowest latency and the fewest failures in a row that is not suspended. */
+  /** Returns the candidate with the lowest latency and the fewest failures that is not suspended. */
   #findBest(isCandidate: (entry: Entry) => boolean): Entry | undefined {
-    const cost = ({ failures, latencyMs }: Entry) => failures * FAILURE_PENALTY_MS + (latencyMs ?? 0)
+    const cost = ({ failures, timesWrong, latencyMs }: Entry) =>
+      (failures + timesWrong) * FAILURE_PENALTY_MS + (latencyMs ?? 0)
     return this.#entries
       .filter((entry) => isCandidate(entry) && this.#parts.now() >= entry.suspendedUntilMs)
       .reduce<Entry | undefined>(

@@ -44,7 +44,7 @@ export interface ChainProgress {
   readonly headSeconds?: number
   /** Only a rollback decreases it. */
   readonly finalized?: number
-  /** Every block up to this one was also read from a second endpoint. */
+  /** Every block up to this one was compared with more than half of the endpoints. */
   readonly auditedTo?: number
 }
 
@@ -144,6 +144,8 @@ export type SyncEvent =
       readonly head: number
     }
   | { readonly type: 'problem'; readonly chainId: number; readonly message: string }
+  /** An audit found this many logs that the endpoints contradict each other about, without a majority. */
+  | { readonly type: 'contradictions'; readonly chainId: number; readonly logs: number }
   | { readonly type: 'lead'; readonly isHeld: boolean }
   /** The worker is stopped because a client requested it. The store keeps this setting across restarts. */
   | { readonly type: 'stopped' }

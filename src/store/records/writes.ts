@@ -62,7 +62,8 @@ export interface IdRange {
 /** Rows per statement: enough to make the cost of the statement itself negligible. */
 const ROWS_PER_STATEMENT = 500
 
-// Storing a record again changes nothing, unless a reorganisation moved its attestation to another block.
+// Storing a record again changes nothing, unless its block turned out to be an earlier one. An attestation never moves to a later
+// block without a rollback, so an endpoint that says so is wrong.
 const INSERT = `
   with incoming as (
     select * from unnest(${Array.from({ length: 9 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
@@ -74,7 +75,7 @@ const INSERT = `
       event_time::bigint, block_number::bigint, false, bounds::box, family::smallint
     from incoming
     on conflict (uid, chain_id) do update set block_number = excluded.block_number
-      where location_record.block_number <> excluded.block_number
+      where location_record.block_number > excluded.block_number
     returning id, uid, block_time, (xmax = 0) as is_new
   ), documented as (
     insert into record_document (id, document)

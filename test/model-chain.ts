@@ -164,6 +164,15 @@ export class ModelChain {
       this.forgeLogs(number, (logs) => logs.filter((log) => log.uid !== uid || log.kind !== kind))
   }
 
+  /** Gives a block and all after it other hashes, as only a liar can without other contents. */
+  forgeHashes(from: number): void {
+    for (const { number } of this.blocks.slice(from)) {
+      const block = this.blocks[number]!
+      const parentHash = number === from ? block.parentHash : this.blocks[number - 1]!.hash
+      this.blocks[number] = { ...block, parentHash, hash: `0x${'bad'.padStart(8, '0')}${block.hash.slice(10)}` }
+    }
+  }
+
   /** Changes the logs of an old block, as only a liar can: what the contract says stays the same. */
   forgeLogs(block: number, change: (logs: readonly ModelLog[]) => readonly ModelLog[]): void {
     const old = this.blocks[block]!

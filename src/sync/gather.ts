@@ -149,7 +149,9 @@ export class Gatherer {
       const log = await this.#findLog(rpc, uid, read.timeSeconds, blockNumber)
       // The audit does not come back to old blocks, so one endpoint is not enough.
       if (log === undefined || (await this.#parts.witnesses.judge([log]))[0] !== 'true') continue
-      this.#onProblem(`attestation ${uid} of block ${log.blockNumber} had been missed and is stored with its revocation`)
+      this.#onProblem(
+        `attestation ${uid} of block ${log.blockNumber} had been missed and is stored with its revocation`,
+      )
       missed.set(uid, log.blockNumber)
     }
     return missed

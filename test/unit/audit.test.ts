@@ -2,12 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak } from '../../src/crypto/primitives.ts'
-import { MAX_COMPARISONS } from '../../src/sync/audit.ts'
-import type { RpcCall, RpcClient } from '../../src/sync/rpc.ts'
+import { type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { RpcList } from '../../src/sync/rpc-list.ts'
 import { createChainTasks } from '../../src/sync/sync-records.ts'
 import type { Hex } from '../../src/wire/values.ts'
-import { createMemorySyncStore } from '../memory-sync-store.ts'
+import { createMemorySyncStore, type MemorySyncStore } from '../memory-sync-store.ts'
 import { MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
 
 let keccak: Keccak
@@ -59,12 +58,15 @@ function change(client: RpcClient, answer: (call: RpcCall) => unknown): RpcClien
 }
 
 /** Opens the synchronisation with these endpoints. The first is read before the others while it is not suspended. */
-function open(...clients: RpcClient[]) {
+const open = (...clients: RpcClient[]) => resume(createMemorySyncStore(), ...clients)
+
+/** Does what `open` does, with a store that may have been filled before. */
+function resume(store: MemorySyncStore, ...clients: RpcClient[]) {
   const clock = { ms: 1_750_000_000_000 }
-  const store = createMemorySyncStore()
   const problems: string[] = []
   const suspended: number[] = []
-  const { sync, audit } = createChainTasks({
+  const contradictions: number[] = []
+  const { sync, audit, sweep } = createChainTasks({
     chain: MODEL_CHAIN,
     schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
     limits: { maxRangeBlocks: 100, blocksAtOnce: 4, logsAtOnce: 50, maxDataBytes: 10_000, maxBumps: 24 },
@@ -80,19 +82,22 @@ function open(...clients: RpcClient[]) {
     keccak,
     nowSeconds: () => Math.floor(clock.ms / 1000),
     onProblem: (message) => problems.push(message),
+    onContradictions: (logs) => contradictions.push(logs),
   })
   const opened = {
     store,
     problems,
     suspended,
+    contradictions,
     auditedTo: async () => (await store.syncState({ chainId: MODEL_CHAIN.id })).auditedTo,
     audit: () => audit.step(),
+    sweep: () => sweep.piece(null),
     async read() {
       while (!(await sync.pass(50)).isCaughtUp);
     },
-    /** Reads and audits until everything final is audited. Between two audits, suspended endpoints come back. */
+    /** Reads and audits several times. Between two audits, suspended endpoints come back. */
     async finish() {
-      for (let round = 0; round < 3 * MAX_COMPARISONS; round++) {
+      for (let round = 0; round < 10; round++) {
         await opened.read()
         clock.ms += 120_000
         while ((await audit.step()) !== undefined);
@@ -162,20 +167,37 @@ describe('the audit of two endpoints, one of which lies consistently and', () =>
       [honest, liar],
       [liar, honest],
     ] as const) {
-      const { read, audit, auditedTo, store, suspended, problems } = open(endpoint(first), endpoint(second))
-      await read()
-      const before = store.dump()
-      expect(await audit()).toBeUndefined()
-      expect(await auditedTo()).toBe(-1)
-      expect(problems).toEqual([expect.stringMatching(/^RPC 1 and RPC 2 contradict each other about \d logs/)])
-      for (let count = 1; count < MAX_COMPARISONS; count++) await audit()
-      // It goes on in the end.
-      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
-      expect(store.dump()).toBe(before)
+      const { finish, auditedTo, store, suspended, problems, contradictions } = open(endpoint(first), endpoint(second))
+      await finish()
+      // The endpoint that is read first decides what is stored, and the audit waits before the first contradiction.
+      expect(store.dump()).toBe(await recordsOf(first))
+      expect(await auditedTo()).toBe(firstDifference(honest, liar) - 1)
       expect(suspended).toEqual([])
+      expect(contradictions).not.toContain(0)
+      expect(problems).toEqual([expect.stringMatching(/^the endpoints contradict each other about \d logs/)])
     }
   })
+
+  it('goes on as soon as the endpoints agree', async () => {
+    const [honest, liar] = [createChain(), createChain((chain) => chain.forgeAttestation(BLOCK))]
+    let served = liar
+    const turncoat = change(endpoint(honest), ({ method, params }) => endpoint(served).request(method, params))
+    const { finish, auditedTo, store, contradictions } = open(endpoint(honest), turncoat)
+    await finish()
+    expect(await auditedTo()).toBe(BLOCK - 1)
+    served = honest
+    await finish()
+    expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+    expect(contradictions.at(-1)).toBe(0)
+    expect(store.dump()).toBe(await recordsOf(honest))
+  })
 })
+
+/** Returns the first block whose logs differ. */
+function firstDifference(left: ModelChain, right: ModelChain): number {
+  const logs = ({ blocks }: ModelChain, number: number) => JSON.stringify(blocks[number]!.logs)
+  return left.blocks.findIndex(({ number }) => logs(left, number) !== logs(right, number))
+}
 
 describe('the audit of three endpoints, one of which lies consistently and', () => {
   it.each([...CONSISTENT_LIES, ...CONTRADICTORY_LIES])(
@@ -237,6 +259,86 @@ describe('the audit', () => {
     await finish()
     expect(suspended).toEqual([])
     expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+  })
+
+  it.each([3, 5])('of %i endpoints gets at the truth while all but a minority tell the same lies', async (count) => {
+    const lie = (chain: ModelChain) => {
+      chain.forgeAttestation(BLOCK)
+      chain.forgeRevocation(attested(chain, BLOCK)[0]!, 20)
+      chain.forget(attested(chain, 5)[0]!, 'attested')
+    }
+    const [honest, liar] = [createChain(), createChain(lie)]
+    const chains = Array.from({ length: count }, (_, index) => (index < Math.floor(count / 2) ? liar : honest))
+    const { finish, auditedTo, store, suspended } = open(...chains.map(endpoint))
+    await finish()
+    expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+    expect(store.dump()).toBe(await recordsOf(honest))
+    for (const index of suspended) expect(chains[index - 1]).toBe(liar)
+  })
+
+  it('is not slowed down by one endpoint of three that rejects ranges or fails after reporting its head', async () => {
+    const chain = createChain()
+    for (const message of ['limited to 1', 'server error, rate limited']) {
+      const broken = change(endpoint(chain), ({ method, params: [filter] }) => {
+        const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
+        if (method !== 'eth_getLogs' || fromBlock === undefined || Number(toBlock) > LAST_BLOCK - 8) return undefined
+        throw new RpcError('eth_getLogs: error -32005', { code: -32005, endpointMessage: message })
+      })
+      const { read, audit, auditedTo } = open(endpoint(chain), broken, endpoint(chain))
+      await read()
+      await audit()
+      expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+    }
+  })
+})
+
+describe('one endpoint of three', () => {
+  it('cannot add an old attestation with a revocation of it', async () => {
+    const honest = createChain()
+    const liar = createChain((chain) => chain.forgeRevocation(chain.forgeAttestation(BLOCK), LAST_BLOCK))
+    const { read, audit, store } = open(endpoint(honest), endpoint(honest), endpoint(liar))
+    await read()
+    await audit()
+    const second = resume(store, endpoint(liar), endpoint(honest), endpoint(honest))
+    for (const chain of [honest, liar]) chain.mine(0, 0)
+    await second.read()
+    expect(store.dump()).not.toContain(`0x${'66'.repeat(20)}`)
+  })
+
+  it('cannot revoke through the sweep', async () => {
+    const honest = createChain()
+    const liar = createChain((chain) => chain.forgeRevocation(attested(chain, BLOCK)[0]!, 20))
+    const { read, audit, store, sweep } = open(endpoint(liar), endpoint(honest), endpoint(honest))
+    const before = await recordsOf(honest)
+    await resume(store, endpoint(honest)).read()
+    await sweep()
+    expect(store.dump()).toBe(before)
+    await read()
+    await audit()
+    expect(store.dump()).toBe(before)
+  })
+
+  it('cannot remove a record by claiming it again in a later block', async () => {
+    const honest = createChain()
+    const { read, audit, store } = open(endpoint(honest), endpoint(honest), endpoint(honest))
+    await read()
+    await audit()
+    for (let count = 0; count < 20; count++) honest.mine(0, 0)
+    const liar = createChain()
+    while (liar.head.number < honest.head.number) liar.mine(0, 0)
+    const [uid] = attested(liar, BLOCK)
+    liar.forgeLogs(LAST_BLOCK + 2, (logs) => [...logs, { kind: 'attested', uid: uid! }])
+    const { finish } = resume(store, endpoint(liar), endpoint(honest), endpoint(honest))
+    await finish()
+    expect(store.dump()).toBe(await recordsOf(honest))
+  })
+
+  it('cannot keep the others away by false hashes of blocks', async () => {
+    const [honest, liar] = [createChain(), createChain((chain) => chain.forgeHashes(12))]
+    const { read, store } = open(endpoint(liar), endpoint(honest), endpoint(honest))
+    await read()
+    await resume(store, endpoint(honest), endpoint(liar), endpoint(honest)).finish()
+    expect(store.dump()).toBe(await recordsOf(honest))
   })
 })
 

@@ -179,7 +179,7 @@ function withLogsOf(logs: RpcClient, rest: RpcClient): RpcClient {
   return {
     request: (method, params) => pick(method).request(method, params),
     requestAll: async (calls) =>
-      (await Promise.all(calls.map((call) => pick(call.method).requestAll([call])))).flatMap((results) => results),
+      (await Promise.all(calls.map((call) => pick(call.method).requestAll([call])))).flat(),
   }
 }
 

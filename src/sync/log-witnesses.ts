@@ -1,6 +1,6 @@
 import { type Block, type ChainReader, type EasLog, logKey, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'
-import { type RpcEndpoint, RpcError } from './rpc.ts'
+import type { RpcEndpoint } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
 interface LogWitnessesParts {

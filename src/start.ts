@@ -339,6 +339,9 @@ export function registerProcessMetrics(metrics: Metrics, build: Build): void {
     const { user, system } = process.cpuUsage()
     return [[{}, (user + system) / 1e6]]
   })
+  metrics.samples('event_loop_active_seconds_total', 'Time in which the event loop was busy', 'counter', () => [
+    [{}, performance.eventLoopUtilization().active / 1000],
+  ])
   metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
 }

@@ -101,7 +101,8 @@ interface SuperviseParts {
 async function superviseProcesses({ config, env, log, build, localChain, startedMs }: SuperviseParts): Promise<void> {
   // Loaded on demand, because most services run as one process.
   const { StartFailure, Supervisor } = await import('./processes/supervisor.ts')
-  const { eraseStartEnvironment, loadSigningKey } = await import('./processes/signing-key.ts')
+  const { eraseStartEnvironment } = await import('./attest/start-environment.ts')
+  const { loadSigningKey } = await import('./attest/signing-key.ts')
   const source = readSigningKey(process.env, config)
   forgetSigningKey(process.env) // before the first process, which inherits the environment
   if (!eraseStartEnvironment()) {

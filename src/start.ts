@@ -26,6 +26,7 @@ import { SyncApi } from './service/chains/sync.ts'
 import { createComputeRefusal, createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
+import { warmUpSignedRequests } from './service/compute/warm-up.ts'
 import { createJobService } from './service/jobs/jobs.ts'
 import { Feeds } from './service/records/feeds.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
@@ -103,6 +104,7 @@ export async function startService(
   const threads = await startThreads(basics, localChain, part)
   const { signer, store, chainClient, relay, pool } = threads
   const { services, submissions } = await createServices(basics, threads, part)
+  await warmUp(basics, services)
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
@@ -144,6 +146,15 @@ export async function startService(
       await store?.close()
     },
   }
+}
+
+/** Warms the code of signed requests up. If that fails, the first requests are only slower. */
+async function warmUp({ chains, log }: Basics, { compute }: Services): Promise<void> {
+  const chainId = [...chains.values()].find(({ rpcUrls }) => rpcUrls.length === 0)?.id
+  if (chainId === undefined) return
+  await warmUpSignedRequests(compute, chainId).catch((error: Error) =>
+    log.warn('the first requests will be slow', { reason: error.message }),
+  )
 }
 
 function bannerFacts(
@@ -328,6 +339,9 @@ export function registerProcessMetrics(metrics: Metrics, build: Build): void {
     const { user, system } = process.cpuUsage()
     return [[{}, (user + system) / 1e6]]
   })
+  metrics.samples('event_loop_active_seconds_total', 'Time in which the event loop was busy', 'counter', () => [
+    [{}, performance.eventLoopUtilization().active / 1000],
+  ])
   metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
 }

@@ -5,6 +5,7 @@ import { relayCeilings } from '../src/attest/relay-transaction.ts'
 import { schemaKinds } from '../src/attest/schemas.ts'
 import { createSigner, type RecordResult, type Signer } from '../src/attest/signer.ts'
 import { type ResolvedKey, receiveSigningKey, resolveSigningKey } from '../src/attest/signing-key.ts'
+import { eraseStartEnvironment } from '../src/attest/start-environment.ts'
 import type { SignerConfig } from '../src/config/config.ts'
 import { ConfigError } from '../src/config/setting.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config/signing-key.ts'
@@ -67,17 +68,24 @@ const RESULTS_PER_MESSAGE = 8
 const main = parentPort!
 const post = (reply: SignerReply, transfer: ArrayBuffer[] = []) => main.postMessage(reply, transfer)
 
-async function loadKey(config: SignerConfig, secp256k1: Secp256k1, keccak: Keccak): Promise<ResolvedKey> {
-  if (config.keyDescriptor !== undefined) return receiveSigningKey(config.keyDescriptor)
+interface LoadedKey extends ResolvedKey {
+  /** True if the system still shows the key in the environment of this process. */
+  readonly isVisible: boolean
+}
+
+async function loadKey(config: SignerConfig, secp256k1: Secp256k1, keccak: Keccak): Promise<LoadedKey> {
+  if (config.keyDescriptor !== undefined) return { ...receiveSigningKey(config.keyDescriptor), isVisible: false }
   const source = readSigningKey(process.env, config)
   forgetSigningKey(process.env) // it is shared with main; threads that start later must not see the key
-  return { kind: source.kind, privateKey: await resolveSigningKey(source, secp256k1, keccak) }
+  const isInEnvironment = source.kind === 'private-key' || source.kind === 'mnemonic'
+  const isVisible = isInEnvironment && !eraseStartEnvironment()
+  return { kind: source.kind, privateKey: await resolveSigningKey(source, secp256k1, keccak), isVisible }
 }
 
 async function start(config: SignerConfig): Promise<{ signer: Signer; connection: NonceConnection }> {
   const keccak = await createKeccak()
   const secp256k1 = await loadSecp256k1()
-  const { kind, privateKey } = await loadKey(config, secp256k1, keccak)
+  const { kind, privateKey, isVisible } = await loadKey(config, secp256k1, keccak)
   const chains = chainTable(config)
   let connection: NonceConnection | undefined
   const nonces = createNonces({
@@ -101,7 +109,7 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; connection
   })
   connection = createNonceConnection(signer.address)
   const backend = `${secp256k1.backend} (${secp256k1.library})`
-  post({ type: 'ready', address: checksumAddress(signer.address), keyKind: kind, backend })
+  post({ type: 'ready', address: checksumAddress(signer.address), keyKind: kind, isKeyVisible: isVisible, backend })
   return { signer, connection }
 }
 

@@ -6,7 +6,9 @@ import { createFile } from '../base/new-file.ts'
 import { ConfigError } from '../config/setting.ts'
 import type { SigningKeySource } from '../config/signing-key.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
+import { createKeccak } from '../crypto/keccak.ts'
 import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
+import { loadSecp256k1 } from '../crypto/secp256k1.ts'
 import type { Hex } from '../wire/values.ts'
 import { decryptKeystore } from './keystore.ts'
 
@@ -40,6 +42,19 @@ export interface ResolvedKey {
   readonly kind: SigningKeySource['kind']
   /** 32 bytes. */
   readonly privateKey: Uint8Array
+}
+
+/**
+ * Loads the key once for all processes: a keystore is opened once.
+ *
+ * @returns the key, and the address of its account
+ * @throws {ConfigError} that names the setting to change
+ */
+export async function loadSigningKey(source: SigningKeySource): Promise<ResolvedKey & { readonly address: Hex }> {
+  const keccak = await createKeccak()
+  const secp256k1 = await loadSecp256k1()
+  const privateKey = await resolveSigningKey(source, secp256k1, keccak)
+  return { kind: source.kind, privateKey, address: publicKeyAddress(secp256k1.publicKey(privateKey), keccak) }
 }
 
 /** Returns the message with which a supervisor hands over a key: one line with its kind, then its bytes. */

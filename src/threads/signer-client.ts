@@ -247,6 +247,9 @@ class SignerThreadClient implements SignerClient {
       }
       this.#log.info('signer thread started again')
     }
+    if (reply.isKeyVisible) {
+      this.#log.warn('the environment of this process still shows the signing key', { hint: 'use SIGNER_KEYSTORE' })
+    }
     this.#ready ??= reply
     return true
   }

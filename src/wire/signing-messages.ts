@@ -112,7 +112,14 @@ export type SignerRequest =
 
 /** From the signer to main. */
 export type SignerReply =
-  | { readonly type: 'ready'; readonly address: string; readonly keyKind: SigningKeyKind; readonly backend: string }
+  | {
+      readonly type: 'ready'
+      readonly address: string
+      readonly keyKind: SigningKeyKind
+      /** True if the system still shows the key in the environment of the process. */
+      readonly isKeyVisible: boolean
+      readonly backend: string
+    }
   /** The signer cannot start until the operator changes a setting. The thread ends. */
   | { readonly type: 'refused'; readonly reason: string }
   | {

@@ -9,7 +9,7 @@ import { startTestService } from '../service.ts'
 const PRIVATE_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-it('keeps the signing key out of logs, responses and the heap of the main thread', async () => {
+it('keeps the signing key out of logs, responses, the heap of the main thread and /proc', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-heap-'))
   const service = await startTestService({
     SIGNER_PRIVATE_KEY: `0x${PRIVATE_KEY}`,
@@ -36,6 +36,11 @@ it('keeps the signing key out of logs, responses and the heap of the main thread
     expect(snapshot).toContain(ADDRESS)
     for (const text of [snapshot, service.lines.join('\n'), ...answers]) {
       expect(text.toLowerCase().includes(PRIVATE_KEY)).toBe(false)
+    }
+    if (process.platform === 'linux') {
+      const environment = readFileSync(`/proc/${service.pid}/environ`, 'latin1')
+      expect(environment).toContain('SIGNER_PRIVATE_KEY=')
+      expect(environment.toLowerCase().includes(PRIVATE_KEY)).toBe(false)
     }
   } finally {
     await service.stop()

@@ -124,17 +124,38 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     expect(await response.json()).toMatchObject({ status: 'error', message })
   })
 
+  it('lose their place to another client when they are not read', async () => {
+    const few = await startRecordService(
+      engine,
+      { HTTP_ADAPTER: adapter, MAX_EXPORTS: '1', REQUEST_DEADLINE_MS: '120000', ...NO_LOCAL_CALLERS },
+      ALL,
+    )
+    try {
+      const stalled = await openUnread(few.url + EXPORT)
+      const ended = new Promise((resolve) => stalled.once('close', () => resolve(stalled.complete)))
+      const headers = { 'X-API-Key': few.internalKey }
+      const refused = await fetch(few.url + EXPORT, { headers })
+      expect([refused.status, ((await refused.json()) as { detail: string }).detail]).toEqual([
+        503,
+        '1 exports are running; try again',
+      ])
+      await eventually(
+        async () => {
+          const other = await fetch(few.url + EXPORT, { headers })
+          expect([other.status, (await other.text()).split('\n').length - 1]).toEqual([200, ALL.length])
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      stalled.resume()
+      expect(await ended).toBe(false)
+    } finally {
+      await few.remove()
+    }
+  })
+
   it('wait for a client that does not read, are rejected beyond its share, and end when it never reads', async () => {
-    const open = (query: string) =>
-      new Promise<IncomingMessage>((resolve) => {
-        httpGet(service.url + EXPORT + query, { agent: false }, (response) => {
-          response.on('error', () => {})
-          response.pause()
-          resolve(response)
-        })
-      })
     // Far more than the socket buffers hold: the remaining records wait in the database.
-    const stalled = [await open(''), await open('?f=fgb')]
+    const stalled = [await openUnread(service.url + EXPORT), await openUnread(`${service.url}${EXPORT}?f=fgb`)]
     const rejected = await fetch(service.url + EXPORT)
     expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '3'])
     expect(await rejected.json()).toMatchObject({
@@ -158,6 +179,17 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     expect(ending).toBe('broken')
   })
 })
+
+/** Begins a request, and reads nothing of the body until the response is resumed. */
+function openUnread(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve) => {
+    httpGet(url, { agent: false }, (response) => {
+      response.on('error', () => {})
+      response.pause()
+      resolve(response)
+    })
+  })
+}
 
 /** Reads CSV as RFC 4180 defines it. */
 function parseCsv(text: string): string[][] {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Config, readConfig } from '../../config/config.ts'
 import { ConfigError, type Environment } from '../../config/setting.ts'
-import { CHAIN_CHECKS } from '../doctor/chain-checks.ts'
+import { listChainChecks } from '../doctor/chain-checks.ts'
 import { type Finding, fail, HOST_CHECKS } from '../doctor/host-checks.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { formatCount, outJson, type Terminal } from '../terminal.ts'
@@ -26,7 +26,7 @@ export async function runDoctor(
     await report('settings', fail(config.fault, 'correct it and run doctor again; the other checks were skipped'))
   else {
     const parts = { config, terminal: { ...terminal, env } }
-    for (const { id, run } of [...HOST_CHECKS, ...CHAIN_CHECKS]) await report(id, await run(parts))
+    for (const { id, run } of [...HOST_CHECKS, ...listChainChecks(config)]) await report(id, await run(parts))
   }
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length
   const failed = count('fail')

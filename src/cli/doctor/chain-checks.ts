@@ -1,21 +1,31 @@
 /** Checks of the chains that have an RPC: contracts, schemas, speed, clock. */
-import { join } from 'node:path'
 import { type Chain, chainTable } from '../../attest/chains.ts'
 import { SCHEMA_KINDS, schemaUids } from '../../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../../attest/typed-data.ts'
+import type { Config } from '../../config/config.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import { javascriptKeccak } from '../../crypto/noble.ts'
 import { easCalls } from '../../sync/chain-access.ts'
 import { HttpRpc, parseQuantity, type Rpc, RpcError } from '../../sync/rpc.ts'
 import type { Hex } from '../../wire/values.ts'
-import { type Check, type DoctorParts, type Finding, fail, ok, readKeyFileAddress, skip, warn } from './host-checks.ts'
+import { type Check, type DoctorParts, type Finding, fail, ok, readOwnAddress, warn } from './host-checks.ts'
 
 const SLOW_MS = 300
 const OLD_BLOCK_SECONDS = 120
 const SKEW_SECONDS = 5
-const NO_RPC = 'no RPC is set (RPC_URL_<chainId>): nonces are 0, UIDs cannot be resolved, no chain is read'
+const NO_RPC: Finding = {
+  status: 'skip',
+  detail: 'no RPC is set: nonces are 0, UIDs cannot be resolved, no chain is read',
+  remedy: 'set RPC_URL_<chainId> if you need a chain, for example RPC_URL_84532=https://sepolia.base.org',
+}
 
-export const CHAIN_CHECKS: readonly Check[] = [
+/** Lists the checks of chains. Without an RPC there is only one, which says so. */
+export function listChainChecks(config: Config): readonly Check[] {
+  const hasRpc = [...chainTable(config).values()].some(({ rpcUrls }) => rpcUrls.length > 0)
+  return hasRpc ? CHAIN_CHECKS : [{ id: 'rpc', run: () => NO_RPC }]
+}
+
+const CHAIN_CHECKS: readonly Check[] = [
   { id: 'rpc', run: (parts) => checkAllEndpoints(parts, checkRpc) },
   { id: 'contracts', run: (parts) => checkAllEndpoints(parts, checkContracts) },
   { id: 'schemas', run: (parts) => checkAllEndpoints(parts, checkSchemas) },
@@ -30,7 +40,6 @@ async function checkAllEndpoints(parts: DoctorParts, check: EndpointCheck): Prom
   const endpoints = [...chainTable(parts.config).values()].flatMap((chain) =>
     chain.rpcUrls.map((url, index) => ({ chain, url, index })),
   )
-  if (endpoints.length === 0) return skip(NO_RPC)
   const findings = await Promise.all(
     endpoints.map(async ({ chain, url, index }) => {
       // Name an endpoint by its number, never by its URL, which may contain a key.
@@ -70,7 +79,7 @@ async function checkRpc(rpc: Rpc, chain: Chain, { terminal }: DoctorParts): Prom
     : ok(summary)
 }
 
-async function checkContracts(rpc: Rpc, chain: Chain, { config }: DoctorParts): Promise<Finding> {
+async function checkContracts(rpc: Rpc, chain: Chain, parts: DoctorParts): Promise<Finding> {
   const keccak = javascriptKeccak()
   const domain = await easCalls.domainSeparator(rpc, chain.easAddress)
   const typeHash = await easCalls.attestTypeHash(rpc, chain.easAddress)
@@ -79,7 +88,7 @@ async function checkContracts(rpc: Rpc, chain: Chain, { config }: DoctorParts): 
     return fail(`the contract at ${chain.easAddress} is not EAS ${chain.easVersion}`, remedy)
   if (typeHash !== `0x${bytesToHex(attestTypeHash(chain.profile, keccak))}`)
     return fail(`the contract does not accept attestations of profile ${chain.profile}`, remedy)
-  const attester = readKeyFileAddress(join(config.dataDir, 'dev-signer.json'))
+  const attester = readOwnAddress(parts)
   const nonce = attester === undefined ? '' : `, nonce ${await easCalls.nonce(rpc, chain.easAddress, attester as Hex)}`
   return ok(`EAS ${chain.easVersion} (${chain.profile}) at ${chain.easAddress}${nonce}`)
 }

@@ -1,11 +1,16 @@
 /** Checks of the machine (Node.js, native libraries, threads, memory) and of the service's settings, port, folder, database, key. */
-import { existsSync, readFileSync, rmdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
+import { resolveSigningKey } from '../../attest/signing-key.ts'
 import { makeFolder } from '../../base/make-folder.ts'
 import { createClient } from '../../client/client.ts'
 import type { Config } from '../../config/config.ts'
+import { ConfigError, type Environment } from '../../config/setting.ts'
+import { readSigningKey, type SigningKeySource } from '../../config/signing-key.ts'
+import { checksumAddress, publicKeyAddress } from '../../crypto/address.ts'
+import { createKeccak } from '../../crypto/keccak.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/scanned-geometry.ts'
 import { builtFolder } from '../../http/pages/assets.ts'
@@ -24,7 +29,7 @@ export interface Finding {
   /** `skip`: there was nothing to check. */
   readonly status: 'ok' | 'warn' | 'fail' | 'skip'
   readonly detail: string
-  /** How to fix it. Present with `warn` and `fail`. */
+  /** How to fix it. Always present with `warn` and `fail`. */
   readonly remedy?: string
 }
 
@@ -39,7 +44,6 @@ export interface Check {
 }
 
 export const ok = (detail: string): Finding => ({ status: 'ok', detail })
-export const skip = (detail: string): Finding => ({ status: 'skip', detail })
 export const warn = (detail: string, remedy: string): Finding => ({ status: 'warn', detail, remedy })
 export const fail = (detail: string, remedy: string): Finding => ({ status: 'fail', detail, remedy })
 
@@ -187,7 +191,7 @@ async function checkPort({ config, terminal }: DoctorParts): Promise<Finding> {
   if (code === undefined) return ok(`${host}:${port} is free`)
   if (code !== 'EADDRINUSE') return fail(`cannot listen on ${host}:${port} (${code})`, 'choose another HOST or PORT')
   const attester = await readAttester(config)
-  if (attester !== undefined && attester === ownAddress({ config, terminal }))
+  if (attester !== undefined && attester === readOwnAddress({ config, terminal }))
     return ok(`${host}:${port} is in use by the running Trigpoint that signs with this key`)
   if (isPortSet)
     return fail(
@@ -216,7 +220,7 @@ async function readAttester({ host, port }: Config): Promise<string | undefined>
 }
 
 /** Returns the address of the signing key of this environment, in lower case, as far as a file names it. */
-function ownAddress({ config, terminal: { env, secretNames } }: DoctorParts): string | undefined {
+export function readOwnAddress({ config, terminal: { env, secretNames } }: DoctorParts): string | undefined {
   if (secretNames.length > 0) return undefined
   return readKeyFileAddress(env['SIGNER_KEYSTORE'] || join(config.dataDir, 'dev-signer.json'))?.toLowerCase()
 }
@@ -297,38 +301,52 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
   }
 }
 
-/** Checks the source of the signing key, without reading the key. */
-function checkSigner({ config, terminal }: DoctorParts): Finding {
+/** Checks the source of the signing key. Opens a key file as the service does. */
+async function checkSigner({ config, terminal }: DoctorParts): Promise<Finding> {
   const { env, secretNames } = terminal
   const sources = [...secretNames, ...(env['SIGNER_KEYSTORE'] ? ['SIGNER_KEYSTORE'] : [])]
   if (sources.length > 1) return fail(`${sources.join(' and ')} are set`, 'set only one of them')
-  if (sources[0] === 'SIGNER_KEYSTORE') {
-    for (const name of ['SIGNER_KEYSTORE', 'SIGNER_PASSWORD_FILE']) {
-      const file = env[name]
-      if (!file || !existsSync(file))
-        return fail(`${name} is not an existing file`, `set ${name} to a file (use trigpoint keygen --keystore)`)
+  if (secretNames.length === 1) return ok(`${secretNames[0]}, not checked here`)
+  try {
+    const source = readSigningKey(env, config)
+    if (source.kind === 'keystore') {
+      return ok(`${source.file} opens with ${source.passwordFile}; the attester is ${await readSignerAddress(source)}`)
     }
-    return ok('a keystore; whether its password opens it is seen when the service starts')
+    const summary =
+      source.kind === 'development' && existsSync(source.file)
+        ? `a development key, ${await readSignerAddress(source)}`
+        : 'a development key, will be generated on the first start'
+    return warn(summary, 'fine for development; otherwise trigpoint keygen --keystore, then SIGNER_KEYSTORE')
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return fail(error.message, signerRemedy(env, config))
   }
-  if (sources.length === 1) return ok(`${sources[0]}, not checked here`)
-  const file = join(config.dataDir, 'dev-signer.json')
-  if (config.production && !config.allowDevelopmentKey) {
-    return fail(
-      'no signing key; in production none is generated',
-      'trigpoint keygen --keystore signer.json --password-file …, then SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE',
-    )
+}
+
+/** Opens a key file, and returns its address, checksummed. */
+async function readSignerAddress(source: SigningKeySource): Promise<string> {
+  const keccak = await createKeccak()
+  const secp256k1 = await loadSecp256k1()
+  const key = await resolveSigningKey(source, secp256k1, keccak)
+  return checksumAddress(publicKeyAddress(secp256k1.publicKey(key), keccak))
+}
+
+function signerRemedy(env: Environment, { dataDir, production, allowDevelopmentKey }: Config): string {
+  if (!env['SIGNER_KEYSTORE']) {
+    const file = join(dataDir, 'dev-signer.json')
+    const isUsed = existsSync(file) && (!production || allowDevelopmentKey)
+    return isUsed
+      ? `correct ${file} as said, or delete it: the next start generates another key, with another address`
+      : 'trigpoint keygen --keystore signer.json --password-file …, then SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE'
   }
-  if (existsSync(file) && process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
-    return fail(`${file} is readable by other users`, `chmod 600 ${file}`)
+  for (const name of ['SIGNER_KEYSTORE', 'SIGNER_PASSWORD_FILE']) {
+    if (!existsSync(env[name] ?? '')) return `set ${name} to a file; trigpoint keygen with the same settings makes both`
   }
-  const summary = existsSync(file)
-    ? `a development key, ${readKeyFileAddress(file)}`
-    : 'a development key, will be generated on the first start'
-  return warn(summary, 'fine for development; otherwise trigpoint keygen --keystore, then SIGNER_KEYSTORE')
+  return 'name the password file of this keystore in SIGNER_PASSWORD_FILE, or restore both files from a backup'
 }
 
 /** Reads the address from a key file, without the key. */
-export function readKeyFileAddress(file: string): string | undefined {
+function readKeyFileAddress(file: string): string | undefined {
   try {
     const { address } = JSON.parse(readFileSync(file, 'utf8')) as { address?: unknown }
     // The keystores of wallets have it without 0x.

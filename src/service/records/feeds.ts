@@ -39,6 +39,9 @@ const RETRY_MS = 2000
 /** Pause between two pieces of the journal while there is more to read. Listeners take the first piece meanwhile. */
 const PIECE_MS = 10
 
+/** After this wait for its client, an export loses its place when another client needs one. */
+const STALLED_MS = 5000
+
 /** The position of a listener before its stream has begun. */
 const NOT_STARTED: JournalPosition = { epoch: '', number: 0, position: 0 }
 
@@ -54,7 +57,7 @@ const NOT_STARTED: JournalPosition = { epoch: '', number: 0, position: 0 }
 export class Feeds implements RecordFeeds {
   readonly #parts: FeedParts
   readonly #limits: Config['limits']
-  #exports = 0
+  readonly #exports = new Set<RunningExport>()
   readonly #exportsPerClient = new ClientCounts()
   readonly #listeners = new Set<Listener>()
   /** Open streams by client. */
@@ -77,7 +80,8 @@ export class Feeds implements RecordFeeds {
     const { exportPiece, requestDeadlineMs } = this.#limits
     const query = readExportQuery(search, chains)
     this.#requireExportRoom(context.client)
-    this.#exports++
+    const running = new RunningExport(context, sink)
+    this.#exports.add(running)
     this.#exportsPerClient.add(context.client)
     try {
       const writer = await EXPORT_WRITERS[format]()
@@ -94,12 +98,12 @@ export class Feeds implements RecordFeeds {
             return context.aborted
           },
         })
-        await writePieces(writer.write(splitDocuments(slice.documents)), context, sink)
+        await running.write(writer.write(splitDocuments(slice.documents)))
         after = slice.next
       } while (after !== undefined && !context.aborted)
-      await writePieces(writer.end(), context, sink)
+      await running.write(writer.end())
     } finally {
-      this.#exports--
+      this.#exports.delete(running)
       this.#exportsPerClient.remove(context.client)
     }
   }
@@ -142,8 +146,17 @@ export class Feeds implements RecordFeeds {
       const detail = `${ofClient} exports of this client are running; read one to its end, or cancel it`
       throw recordsUnavailable(detail, undefined, retrySeconds)
     }
-    if (this.#exports >= maxExports)
-      throw recordsUnavailable(`${this.#exports} exports are running; try again`, undefined, retrySeconds)
+    if (this.#exports.size < maxExports || this.#endStalledExport()) return
+    throw recordsUnavailable(`${this.#exports.size} exports are running; try again`, undefined, retrySeconds)
+  }
+
+  /** Ends the export that has waited longest for its client. @returns false if none has waited for long */
+  #endStalledExport(): boolean {
+    const [stalled] = [...this.#exports].sort((a, b) => b.waitedMs - a.waitedMs)
+    if (stalled === undefined || stalled.waitedMs < STALLED_MS) return false
+    this.#exports.delete(stalled)
+    stalled.end(recordsUnavailable('another client needed the place of this export, which was not read; try again'))
+    return true
   }
 
   #requireRoom(client: number | string): void {
@@ -229,19 +242,47 @@ export class Feeds implements RecordFeeds {
   }
 }
 
-/** Writes pieces until the client has disconnected. */
-async function writePieces(
-  pieces: Iterable<string | Uint8Array>,
-  context: RequestContext,
-  sink: TextSink,
-): Promise<void> {
-  let beginMs = performance.now()
-  for (const piece of pieces) {
-    context.costs?.charge('cpu-ms', performance.now() - beginMs)
-    if (context.aborted) return
-    await sink.write(piece)
-    await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
-    beginMs = performance.now()
+/** Writes an export until its client has disconnected. */
+class RunningExport {
+  readonly #context: RequestContext
+  readonly #sink: TextSink
+  /** The wait for the client; undefined while the client takes what is written. */
+  #wait: { readonly beganMs: number; readonly end: (problem: ProblemError) => void } | undefined
+
+  constructor(context: RequestContext, sink: TextSink) {
+    this.#context = context
+    this.#sink = sink
+  }
+
+  /** Milliseconds for which it has waited for its client; 0 if it does not wait. */
+  get waitedMs(): number {
+    return this.#wait === undefined ? 0 : performance.now() - this.#wait.beganMs
+  }
+
+  /** Ends it if it waits for its client. Its response breaks off. */
+  end(problem: ProblemError): void {
+    this.#wait?.end(problem)
+  }
+
+  async write(pieces: Iterable<string | Uint8Array>): Promise<void> {
+    const { costs } = this.#context
+    let beginMs = performance.now()
+    for (const piece of pieces) {
+      costs?.charge('cpu-ms', performance.now() - beginMs)
+      if (this.#context.aborted) return
+      await this.#untilTaken(this.#sink.write(piece))
+      await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
+      beginMs = performance.now()
+    }
+  }
+
+  async #untilTaken(taken: void | Promise<void>): Promise<void> {
+    if (taken === undefined) return
+    await new Promise<void>((resolve, reject) => {
+      this.#wait = { beganMs: performance.now(), end: reject }
+      taken.then(resolve, reject)
+    })
+    this.#wait = undefined
   }
 }
 

@@ -1,23 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { type ResolvedKey, resolveSigningKey } from '../attest/signing-key.ts'
-import { SECRETS, type SigningKeySource } from '../config/signing-key.ts'
-import { publicKeyAddress } from '../crypto/address.ts'
-import { createKeccak } from '../crypto/keccak.ts'
-import { loadSecp256k1 } from '../crypto/secp256k1.ts'
-import type { Hex } from '../wire/values.ts'
-
-/**
- * Loads the key once for all processes: a keystore is opened once.
- *
- * @returns the key, and the address of its account
- * @throws {ConfigError} that names the setting to change
- */
-export async function loadSigningKey(source: SigningKeySource): Promise<ResolvedKey & { readonly address: Hex }> {
-  const keccak = await createKeccak()
-  const secp256k1 = await loadSecp256k1()
-  const privateKey = await resolveSigningKey(source, secp256k1, keccak)
-  return { kind: source.kind, privateKey, address: publicKeyAddress(secp256k1.publicKey(privateKey), keccak) }
-}
+import { SECRETS } from '../config/signing-key.ts'
 
 /** Fields 50 and 51 of /proc/<pid>/stat (proc_pid_stat(5)): where the environment begins and ends in the memory of the process. */
 const ENVIRONMENT_START_FIELD = 50
@@ -28,11 +10,12 @@ const FIRST_FIELD_AFTER_NAME = 3
  * Overwrites the key in the environment with which this process was started. Linux shows these bytes as /proc/<pid>/environ for as long
  * as the process runs, whatever the process removes from its environment.
  *
- * @returns false if they cannot be overwritten
+ * @returns false if they cannot be overwritten, or if this is not Linux
  */
 export function eraseStartEnvironment(): boolean {
   try {
     const environment = readFileSync('/proc/self/environ')
+    if (secretRanges(environment).length === 0) return true
     const stat = readFileSync('/proc/self/stat', 'latin1')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const startAddress = Number(fields[ENVIRONMENT_START_FIELD - FIRST_FIELD_AFTER_NAME])

@@ -178,8 +178,7 @@ function withLogsOf(logs: RpcClient, rest: RpcClient): RpcClient {
   const pick = (method: string) => (method === 'eth_getLogs' ? logs : rest)
   return {
     request: (method, params) => pick(method).request(method, params),
-    requestAll: async (calls) =>
-      (await Promise.all(calls.map((call) => pick(call.method).requestAll([call])))).flat(),
+    requestAll: async (calls) => (await Promise.all(calls.map((call) => pick(call.method).requestAll([call])))).flat(),
   }
 }
 

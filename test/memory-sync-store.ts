@@ -79,6 +79,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       knownBlocks: changed,
       quarantine: setAside = [],
       released = [],
+      removed = [],
       progress,
     } = range
     if (move !== undefined) {
@@ -87,6 +88,13 @@ export function createMemorySyncStore(): MemorySyncStore {
     }
     let rolledBack = 0
     if (rollBackTo !== undefined) rolledBack = rollBack(rollBackTo)
+    for (const { kind, uid } of removed) {
+      const kept = records.get(uid) ?? quarantine.get(uid)
+      if (kind === 'revoked') {
+        if (kept !== undefined) kept.revokedBlock = null
+      } else if (records.delete(uid)) rolledBack++
+      else quarantine.delete(uid)
+    }
     let inserted = 0
     for (const record of range.records) {
       const known = records.get(record.uid)

@@ -216,7 +216,9 @@ export async function simulateLiars(
       const falseChain = createChain()
       lie(falseChain, random)
       const liar = modelEndpoint(falseChain, random, () => NO_FAULTS)
-      return random() < 0.5 ? withLogsOf(liar, truth()) : liar
+      const dice = random()
+      if (dice < 0.3) return withLogsOf(liar, truth())
+      return dice < 0.5 ? withLogsOf(truth(), liar) : liar
     }),
   ]
   for (let index = endpoints.length - 1; index > 0; index--) {

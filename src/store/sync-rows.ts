@@ -1,5 +1,5 @@
 import type { BlockRange } from '../wire/store-messages.ts'
-import type { ChainProgress, ChainSyncState, SyncOperations } from '../wire/sync-messages.ts'
+import type { ChainProgress, ChainSyncState, StoredLog, SyncOperations } from '../wire/sync-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import type { Database, Session } from './database.ts'
 
@@ -93,8 +93,9 @@ export function createSyncReads(database: Database): {
 
 /** Stores everything of a range of blocks except its records, after them and in the same transaction. */
 export async function storeRangeNotes(session: Session, range: BlockRange): Promise<void> {
-  const { chainId, knownBlocks, quarantine = [], released = [], revocations, progress } = range
+  const { chainId, knownBlocks, quarantine = [], released = [], removed = [], revocations, progress } = range
   if (range.rollBackTo !== undefined) await rollBackNotes(session, chainId, range.rollBackTo)
+  if (removed.length > 0) await removeNotes(session, chainId, removed)
   if (knownBlocks !== undefined && knownBlocks.remove.length > 0) {
     await session.query(
       'delete from block_ladder where chain_id = $1 and number in (select text::bigint from unnest($2::text[]) as text)',
@@ -164,6 +165,20 @@ async function rollBackNotes(session: Session, chainId: number, blockNumber: num
        finalized = case when known.finalized > $2 then $2 else known.finalized end,
        audited_to = case when known.audited_to > $2 then $2 else known.audited_to end`,
     [chainId, blockNumber, depth],
+  )
+}
+
+/** Removes quarantined attestations, and revocations of them, that are not on the chain. */
+async function removeNotes(session: Session, chainId: number, removed: readonly StoredLog[]): Promise<void> {
+  const choose = (kind: StoredLog['kind']) => removed.filter((log) => log.kind === kind).map(({ uid }) => uid.slice(2))
+  await session.query(
+    "delete from quarantine where chain_id = $1 and uid in (select decode(text, 'hex') from unnest($2::text[]) as text)",
+    [chainId, choose('attested')],
+  )
+  await session.query(
+    `update quarantine set revoked_block = null
+     where chain_id = $1 and uid in (select decode(text, 'hex') from unnest($2::text[]) as text)`,
+    [chainId, choose('revoked')],
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../wire/values.ts'
+import type { StoredLog } from '../wire/sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import { type ChainReader, type EasLog, logKey, takeWholeBlocks } from './chain-reader.ts'
 import type { GatheredChanges, Gatherer } from './gather.ts'
@@ -166,23 +166,20 @@ export class Audit {
     this.#reported = reported
   }
 
-  /** Stores what a comparison found. Returns the number of missed logs. */
+  /** Makes the stored logs equal to those that a comparison found. Returns the number of missed logs. */
   async #settle({ to, found }: Comparison, from: number): Promise<number> {
     const { rpcs, gatherer, position, onProblem } = this.#parts
     let stored = await this.#readStored(from, to)
-    const findDenied = () => [...stored].filter((key) => !found.has(key))
-    if (findDenied().length > 0) {
-      // Attestations that are not on the chain leave the quarantine.
-      const released = findDenied()
-        .filter((key) => key.startsWith('attested'))
-        .map((key) => key.split(' ')[1] as Hex)
-      await position.commit({ released })
+    const removed = stored.filter((log) => !found.has(logKey(log)))
+    if (removed.length > 0) {
+      // Only these logs: whoever reads the blocks again may be the endpoint that lied, and would omit others.
+      await position.commit({ removed })
+      onProblem(`${removed.length} logs of blocks ${from} to ${to} are not on the chain and were removed`)
       stored = await this.#readStored(from, to)
-      const count = findDenied().length
-      if (count > 0) return this.#rollBack(from, `${count} of our logs of blocks ${from} to ${to} are not on the chain`)
     }
-    const missing = [...found.values()].filter((log) => !stored.has(logKey(log)))
-    const gathered = missing.length === 0 ? NOTHING : await rpcs.use((rpc) => gatherer.gather(rpc, missing))
+    const known = new Set(stored.map(logKey))
+    const missing = [...found.values()].filter((log) => !known.has(logKey(log)))
+    const gathered = missing.length === 0 ? NOTHING : await rpcs.use((rpc) => gatherer.gather(rpc, missing, true))
     const { inserted, revoked } = await position.commit({ ...gathered, progress: { auditedTo: to } })
     // A revocation of an attestation that is older than the start block is no record, so nothing had been omitted.
     if (inserted + revoked + gathered.quarantine.length > 0)
@@ -190,18 +187,8 @@ export class Audit {
     return missing.length
   }
 
-  async #readStored(from: number, to: number): Promise<Set<string>> {
+  #readStored(from: number, to: number): Promise<readonly StoredLog[]> {
     const { store, chainId } = this.#parts
-    return new Set((await store.storedLogs({ chainId, from, to })).map(logKey))
-  }
-
-  /** Removes invented logs like a reorganisation does: rolls back to a block before them, and reads again from there. */
-  async #rollBack(from: number, reason: string): Promise<number> {
-    const { startBlock, position, onProblem } = this.#parts
-    const known = position.state.knownBlocks.find(({ number }) => number < from)
-    const rollBackTo = known?.number ?? startBlock - 1
-    await position.commit({ rollBackTo, to: known ?? null })
-    onProblem(`${reason}: everything after block ${rollBackTo} is read again`)
-    return 0
+    return store.storedLogs({ chainId, from, to })
   }
 }

@@ -51,9 +51,11 @@ export class Gatherer {
   /**
    * Reads the attestations of logs.
    *
+   * @param areAgreed whether more than half of the endpoints have these logs. Otherwise a revocation counts only if the contract
+   *   confirms it.
    * @throws {RpcError} when the endpoint does not respond or its response cannot be true; another endpoint may do better
    */
-  async gather(rpc: RpcClient, logs: readonly EasLog[]): Promise<GatheredChanges> {
+  async gather(rpc: RpcClient, logs: readonly EasLog[], areAgreed = false): Promise<GatheredChanges> {
     const blocks = new Map<Hex, number>()
     const revocations = new Map<Hex, Revocation>()
     for (const { kind, uid, blockNumber } of logs) {
@@ -62,7 +64,7 @@ export class Gatherer {
     }
     const missed = await this.#findMissed(rpc, [...revocations.values()], blocks)
     for (const [uid, blockNumber] of missed) blocks.set(uid, blockNumber)
-    await this.#dropUnconfirmed(rpc, revocations)
+    if (!areAgreed) await this.#dropUnconfirmed(rpc, revocations)
     const gathered: GatheredChanges = { records: [], revocations: [...revocations.values()], quarantine: [] }
     for (const read of await this.#attestations.read(rpc, [...blocks.keys()]))
       this.#classify(read, blocks.get(read.uid)!, 0, gathered)

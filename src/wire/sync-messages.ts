@@ -35,6 +35,11 @@ export interface RangeNotes {
   readonly quarantine?: readonly Quarantined[]
   /** UIDs of attestations that leave the quarantine. */
   readonly released?: readonly Hex[]
+  /**
+   * Stored logs that are not on the chain. Removed before anything is stored: `attested` with its record or its quarantined
+   * attestation, `revoked` by making the record valid again.
+   */
+  readonly removed?: readonly StoredLog[]
   readonly progress?: ChainProgress
 }
 

@@ -1,4 +1,5 @@
 import { geometryFamily, type LocationRecord, type Revocation, StoreFault } from '../../wire/store-messages.ts'
+import type { StoredLog } from '../../wire/sync-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Parameter, Row, Session } from '../database.ts'
 import { FAMILY_NUMBERS, formatBox } from './conditions.ts'
@@ -182,7 +183,7 @@ export async function revokeRecords(
   return rows.map((row) => row['id'] as string)
 }
 
-/** The changes that a rollback made. Its counts are zero or negative. */
+/** The changes that a rollback or the removal of logs made. Its counts are zero or negative. */
 export interface RollbackResult extends CounterChange {
   readonly oldestSeconds: number | undefined
   /** The identifying members of each removed record as JSON, one record per line. */
@@ -191,29 +192,58 @@ export interface RollbackResult extends CounterChange {
   readonly restoredIds: readonly string[]
 }
 
-/**
- * Undoes every block after `blockNumber`: their records are removed and their revocations are undone.
- */
-export async function rollBackRecords(
+/** Undoes every block after `blockNumber`: their records are removed and their revocations are undone. */
+export function rollBackRecords(
   session: Session,
   chainId: number,
   blockNumber: number,
   changedAt: string,
 ): Promise<RollbackResult> {
+  const records = { where: 'block_number > $2', parameter: blockNumber }
+  const revocations = { where: 'revoked_block > $2', parameter: blockNumber }
+  return removeRecords(session, chainId, { records, revocations }, changedAt)
+}
+
+/** Undoes single logs: their records are removed and their revocations are undone. */
+export function removeLogs(
+  session: Session,
+  chainId: number,
+  logs: readonly StoredLog[],
+  changedAt: string,
+): Promise<RollbackResult> {
+  const choose = (kind: StoredLog['kind']): Choice => ({
+    where: "uid in (select decode(text, 'hex') from unnest($2::text[]) as text)",
+    parameter: logs.filter((log) => log.kind === kind).map(({ uid }) => uid.slice(2)),
+  })
+  return removeRecords(session, chainId, { records: choose('attested'), revocations: choose('revoked') }, changedAt)
+}
+
+/** A condition on records. `$2` is its parameter. */
+interface Choice {
+  readonly where: string
+  readonly parameter: Parameter
+}
+
+async function removeRecords(
+  session: Session,
+  chainId: number,
+  { records, revocations }: { readonly records: Choice; readonly revocations: Choice },
+  changedAt: string,
+): Promise<RollbackResult> {
   const [removed] = await session.query(
     `with removed_record as (
-       delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
+       delete from location_record where chain_id = $1 and ${records.where} returning id, revoked, block_time
      ), removed_document as (
        delete from record_document where id in (select id from removed_record) returning id, split_part(document, ',"timestamp":', 1) || '}' as key
      ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest,
          coalesce(string_agg(key, E'\\n' order by id), '') as removed
        from removed_record join removed_document using (id)`,
-    [chainId, blockNumber],
+    [chainId, records.parameter],
   )
   const restored = await session.query(
     `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
-     where chain_id = $1 and revoked and revoked_block > $2 for update`,
-    [chainId, blockNumber],
+     where chain_id = $1 and revoked and ${revocations.where} for update`,
+    [chainId, revocations.parameter],
   )
   await replaceDocuments(
     session,

@@ -99,6 +99,7 @@ async function measure(local: LocalChain, engine: (typeof ENGINES)[number]): Pro
       keccak: await createKeccak(),
       nowSeconds: () => Math.floor(Date.now() / 1000),
       onProblem: (message) => console.log(message),
+      onContradictions: () => {},
     })
     const startedMs = performance.now()
     let inserted = 0

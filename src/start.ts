@@ -119,7 +119,7 @@ export async function startService(
   registerProcessMetrics(metrics, build)
   const isAlone = part === undefined
   const counts = isAlone ? startSubmissionCounts(config, threads) : undefined
-  if (isAlone) registerDataMetrics(metrics, { store, relay, counts })
+  if (isAlone) registerDataMetrics(metrics, { store, relay, chainClient, counts })
   const port = isAlone ? await listen(server, config) : await server.listen(config.host, config.port, true)
   store?.open() // after the listener, because creating a database takes seconds
   if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
@@ -349,9 +349,12 @@ export function registerProcessMetrics(metrics: Metrics, build: Build): void {
 /** Registers the metrics of what runs once on a machine. */
 export function registerDataMetrics(
   metrics: Metrics,
-  parts: Pick<Threads, 'store' | 'relay'> & { readonly counts: SubmissionCounts | undefined },
+  parts: Pick<Threads, 'store' | 'relay' | 'chainClient'> & { readonly counts: SubmissionCounts | undefined },
 ): void {
   registerStoreMetrics(metrics, parts.store)
+  metrics.samples('sync_contradictions', 'Logs that stop the audit of a chain', 'gauge', () =>
+    [...(parts.chainClient?.contradictions() ?? [])].map(([id, logs]) => [{ chain_id: String(id) }, logs]),
+  )
   registerSubmissionMetrics(metrics, parts.relay, parts.counts)
 }
 

@@ -79,6 +79,8 @@ export function createMemorySyncStore(): MemorySyncStore {
       knownBlocks: changed,
       quarantine: setAside = [],
       released = [],
+      removed = [],
+      areAgreed = false,
       progress,
     } = range
     if (move !== undefined) {
@@ -87,18 +89,26 @@ export function createMemorySyncStore(): MemorySyncStore {
     }
     let rolledBack = 0
     if (rollBackTo !== undefined) rolledBack = rollBack(rollBackTo)
+    for (const { kind, uid } of removed) {
+      const kept = records.get(uid) ?? quarantine.get(uid)
+      if (kind === 'revoked') {
+        if (kept !== undefined) kept.revokedBlock = null
+      } else if (records.delete(uid)) rolledBack++
+      else quarantine.delete(uid)
+    }
     let inserted = 0
     for (const record of range.records) {
       const known = records.get(record.uid)
       if (known === undefined) {
         records.set(record.uid, { record, blockNumber: record.blockNumber, revokedBlock: null })
         inserted++
-      } else known.blockNumber = record.blockNumber
+      } else if (areAgreed) known.blockNumber = record.blockNumber
     }
     let revoked = 0
     const revokedBlocks = new Map(range.revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
     for (const [uid, blockNumber] of revokedBlocks) {
       const record = records.get(uid)
+      if (record !== undefined && record.revokedBlock !== null && areAgreed) record.revokedBlock = blockNumber
       if (record === undefined || record.revokedBlock !== null) continue
       record.revokedBlock = blockNumber
       revoked++
@@ -109,6 +119,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       const known = quarantine.get(row.uid)
       quarantine.set(row.uid, {
         ...row,
+        blockNumber: areAgreed ? row.blockNumber : (known?.blockNumber ?? row.blockNumber),
         attempts: (known?.attempts ?? 0) + 1,
         revokedBlock: known?.revokedBlock ?? null,
       })
@@ -116,7 +127,7 @@ export function createMemorySyncStore(): MemorySyncStore {
     for (const uid of released) quarantine.delete(uid)
     for (const [uid, blockNumber] of revokedBlocks) {
       const row = quarantine.get(uid)
-      if (row !== undefined) row.revokedBlock ??= blockNumber
+      if (row !== undefined && (areAgreed || row.revokedBlock === null)) row.revokedBlock = blockNumber
     }
     finalized = Math.max(progress?.finalized ?? -1, finalized)
     auditedTo = progress?.auditedTo ?? auditedTo

@@ -139,6 +139,46 @@ export class ModelChain {
     this.#time = this.head.time
   }
 
+  /** Adds an attestation to an old block, as only a liar can: the hash of the block stays the same. Returns its UID. */
+  forgeAttestation(block: number): Hex {
+    const { time } = this.blocks[block]!
+    const fields = { time, recipient: `0x${'66'.repeat(20)}`, data: CONTENTS[0]!, bump: 0 } as const
+    const uid = this.#uidOf(fields)
+    this.#attestations.set(uid, { uid, ...fields, block, revokedTime: 0, revokedBlock: -1 })
+    this.forgeLogs(block, (logs) => [...logs, { kind: 'attested', uid }])
+    return uid
+  }
+
+  /** Revokes an attestation in an old block, as only a liar can. */
+  forgeRevocation(uid: Hex, block: number): void {
+    const { time } = this.blocks[block]!
+    Object.assign(this.#attestations.get(uid) ?? {}, { revokedTime: time, revokedBlock: block })
+    this.forgeLogs(block, (logs) => [...logs, { kind: 'revoked', uid }])
+  }
+
+  /** Denies an attestation, or only its revocation, as only a liar can. */
+  forget(uid: Hex, kind: ModelLog['kind']): void {
+    if (kind === 'attested') this.#attestations.delete(uid)
+    else Object.assign(this.#attestations.get(uid) ?? {}, { revokedTime: 0, revokedBlock: -1 })
+    for (const { number } of this.blocks)
+      this.forgeLogs(number, (logs) => logs.filter((log) => log.uid !== uid || log.kind !== kind))
+  }
+
+  /** Gives a block and all after it other hashes, as only a liar can without other contents. */
+  forgeHashes(from: number): void {
+    for (const { number } of this.blocks.slice(from)) {
+      const block = this.blocks[number]!
+      const parentHash = number === from ? block.parentHash : this.blocks[number - 1]!.hash
+      this.blocks[number] = { ...block, parentHash, hash: `0x${'bad'.padStart(8, '0')}${block.hash.slice(10)}` }
+    }
+  }
+
+  /** Changes the logs of an old block, as only a liar can: what the contract says stays the same. */
+  forgeLogs(block: number, change: (logs: readonly ModelLog[]) => readonly ModelLog[]): void {
+    const old = this.blocks[block]!
+    this.blocks[block] = { ...old, logs: change(old.logs) }
+  }
+
   attestation(uid: Hex, length: number): string {
     const found = this.#attestations.get(uid)
     const word = (value: number | bigint | string) =>
@@ -208,7 +248,7 @@ export function modelEndpoint(chain: ModelChain, random: () => number, faults: (
 
   function answer({ method, params }: RpcCall, length: number, wrong: Faults): RpcResult {
     const view = chain.blocks.slice(0, length)
-    const [first] = params as [never]
+    const [first, second] = params as [never, string | undefined]
     const value = (): unknown => {
       switch (method) {
         case 'eth_chainId':
@@ -223,7 +263,7 @@ export function modelEndpoint(chain: ModelChain, random: () => number, faults: (
           return { number: hex(number), hash: block.hash, parentHash: block.parentHash, timestamp: hex(block.time) }
         }
         case 'eth_call':
-          return attestation(first, length, wrong)
+          return attestation(first, second === 'latest' ? length : lengthTo(Number(second), length), wrong)
         case 'eth_getLogs':
           return logs(first, view, wrong)
         default:
@@ -236,6 +276,12 @@ export function modelEndpoint(chain: ModelChain, random: () => number, faults: (
       if (error instanceof RpcError) return { ok: false, error }
       throw error
     }
+  }
+
+  /** Returns the number of blocks up to a requested one. As with real nodes, a block beyond the head is an error. */
+  function lengthTo(number: number, length: number): number {
+    if (number < length) return number + 1
+    throw new RpcError('eth_call: error -32000', { code: -32000, endpointMessage: 'unknown block' })
   }
 
   function attestation({ data }: { data: Hex }, length: number, wrong: Faults): string {

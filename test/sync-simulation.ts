@@ -38,6 +38,7 @@ function open(
     keccak,
     nowSeconds: () => Math.floor(clock.ms / 1000),
     onProblem: () => {},
+    onContradictions: () => {},
   })
 }
 
@@ -145,8 +146,127 @@ export async function simulate(
   isStormy = false
   for (let count = 0; count < 12; count++) chain.mine(below(2), below(2))
   await settle(start(), clock)
+  mineUntilFinal(chain)
+  await settle(start(), clock)
 
   const clean = createMemorySyncStore()
   await settle(open(keccak, clean, [modelEndpoint(chain, random, () => NO_FAULTS)], random, clock), clock)
   return { found: await dump(), wanted: clean.dump() }
+}
+
+/** Enough empty blocks to make all earlier ones final, with their seconds. */
+const BLOCKS_UNTIL_FINAL = 20
+
+/** Makes everything final that happened so far. A log that was stored with a wrong block gets its own only then. */
+function mineUntilFinal(chain: ModelChain): void {
+  for (let count = 0; count < BLOCKS_UNTIL_FINAL; count++) chain.mine(0, 0)
+}
+
+/** Returns the last block that endpoints of a chain call final. */
+const lastFinalBlock = (chain: ModelChain) => chain.head.number - MODEL_CHAIN.finalityDepth
+
+/** Tells lies about final blocks of a chain, of which the honest endpoints have an equal copy. */
+function lie(chain: ModelChain, random: () => number): void {
+  const lastFinal = lastFinalBlock(chain) - 1
+  const anyBlock = () => 1 + Math.floor(random() * lastFinal)
+  for (let count = 1 + Math.floor(random() * 4); count > 0; count--) {
+    const block = anyBlock()
+    const logs = chain.blocks.slice(1, lastFinal + 1).flatMap((each) => each.logs)
+    const log = logs[Math.floor(random() * logs.length)]
+    const dice = random()
+    if (log === undefined || dice < 0.2) chain.forgeAttestation(block)
+    else if (dice < 0.4) chain.forgeRevocation(log.uid, block)
+    else if (dice < 0.6) chain.forget(log.uid, log.kind)
+    else if (dice < 0.7) chain.forgeHashes(block)
+    else if (dice < 0.85) chain.forgeLogs(block, () => [])
+    else chain.forgeLogs(block, (own) => [...own, log])
+  }
+}
+
+/** Serves the logs of one chain and everything else of another: a liar that contradicts itself. */
+function withLogsOf(logs: RpcClient, rest: RpcClient): RpcClient {
+  const pick = (method: string) => (method === 'eth_getLogs' ? logs : rest)
+  return {
+    request: (method, params) => pick(method).request(method, params),
+    requestAll: async (calls) => (await Promise.all(calls.map((call) => pick(call.method).requestAll([call])))).flat(),
+  }
+}
+
+/** Returns the facts that a store has about final blocks, without order: records and quarantined attestations, and whether they are revoked. */
+async function readFacts(store: SyncStore, to: number): Promise<Set<string>> {
+  const logs = await store.storedLogs({ chainId: MODEL_CHAIN.id, from: 0, to })
+  return new Set(logs.map(({ kind, uid, blockNumber }) => `${kind} ${uid} ${blockNumber}`))
+}
+
+/**
+ * Simulates a chain on which nothing new happens, with endpoints that always tell the same lies, in any order among honest ones. The
+ * honest ones are silent at times during the first rounds.
+ *
+ * @returns the stored facts at the end, those of the chain, and those that audits and sweeps added and removed
+ */
+export async function simulateLiars(
+  seed: number,
+  keccak: Keccak,
+  { liars, honest }: { readonly liars: number; readonly honest: number },
+) {
+  const random = randomFrom(seed)
+  const clock = { ms: 1_750_000_000_000 }
+  const chains: ModelChain[] = []
+  const createChain = () => {
+    const ofChain = randomFrom(seed + 0.5)
+    const chain = new ModelChain(keccak, ofChain)
+    while (chain.head.number < 40) chain.mine(ofChain() < 0.3 ? Math.floor(ofChain() * 4) : 0, ofChain() < 0.3 ? 1 : 0)
+    chains.push(chain)
+    return chain
+  }
+  const chain = createChain()
+  const faults = { ...NO_FAULTS, silent: random() < 0.5 ? 0 : 0.1, jumbled: 0.2, narrow: 0.1 }
+  let isStormy = true
+  const truth = () => modelEndpoint(chain, random, () => (isStormy ? faults : NO_FAULTS))
+  const endpoints = [
+    ...Array.from({ length: honest }, truth),
+    ...Array.from({ length: liars }, () => {
+      const falseChain = createChain()
+      lie(falseChain, random)
+      const liar = modelEndpoint(falseChain, random, () => NO_FAULTS)
+      const dice = random()
+      if (dice < 0.3) return withLogsOf(liar, truth())
+      return dice < 0.5 ? withLogsOf(truth(), liar) : liar
+    }),
+  ]
+  for (let index = endpoints.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1))
+    ;[endpoints[index], endpoints[other]] = [endpoints[other]!, endpoints[index]!]
+  }
+  const final = lastFinalBlock(chain) + BLOCKS_UNTIL_FINAL
+  const store = createMemorySyncStore()
+  const tasks = open(keccak, store, endpoints, random, clock)
+  const [added, removed] = [new Set<string>(), new Set<string>()]
+  for (let round = 0; round < 60; round++) {
+    clock.ms += 30_000
+    if (round === 30) for (const each of chains) mineUntilFinal(each)
+    isStormy = round < 40
+    await attempt(async () => {
+      while (!(await tasks.sync.pass(50)).isCaughtUp);
+    })
+    const before = await readFacts(store, final)
+    if (round % 8 === 7) await attempt(() => tasks.sweep.piece(null))
+    await attempt(async () => {
+      for (let missed: number | undefined = 0; missed !== undefined; ) missed = await tasks.audit.step()
+    })
+    const after = await readFacts(store, final)
+    for (const fact of after) if (!before.has(fact)) added.add(fact)
+    for (const fact of before) if (!after.has(fact)) removed.add(fact)
+  }
+  const clean = createMemorySyncStore()
+  await settle(open(keccak, clean, [modelEndpoint(chain, random, () => NO_FAULTS)], random, clock), clock)
+  const { auditedTo } = await store.syncState({ chainId: MODEL_CHAIN.id })
+  return {
+    added,
+    removed,
+    found: await readFacts(store, final),
+    wanted: await readFacts(clean, final),
+    auditedTo,
+    final,
+  }
 }

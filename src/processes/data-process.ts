@@ -56,7 +56,7 @@ export async function startDataProcess(parts: DataProcessParts): Promise<DataPro
   const counts = signer && startSubmissionCounts(config, { signer, store, relay })
   const metrics = new Metrics()
   registerProcessMetrics(metrics, build)
-  registerDataMetrics(metrics, { store, relay, counts })
+  registerDataMetrics(metrics, { store, relay, chainClient, counts })
   await server.listen(socketPath)
   store?.open()
   if (store !== undefined && config.sampleRecords) storeSampleRecords(store, { config, log, chains })

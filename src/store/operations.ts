@@ -9,7 +9,14 @@ import type { RecordMemory } from './records/memory.ts'
 import { shownDocumentSql } from './records/page.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './records/page-marks.ts'
 import { readSlice } from './records/slice.ts'
-import { countChange, insertRecords, type RollbackResult, revokeRecords, rollBackRecords } from './records/writes.ts'
+import {
+  countChange,
+  insertRecords,
+  type RollbackResult,
+  removeLogs,
+  revokeRecords,
+  rollBackRecords,
+} from './records/writes.ts'
 import { readRelayWork, takeRelayStep } from './relay-work.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
@@ -151,14 +158,15 @@ const NOTHING_ROLLED_BACK: RollbackResult = {
 
 /** Stores the records and revocations of a range of blocks together with the new checkpoint. */
 async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
-  const { chainId, checkpoint, rollBackTo } = range
+  const { chainId, checkpoint, rollBackTo, removed = [], areAgreed = false } = range
   const rejected: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
   if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return rejected
-  const rolledBack =
-    rollBackTo === undefined ? NOTHING_ROLLED_BACK : await rollBackRecords(session, chainId, rollBackTo, nowIso)
-  const { inserted, oldestSeconds, ids } = await insertRecords(session, chainId, range.records, nowIso)
+  let rolledBack = NOTHING_ROLLED_BACK
+  if (rollBackTo !== undefined) rolledBack = await rollBackRecords(session, chainId, rollBackTo, nowIso)
+  else if (removed.length > 0) rolledBack = await removeLogs(session, chainId, removed, nowIso)
+  const { inserted, oldestSeconds, ids } = await insertRecords(session, chainId, range.records, areAgreed, nowIso)
   const revokedIds =
-    range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, nowIso)
+    range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, areAgreed, nowIso)
   const revoked = revokedIds.length
   await storeRangeNotes(session, range)
   const change = { records: rolledBack.records + inserted, revoked: rolledBack.revoked + revoked }

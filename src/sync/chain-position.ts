@@ -1,5 +1,12 @@
 import type { AppliedRange, LocationRecord, RecordStore, Revocation } from '../wire/store-messages.ts'
-import type { BlockId, ChainProgress, ChainSyncState, Quarantined, SyncOperations } from '../wire/sync-messages.ts'
+import type {
+  BlockId,
+  ChainProgress,
+  ChainSyncState,
+  Quarantined,
+  StoredLog,
+  SyncOperations,
+} from '../wire/sync-messages.ts'
 
 /** Final blocks are spaced by an eighth of their distance from finality, so a hundred of them span any chain. */
 const SPACING = 8
@@ -49,6 +56,10 @@ interface PositionStep {
   readonly revocations?: readonly Revocation[]
   readonly quarantine?: readonly Quarantined[]
   readonly released?: readonly `0x${string}`[]
+  /** Stored logs that are not on the chain. They are removed first. */
+  readonly removed?: readonly StoredLog[]
+  /** See `RangeNotes`. */
+  readonly areAgreed?: boolean
   /** Everything after this block is removed first. */
   readonly rollBackTo?: number
   /** The new checkpoint. Omitted: it stays the same. null: it is deleted. */
@@ -106,6 +117,8 @@ export class ChainPosition {
       revocations: step.revocations ?? [],
       quarantine: step.quarantine ?? [],
       ...(step.released === undefined ? {} : { released: step.released }),
+      ...(step.removed === undefined ? {} : { removed: step.removed }),
+      ...(step.areAgreed === undefined ? {} : { areAgreed: step.areAgreed }),
       ...(rollBackTo === undefined ? {} : { rollBackTo }),
       // A step that does not move the checkpoint is also rejected when another process moved it.
       checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },

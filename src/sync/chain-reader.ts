@@ -1,5 +1,5 @@
 import type { LocationLayout } from '../config/signer.ts'
-import type { BlockId } from '../wire/sync-messages.ts'
+import type { BlockId, StoredLog } from '../wire/sync-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import {
   parseBytes32,
@@ -14,6 +14,9 @@ import {
 /** Topics of `Attested` and `Revoked` of every EAS version. Recipient, attester and schema UID are indexed; the data is the UID. */
 export const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
 const REVOKED = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
+
+/** The most blocks that share one second on the fastest chain. */
+export const MAX_BLOCKS_PER_SECOND = 32
 
 export interface EasLog {
   readonly kind: 'attested' | 'revoked'
@@ -181,6 +184,11 @@ function readLog(entry: unknown, { easAddress, schemas }: LogSource): EasLog | u
     blockHash: parseBytes32(blockHash),
     logIndex: parseQuantity(logIndex),
   }
+}
+
+/** Returns what identifies a log: the same for a log that an endpoint returns and for its stored effect. */
+export function logKey({ kind, uid, blockNumber }: StoredLog): string {
+  return `${kind} ${uid} ${blockNumber}`
 }
 
 /** Returns at most `about` logs from the start, cut at the end of a block. The first block is never cut, so there may be more. */

@@ -3,7 +3,7 @@ import type { Keccak } from '../crypto/primitives.ts'
 import type { Hex } from '../wire/values.ts'
 import type { LogSource } from './chain-reader.ts'
 import type { AttestedFields } from './location-record.ts'
-import { type RpcCall, type RpcClient, RpcError } from './rpc.ts'
+import { type RpcCall, type RpcClient, RpcError, toQuantity } from './rpc.ts'
 
 /** Multicall3, at the same address on every chain that has it. */
 export const MULTICALL3: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
@@ -67,11 +67,11 @@ const encodeNumber = (value: number) => padWord(value.toString(16))
 /** `getAttestation(bytes32)` */
 const ATTESTATION_SELECTOR = 'a3112a64'
 
-/** Returns the call that reads an attestation; `decodeAttestation` reads its response. */
-export function attestationCall(easAddress: Hex, uid: Hex): RpcCall {
+/** Returns the call that reads an attestation at a block; `decodeAttestation` reads its response. */
+export function attestationCall(easAddress: Hex, uid: Hex, block = 'latest'): RpcCall {
   return {
     method: 'eth_call',
-    params: [{ to: easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, 'latest'],
+    params: [{ to: easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, block],
   }
 }
 
@@ -122,19 +122,21 @@ export class AttestationReader {
   }
 
   /**
-   * Reads attestations at the latest block. The fields that a UID covers never change, so the block does not matter.
+   * Reads attestations. The fields that a UID covers never change, so the block does not matter for them.
    *
+   * @param atBlock the block number; omitted: the latest block
    * @returns one result for each UID, in the same order
    * @throws {RpcError} when the endpoint does not respond
    */
-  async read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]> {
+  async read(rpc: RpcClient, uids: readonly Hex[], atBlock?: number): Promise<ReadAttestation[]> {
     const attestations: ReadAttestation[] = []
+    const block = atBlock === undefined ? 'latest' : toQuantity(atBlock)
     this.#bumps.clear()
     const useMulticall = uids.length > 8 && (await this.#supportsMulticall(rpc))
     const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
     for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
       const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
-        this.#readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
+        this.#readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), block, useMulticall),
       )
       attestations.push(...(await Promise.all(batches)).flat())
     }
@@ -153,30 +155,37 @@ export class AttestationReader {
   }
 
   /** Reads attestations in one request, or in two halves if the response is too large. */
-  async #readBatch(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
+  async #readBatch(
+    rpc: RpcClient,
+    uids: readonly Hex[],
+    block: string,
+    useMulticall: boolean,
+  ): Promise<ReadAttestation[]> {
     if (uids.length === 0) return []
     try {
-      const responses = useMulticall ? await this.#callAggregate(rpc, uids) : await this.#callSeparately(rpc, uids)
+      const responses = useMulticall
+        ? await this.#callAggregate(rpc, uids, block)
+        : await this.#callSeparately(rpc, uids, block)
       return responses.map((response, index) => this.#checkAttestation(uids[index]!, response))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (useMulticall && error.failure === 'error') {
         this.#hasMulticall.set(rpc, false)
-        return this.#readBatch(rpc, uids, false)
+        return this.#readBatch(rpc, uids, block, false)
       }
       if (error.failure !== 'too-large') throw error
       if (uids.length === 1) return [{ state: 'too-large', uid: uids[0]! }]
       const half = uids.length >> 1
       return [
-        ...(await this.#readBatch(rpc, uids.slice(0, half), useMulticall)),
-        ...(await this.#readBatch(rpc, uids.slice(half), useMulticall)),
+        ...(await this.#readBatch(rpc, uids.slice(0, half), block, useMulticall)),
+        ...(await this.#readBatch(rpc, uids.slice(half), block, useMulticall)),
       ]
     }
   }
 
   /** Calls the contract once for each attestation, in one JSON-RPC batch. Returns the responses in hex. */
-  async #callSeparately(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
-    const responses = await rpc.requestAll(uids.map((uid) => attestationCall(this.#easAddress, uid)))
+  async #callSeparately(rpc: RpcClient, uids: readonly Hex[], block: string): Promise<string[]> {
+    const responses = await rpc.requestAll(uids.map((uid) => attestationCall(this.#easAddress, uid, block)))
     return responses.map((response) => {
       if (!response.ok) throw response.error
       return typeof response.value === 'string' ? response.value : ''
@@ -184,12 +193,12 @@ export class AttestationReader {
   }
 
   /** Reads all attestations in one call of Multicall3. Returns the responses in hex. */
-  async #callAggregate(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
+  async #callAggregate(rpc: RpcClient, uids: readonly Hex[], block: string): Promise<string[]> {
     const data = encodeAggregate(
       this.#easAddress,
       uids.map((uid) => ATTESTATION_SELECTOR + uid.slice(2)),
     )
-    const response = await rpc.request('eth_call', [{ to: MULTICALL3, data }, 'latest'])
+    const response = await rpc.request('eth_call', [{ to: MULTICALL3, data }, block])
     return decodeAggregate(response, uids.length)
   }
 

@@ -2,9 +2,10 @@ import type { LocationRecord, Revocation } from '../wire/store-messages.ts'
 import type { Quarantined, QuarantineStage } from '../wire/sync-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import type { SyncStore } from './chain-position.ts'
-import type { ChainReader, EasLog } from './chain-reader.ts'
+import { type ChainReader, type EasLog, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'
 import { DECODER_VERSION, toLocationRecord } from './location-record.ts'
+import type { LogWitnesses } from './log-witnesses.ts'
 import { type RpcClient, RpcError } from './rpc.ts'
 
 export interface GatherParts {
@@ -16,6 +17,7 @@ export interface GatherParts {
   readonly maxFailedReads: number
   readonly reader: ChainReader
   readonly attestations: AttestationReader
+  readonly witnesses: LogWitnesses
   readonly store: Pick<SyncStore, 'known'>
   readonly nowSeconds: () => number
   readonly onProblem: (message: string) => void
@@ -31,8 +33,6 @@ export interface GatheredChanges {
 /** Wait before the first retry of a quarantined attestation; it doubles up to a day. */
 const FIRST_RETRY_SECONDS = 5
 const LONGEST_RETRY_SECONDS = 86_400
-/** The most blocks that share one second on the fastest chain. */
-export const MAX_BLOCKS_PER_SECOND = 32
 
 /** Turns logs into records. */
 export class Gatherer {
@@ -51,9 +51,11 @@ export class Gatherer {
   /**
    * Reads the attestations of logs.
    *
+   * @param areAgreed whether more than half of the endpoints have these logs. Otherwise a revocation counts only if the contract
+   *   confirms it.
    * @throws {RpcError} when the endpoint does not respond or its response cannot be true; another endpoint may do better
    */
-  async gather(rpc: RpcClient, logs: readonly EasLog[]): Promise<GatheredChanges> {
+  async gather(rpc: RpcClient, logs: readonly EasLog[], areAgreed = false): Promise<GatheredChanges> {
     const blocks = new Map<Hex, number>()
     const revocations = new Map<Hex, Revocation>()
     for (const { kind, uid, blockNumber } of logs) {
@@ -62,7 +64,7 @@ export class Gatherer {
     }
     const missed = await this.#findMissed(rpc, [...revocations.values()], blocks)
     for (const [uid, blockNumber] of missed) blocks.set(uid, blockNumber)
-    await this.#dropUnconfirmed(rpc, revocations)
+    if (!areAgreed) await this.#dropUnconfirmed(rpc, revocations)
     const gathered: GatheredChanges = { records: [], revocations: [...revocations.values()], quarantine: [] }
     for (const read of await this.#attestations.read(rpc, [...blocks.keys()]))
       this.#classify(read, blocks.get(read.uid)!, 0, gathered)
@@ -146,22 +148,25 @@ export class Gatherer {
       if (stored.has(uid)) continue
       const [read] = await this.#attestations.read(rpc, [uid])
       if (read?.state !== 'ok') continue
-      const block = await this.#findBlock(rpc, uid, read.timeSeconds, blockNumber)
-      if (block === undefined) continue
-      this.#onProblem(`attestation ${uid} of block ${block} had been missed and is stored with its revocation`)
-      missed.set(uid, block)
+      const log = await this.#findLog(rpc, uid, read.timeSeconds, blockNumber)
+      // The audit does not come back to old blocks, so one endpoint is not enough.
+      if (log === undefined || (await this.#parts.witnesses.judge([log]))[0] !== 'true') continue
+      this.#onProblem(
+        `attestation ${uid} of block ${log.blockNumber} had been missed and is stored with its revocation`,
+      )
+      missed.set(uid, log.blockNumber)
     }
     return missed
   }
 
-  /** Finds the block of an attestation by its time. Returns undefined when no block up to `last` has its log. */
-  async #findBlock(rpc: RpcClient, uid: Hex, timeSeconds: number, last: number): Promise<number | undefined> {
+  /** Finds the log of an attestation by its time. Returns undefined when no block up to `last` has it. */
+  async #findLog(rpc: RpcClient, uid: Hex, timeSeconds: number, last: number): Promise<EasLog | undefined> {
     const { reader, startBlock } = this.#parts
     const first = await findFirstBlockAt(rpc, reader, timeSeconds, startBlock, last)
     if (first === undefined) return undefined
     const end = Math.min(first + MAX_BLOCKS_PER_SECOND - 1, last)
     const { logs } = await reader.range(rpc, first, end, [])
-    return logs.find((log) => log.kind === 'attested' && log.uid === uid)?.blockNumber
+    return logs.find((log) => log.kind === 'attested' && log.uid === uid)
   }
 }
 

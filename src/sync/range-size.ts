@@ -29,7 +29,8 @@ export class RangeSize {
 
   /** Call this when a range succeeded: widens the next range if this one was full width and had few logs. */
   grow(requestedBlocks: number, logs: number): void {
-    if (requestedBlocks >= this.#blocks && logs < MAX_LOGS_TO_GROW) this.#blocks = Math.min(this.#blocks * 2, this.#max)
+    if (requestedBlocks >= this.#blocks && logs < MAX_LOGS_TO_GROW)
+      this.#blocks = Math.min(requestedBlocks * 2, this.#max)
   }
 
   /**

@@ -44,10 +44,11 @@ export async function confirmChain(rpc: RpcClient, chainId: number): Promise<voi
 }
 
 /**
- * Asks another endpoint whether a final block really left the chain. If no other endpoint responds, the first is believed.
+ * Asks other endpoints whether a final block really left the chain, which takes more than half of the endpoints. Suspends those
+ * that still have it then.
  *
  * @param reporter the endpoint that no longer has the block
- * @throws {RpcError} when another endpoint still has the block
+ * @throws {RpcError} when not so many endpoints say so
  */
 export async function confirmRemoved(
   rpcs: RpcList,
@@ -55,23 +56,19 @@ export async function confirmRemoved(
   reader: ChainReader,
   block: BlockId,
 ): Promise<void> {
-  if (rpcs.size < 2) return
-  let isStillThere: boolean
-  try {
-    isStillThere = await rpcs.use(
-      async (other) => {
-        const [otherBlock] = await reader.blocks(other, [block.number])
-        return otherBlock?.hash === block.hash
-      },
-      new Set([reporter.index]),
-    )
-  } catch (error) {
-    // No other endpoint responds.
-    if (error instanceof RpcError) return
-    throw error
+  const asked = new Set([reporter.index])
+  const holders: number[] = []
+  while (asked.size - holders.length < rpcs.majority) {
+    const other = await rpcs.tryUse(async (rpc) => {
+      const [found] = await reader.blocks(rpc, [block.number])
+      return { index: rpc.index, hasBlock: found?.hash === block.hash }
+    }, asked)
+    if (other === undefined)
+      throw new RpcError(
+        `an endpoint does not have block ${block.number}, which was final, and too few other endpoints confirm it`,
+      )
+    asked.add(other.index)
+    if (other.hasBlock) holders.push(other.index)
   }
-  if (isStillThere)
-    throw new RpcError(
-      `an endpoint does not have block ${block.number}, which another endpoint has and which was final`,
-    )
+  for (const index of holders) rpcs.suspend(index, `it has a block ${block.number} that most endpoints do not have`)
 }

@@ -26,6 +26,8 @@ interface Entry {
   readonly endpoint: RpcEndpoint
   isVerified: boolean
   failures: number
+  /** How often its responses turned out to be wrong later. */
+  timesWrong: number
   suspendedUntilMs: number
   /** Moving average of the response time. */
   latencyMs: number | undefined
@@ -54,6 +56,11 @@ export class RpcList {
 
   get size(): number {
     return this.#entries.length
+  }
+
+  /** More than half of the endpoints. */
+  get majority(): number {
+    return Math.floor(this.size / 2) + 1
   }
 
   /**
@@ -85,9 +92,24 @@ export class RpcList {
     throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
   }
 
-  /** Suspends an endpoint whose responses turned out to be wrong later. */
+  /** Does what `use` does, but returns undefined when no endpoint is left. */
+  async tryUse<T>(ask: (endpoint: RpcEndpoint) => Promise<T>, except?: ReadonlySet<number>): Promise<T | undefined> {
+    try {
+      return await this.use(ask, except)
+    } catch (error) {
+      if (error instanceof RpcError) return undefined
+      throw error
+    }
+  }
+
+  /**
+   * Suspends an endpoint whose responses turned out to be wrong later. Each time counts like one more failure in a row, also after
+   * responses that seem right. So endpoints that were wrong less often are used before it.
+   */
   suspend(index: number, reason: string): void {
-    this.#suspend(this.#entries[index - 1]!, reason)
+    const entry = this.#entries[index - 1]!
+    this.#suspend(entry, reason)
+    entry.timesWrong++
   }
 
   statuses(): readonly EndpointStatus[] {
@@ -109,6 +131,7 @@ export class RpcList {
       },
       isVerified: false,
       failures: 0,
+      timesWrong: 0,
       suspendedUntilMs: Number.NEGATIVE_INFINITY,
       latencyMs: undefined,
     }
@@ -126,9 +149,10 @@ export class RpcList {
     }
   }
 
-  /** Returns the candidate with the lowest latency and the fewest failures in a row that is not suspended. */
+  /** Returns the candidate with the lowest latency and the fewest failures that is not suspended. */
   #findBest(isCandidate: (entry: Entry) => boolean): Entry | undefined {
-    const cost = ({ failures, latencyMs }: Entry) => failures * FAILURE_PENALTY_MS + (latencyMs ?? 0)
+    const cost = ({ failures, timesWrong, latencyMs }: Entry) =>
+      (failures + timesWrong) * FAILURE_PENALTY_MS + (latencyMs ?? 0)
     return this.#entries
       .filter((entry) => isCandidate(entry) && this.#parts.now() >= entry.suspendedUntilMs)
       .reduce<Entry | undefined>(
@@ -148,7 +172,7 @@ export class RpcList {
 
   #suspend(entry: Entry, reason: string): void {
     const { now, random, maxSuspensionMs, onSuspend } = this.#parts
-    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** entry.failures, maxSuspensionMs)
+    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** (entry.failures + entry.timesWrong), maxSuspensionMs)
     entry.failures++
     entry.isVerified = false
     entry.suspendedUntilMs = now() + suspensionMs * (0.5 + random() / 2)

@@ -1,9 +1,9 @@
-import type { Revocation } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
-import type { ChainReader } from './chain-reader.ts'
+import { type ChainReader, type EasLog, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
 import type { AttestationReader } from './eas-attestations.ts'
-import { findFirstBlockAt, MAX_BLOCKS_PER_SECOND } from './gather.ts'
+import { findFirstBlockAt } from './gather.ts'
+import type { LogWitnesses } from './log-witnesses.ts'
 import type { RpcClient } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
@@ -13,6 +13,7 @@ interface SweepParts {
   readonly rpcs: RpcList
   readonly reader: ChainReader
   readonly attestations: AttestationReader
+  readonly witnesses: LogWitnesses
   readonly position: ChainPosition
   readonly store: Pick<SyncStore, 'activeRecords'>
   readonly onProblem: (message: string) => void
@@ -42,11 +43,14 @@ export class Sweep {
    * @throws {RpcError} when no endpoint responds; {StoreFault | CheckpointMoved}
    */
   async piece(after: Hex | null): Promise<SweepPiece> {
-    const { chainId, rpcs, position, store, onProblem } = this.#parts
+    const { chainId, rpcs, position, store, witnesses, onProblem } = this.#parts
     const { checkpoint } = await position.load()
     const rows = await store.activeRecords({ chainId, after, limit: RECORDS_PER_PIECE })
     if (rows.length === 0 || checkpoint === undefined) return { checked: 0, revoked: 0, next: null }
-    const revocations = await rpcs.use((rpc) => this.#findRevocations(rpc, rows, checkpoint.number))
+    const claimed = await rpcs.use((rpc) => this.#findRevocations(rpc, rows, checkpoint.number))
+    // The audit does not come back to old blocks, so one endpoint is not enough.
+    const verdicts = await witnesses.judge(claimed)
+    const revocations = claimed.filter((_, index) => verdicts[index] === 'true')
     const revoked = revocations.length === 0 ? 0 : (await position.commit({ revocations })).revoked
     if (revoked > 0) onProblem(`${revoked} revocations had been missed and are stored now`)
     return { checked: rows.length, revoked, next: rows.length < RECORDS_PER_PIECE ? null : rows.at(-1)!.uid }
@@ -56,7 +60,7 @@ export class Sweep {
     rpc: RpcClient,
     rows: readonly { readonly uid: Hex; readonly blockNumber: number }[],
     last: number,
-  ): Promise<Revocation[]> {
+  ): Promise<EasLog[]> {
     const { startBlock, reader, attestations, position, onProblem } = this.#parts
     const reads = await attestations.read(
       rpc,
@@ -66,7 +70,7 @@ export class Sweep {
     // Records that are not final may leave the chain at any time; the next pass then removes them.
     const isFinal = rows.every(({ blockNumber }) => blockNumber <= position.state.finalized)
     if (missing > 0 && isFinal) onProblem(`an endpoint does not know ${missing} of our records`)
-    const revocations: Revocation[] = []
+    const revocations: EasLog[] = []
     for (const read of reads) {
       if (read.state !== 'ok' || read.revokedSeconds === 0) continue
       const { uid, revokedSeconds } = read
@@ -76,7 +80,7 @@ export class Sweep {
       const end = Math.min(first + MAX_BLOCKS_PER_SECOND - 1, last)
       const { logs } = await reader.range(rpc, first, end, [])
       const log = logs.find((candidate) => candidate.kind === 'revoked' && candidate.uid === uid)
-      if (log !== undefined) revocations.push({ uid, blockNumber: log.blockNumber })
+      if (log !== undefined) revocations.push(log)
     }
     return revocations
   }

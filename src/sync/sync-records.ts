@@ -17,6 +17,7 @@ import { ChainReader } from './chain-reader.ts'
 import { ChainSync, type SyncLimits } from './chain-sync.ts'
 import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
+import { LogWitnesses } from './log-witnesses.ts'
 import { HttpRpc } from './rpc.ts'
 import { RpcList } from './rpc-list.ts'
 import { Sweep } from './sweep.ts'
@@ -136,6 +137,7 @@ export class RecordSync {
       keccak: this.#keccak,
       nowSeconds: () => Math.floor(Date.now() / 1000),
       onProblem: (message) => problems.push(message),
+      onContradictions: (logs) => this.#onEvent({ type: 'contradictions', chainId: chain.id, logs }),
     })
     return {
       ...tasks,
@@ -167,17 +169,20 @@ interface ChainTasksParts {
   readonly nowSeconds: () => number
   /** Reports something to the operator. Messages contain no secrets. */
   readonly onProblem: (message: string) => void
+  /** Gets the number of logs that the endpoints contradict each other about without a majority, at every audit. */
+  readonly onContradictions: (logs: number) => void
 }
 
 /** Makes the tasks that read one chain. */
 export function createChainTasks(options: ChainTasksParts): ChainTasks {
-  const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem } = options
+  const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem, onContradictions } = options
   const source = { easAddress: chain.easAddress, schemas }
   const { startBlock } = chain
   const chainId = chain.id
   const reader = new ChainReader(source, chain.finalityDepth)
   const attestations = new AttestationReader({ source, keccak, maxBumps: limits.maxBumps })
   const position = new ChainPosition(store, chainId)
+  const witnesses = new LogWitnesses({ rpcs, reader, attestations })
   const gatherer = new Gatherer({
     chainId,
     chain: chain.name,
@@ -186,14 +191,15 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
     maxFailedReads: Math.max(2, rpcs.size),
     reader,
     attestations,
+    witnesses,
     store,
     nowSeconds,
     onProblem,
   })
-  const parts = { chainId, startBlock, rpcs, reader, attestations, gatherer, position, store, onProblem }
+  const parts = { chainId, startBlock, rpcs, reader, attestations, witnesses, gatherer, position, store, onProblem }
   return {
     sync: new ChainSync({ ...parts, nowSeconds, limits }),
-    audit: new Audit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks }),
+    audit: new Audit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks, onContradictions }),
     sweep: new Sweep(parts),
   }
 }

@@ -30,6 +30,8 @@ export function logSyncEvent(log: Log, event: SyncEvent): void {
     case 'problem':
       log.warn('sync problem', { chainId: event.chainId, reason: event.message })
       break
+    case 'contradictions':
+      break // a problem says which
     case 'began': {
       const { chainId, from, block, head } = event
       // Reading all blocks may take hours and use up an RPC quota, although the old ones may contain nothing.
@@ -105,6 +107,7 @@ export class ChainClient {
   readonly #signer: Pick<SignerClient, 'connectNonces'> | undefined
   readonly #store: Pick<StoreClient, 'connect'> | undefined
   readonly #states: Map<number, ChainState>
+  readonly #contradictions = new Map<number, number>()
   #onState: ((chainId: number, state: ChainState) => void) | undefined
   readonly #connectors: Connector[] = []
   readonly #requests = new Requester<ChainOperations>({
@@ -172,6 +175,11 @@ export class ChainClient {
     return this.#states
   }
 
+  /** Returns, for each chain that this process audits, the number of logs that stop its audit. See `Audit`. */
+  contradictions(): ReadonlyMap<number, number> {
+    return this.#contradictions
+  }
+
   /** Calls a listener with every new state of a chain. */
   onState(listener: (chainId: number, state: ChainState) => void): void {
     this.#onState = listener
@@ -220,9 +228,16 @@ export class ChainClient {
   }
 
   #onReply(reply: ChainReply): void {
-    if (reply.type === 'event') logSyncEvent(this.#log, reply.event)
+    if (reply.type === 'event') this.#onEvent(reply.event)
     else if (reply.type === 'state') this.#setState(reply.chainId, reply.state)
     else this.#requests.receive(reply)
+  }
+
+  #onEvent(event: SyncEvent): void {
+    if (event.type === 'contradictions') this.#contradictions.set(event.chainId, event.logs)
+    // Another process audits the chains from now on.
+    if (event.type === 'lead' && !event.isHeld) this.#contradictions.clear()
+    logSyncEvent(this.#log, event)
   }
 
   #setState(chainId: number, state: ChainState): void {
@@ -236,6 +251,7 @@ export class ChainClient {
   /** Returns the pause before the thread is started again, in milliseconds. */
   #onEnd({ wasReady, code, error, pauseMs }: ThreadEnd): number {
     this.#requests.detach()
+    this.#contradictions.clear()
     this.#leaveStore?.()
     if (this.#thread.isClosing) return pauseMs
     if (wasReady) this.#log.error('sync thread ended', { code })

@@ -78,7 +78,7 @@ export interface Checkpoint {
 /** What was read from one range of blocks of one chain. It is stored as a whole or not at all. */
 export interface BlockRange extends RangeNotes {
   readonly chainId: number
-  /** Set after a reorg: all records after this block are removed before the new ones are stored. */
+  /** Set after a reorg: all records after this block are removed before the new ones are stored. Not together with `removed`. */
   readonly rollBackTo?: number
   readonly records: readonly LocationRecord[]
   readonly revocations: readonly Revocation[]

@@ -35,6 +35,16 @@ export interface RangeNotes {
   readonly quarantine?: readonly Quarantined[]
   /** UIDs of attestations that leave the quarantine. */
   readonly released?: readonly Hex[]
+  /**
+   * Stored logs that are not on the chain. Removed before anything is stored: `attested` with its record or its quarantined
+   * attestation, `revoked` by making the record valid again.
+   */
+  readonly removed?: readonly StoredLog[]
+  /**
+   * Whether more than half of the endpoints have these logs. Only then do their blocks replace those that are already stored for the
+   * same attestations and revocations.
+   */
+  readonly areAgreed?: boolean
   readonly progress?: ChainProgress
 }
 
@@ -44,7 +54,7 @@ export interface ChainProgress {
   readonly headSeconds?: number
   /** Only a rollback decreases it. */
   readonly finalized?: number
-  /** Every block up to this one was also read from a second endpoint. */
+  /** Every block up to this one was compared with more than half of the endpoints. */
   readonly auditedTo?: number
 }
 
@@ -144,6 +154,8 @@ export type SyncEvent =
       readonly head: number
     }
   | { readonly type: 'problem'; readonly chainId: number; readonly message: string }
+  /** An audit found this many logs that the endpoints contradict each other about, without a majority. */
+  | { readonly type: 'contradictions'; readonly chainId: number; readonly logs: number }
   | { readonly type: 'lead'; readonly isHeld: boolean }
   /** The worker is stopped because a client requested it. The store keeps this setting across restarts. */
   | { readonly type: 'stopped' }

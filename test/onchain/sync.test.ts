@@ -79,6 +79,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       keccak,
       nowSeconds: () => Math.floor(Date.now() / 1000),
       onProblem: (message) => problems.push(message),
+      onContradictions: () => {},
     })
   }
 

@@ -58,6 +58,7 @@ function createSync(chain: ModelChain) {
     keccak,
     nowSeconds: () => Math.floor(state.nowMs / 1000),
     onProblem: () => {},
+    onContradictions: () => {},
   })
   return {
     state,

@@ -1,4 +1,5 @@
 import { geometryFamily, type LocationRecord, type Revocation, StoreFault } from '../../wire/store-messages.ts'
+import type { StoredLog } from '../../wire/sync-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Parameter, Row, Session } from '../database.ts'
 import { FAMILY_NUMBERS, formatBox } from './conditions.ts'
@@ -62,7 +63,8 @@ export interface IdRange {
 /** Rows per statement: enough to make the cost of the statement itself negligible. */
 const ROWS_PER_STATEMENT = 500
 
-// Storing a record again changes nothing, unless a reorganisation moved its attestation to another block.
+// Storing a record again changes nothing, unless more than half of the endpoints say that it is in another block. An attestation never
+// moves to another block without a rollback, so a single endpoint that says so may be wrong.
 const INSERT = `
   with incoming as (
     select * from unnest(${Array.from({ length: 9 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
@@ -74,7 +76,7 @@ const INSERT = `
       event_time::bigint, block_number::bigint, false, bounds::box, family::smallint
     from incoming
     on conflict (uid, chain_id) do update set block_number = excluded.block_number
-      where location_record.block_number <> excluded.block_number
+      where $11::boolean and location_record.block_number <> excluded.block_number
     returning id, uid, block_time, (xmax = 0) as is_new
   ), documented as (
     insert into record_document (id, document)
@@ -86,12 +88,14 @@ const INSERT = `
 /**
  * Stores records of one chain. A UID that occurs several times is stored and counted once.
  *
+ * @param areAgreed whether the blocks of these records replace stored ones
  * @param storedAt ISO 8601 with milliseconds
  */
 export async function insertRecords(
   session: Session,
   chainId: number,
   records: readonly LocationRecord[],
+  areAgreed: boolean,
   storedAt: string,
 ): Promise<{ inserted: number; oldestSeconds: number | undefined; ids: IdRange | undefined }> {
   const unique = [...new Map(records.map((record) => [record.uid, record])).values()]
@@ -105,15 +109,16 @@ export async function insertRecords(
     oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
     ids = { first: ids?.first ?? (result['first_id'] as string), last: result['last_id'] as string }
   }
-  let next = unique.length === 0 ? undefined : insertParameters(unique.slice(0, ROWS_PER_STATEMENT), chainId, storedAt)
+  const parametersFrom = (start: number) =>
+    start < unique.length
+      ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, areAgreed, storedAt)
+      : undefined
+  let next = parametersFrom(0)
   for (let start = ROWS_PER_STATEMENT; next !== undefined; start += ROWS_PER_STATEMENT) {
     const storing = session.query(INSERT, next)
     storing.catch(() => {}) // awaited below
     // Prepare the parameters of the next statement while the database works on this one.
-    next =
-      start < unique.length
-        ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
-        : undefined
+    next = parametersFrom(start)
     addResult((await storing)[0]!)
   }
   return { inserted, oldestSeconds, ids }
@@ -124,7 +129,12 @@ export async function insertRecords(
  *
  * @throws {StoreFault} when a record cannot be serialized
  */
-function insertParameters(rows: readonly LocationRecord[], chainId: number, storedAt: string): readonly Parameter[] {
+function insertParameters(
+  rows: readonly LocationRecord[],
+  chainId: number,
+  areAgreed: boolean,
+  storedAt: string,
+): readonly Parameter[] {
   return [
     joinLines(rows, ({ uid }) => uid.slice(2)),
     joinLines(rows, ({ prover }) => prover.slice(2)),
@@ -137,6 +147,7 @@ function insertParameters(rows: readonly LocationRecord[], chainId: number, stor
     // JSON text contains no raw line feed.
     joinLines(rows, (record) => serializeRecord(record, storedAt)),
     chainId,
+    areAgreed,
   ]
 }
 
@@ -154,15 +165,24 @@ function joinLines(rows: readonly LocationRecord[], toText: (record: LocationRec
 /**
  * Marks records as revoked. Records that are already revoked, or not stored, are skipped.
  *
+ * @param areAgreed whether the blocks of these revocations replace stored ones
  * @returns row IDs of the changed records
  */
 export async function revokeRecords(
   session: Session,
   chainId: number,
   revocations: readonly Revocation[],
+  areAgreed: boolean,
   changedAt: string,
 ): Promise<readonly string[]> {
   const blocks = new Map(revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
+  if (areAgreed) {
+    await session.query(
+      `update location_record set revoked_block = block::bigint from unnest($2::text[], $3::text[]) as agreed (text, block)
+       where chain_id = $1 and revoked and uid = decode(text, 'hex')`,
+      [chainId, [...blocks.keys()].map((uid) => uid.slice(2)), [...blocks.values()].map(String)],
+    )
+  }
   const rows = await session.query(
     `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
      where chain_id = $1 and not revoked and uid in (select decode(text, 'hex') from unnest($2::text[]) as text) for update`,
@@ -181,7 +201,7 @@ export async function revokeRecords(
   return rows.map((row) => row['id'] as string)
 }
 
-/** The changes that a rollback made. Its counts are zero or negative. */
+/** The changes that a rollback or the removal of logs made. Its counts are zero or negative. */
 export interface RollbackResult extends CounterChange {
   readonly oldestSeconds: number | undefined
   /** The identifying members of each removed record as JSON, one record per line. */
@@ -190,29 +210,58 @@ export interface RollbackResult extends CounterChange {
   readonly restoredIds: readonly string[]
 }
 
-/**
- * Undoes every block after `blockNumber`: their records are removed and their revocations are undone.
- */
-export async function rollBackRecords(
+/** Undoes every block after `blockNumber`: their records are removed and their revocations are undone. */
+export function rollBackRecords(
   session: Session,
   chainId: number,
   blockNumber: number,
   changedAt: string,
 ): Promise<RollbackResult> {
+  const records = { where: 'block_number > $2', parameter: blockNumber }
+  const revocations = { where: 'revoked_block > $2', parameter: blockNumber }
+  return removeRecords(session, chainId, { records, revocations }, changedAt)
+}
+
+/** Undoes single logs: their records are removed and their revocations are undone. */
+export function removeLogs(
+  session: Session,
+  chainId: number,
+  logs: readonly StoredLog[],
+  changedAt: string,
+): Promise<RollbackResult> {
+  const choose = (kind: StoredLog['kind']): Choice => ({
+    where: "uid in (select decode(text, 'hex') from unnest($2::text[]) as text)",
+    parameter: logs.filter((log) => log.kind === kind).map(({ uid }) => uid.slice(2)),
+  })
+  return removeRecords(session, chainId, { records: choose('attested'), revocations: choose('revoked') }, changedAt)
+}
+
+/** A condition on records. `$2` is its parameter. */
+interface Choice {
+  readonly where: string
+  readonly parameter: Parameter
+}
+
+async function removeRecords(
+  session: Session,
+  chainId: number,
+  { records, revocations }: { readonly records: Choice; readonly revocations: Choice },
+  changedAt: string,
+): Promise<RollbackResult> {
   const [removed] = await session.query(
     `with removed_record as (
-       delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
+       delete from location_record where chain_id = $1 and ${records.where} returning id, revoked, block_time
      ), removed_document as (
        delete from record_document where id in (select id from removed_record) returning id, split_part(document, ',"timestamp":', 1) || '}' as key
      ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest,
          coalesce(string_agg(key, E'\\n' order by id), '') as removed
        from removed_record join removed_document using (id)`,
-    [chainId, blockNumber],
+    [chainId, records.parameter],
   )
   const restored = await session.query(
     `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
-     where chain_id = $1 and revoked and revoked_block > $2 for update`,
-    [chainId, blockNumber],
+     where chain_id = $1 and revoked and ${revocations.where} for update`,
+    [chainId, revocations.parameter],
   )
   await replaceDocuments(
     session,

@@ -80,6 +80,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       quarantine: setAside = [],
       released = [],
       removed = [],
+      areAgreed = false,
       progress,
     } = range
     if (move !== undefined) {
@@ -101,12 +102,13 @@ export function createMemorySyncStore(): MemorySyncStore {
       if (known === undefined) {
         records.set(record.uid, { record, blockNumber: record.blockNumber, revokedBlock: null })
         inserted++
-      } else known.blockNumber = Math.min(known.blockNumber, record.blockNumber)
+      } else if (areAgreed) known.blockNumber = record.blockNumber
     }
     let revoked = 0
     const revokedBlocks = new Map(range.revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
     for (const [uid, blockNumber] of revokedBlocks) {
       const record = records.get(uid)
+      if (record !== undefined && record.revokedBlock !== null && areAgreed) record.revokedBlock = blockNumber
       if (record === undefined || record.revokedBlock !== null) continue
       record.revokedBlock = blockNumber
       revoked++
@@ -117,7 +119,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       const known = quarantine.get(row.uid)
       quarantine.set(row.uid, {
         ...row,
-        blockNumber: Math.min(known?.blockNumber ?? row.blockNumber, row.blockNumber),
+        blockNumber: areAgreed ? row.blockNumber : (known?.blockNumber ?? row.blockNumber),
         attempts: (known?.attempts ?? 0) + 1,
         revokedBlock: known?.revokedBlock ?? null,
       })
@@ -125,7 +127,7 @@ export function createMemorySyncStore(): MemorySyncStore {
     for (const uid of released) quarantine.delete(uid)
     for (const [uid, blockNumber] of revokedBlocks) {
       const row = quarantine.get(uid)
-      if (row !== undefined) row.revokedBlock ??= blockNumber
+      if (row !== undefined && (areAgreed || row.revokedBlock === null)) row.revokedBlock = blockNumber
     }
     finalized = Math.max(progress?.finalized ?? -1, finalized)
     auditedTo = progress?.auditedTo ?? auditedTo

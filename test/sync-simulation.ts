@@ -146,18 +146,28 @@ export async function simulate(
   isStormy = false
   for (let count = 0; count < 12; count++) chain.mine(below(2), below(2))
   await settle(start(), clock)
+  mineUntilFinal(chain)
+  await settle(start(), clock)
 
   const clean = createMemorySyncStore()
   await settle(open(keccak, clean, [modelEndpoint(chain, random, () => NO_FAULTS)], random, clock), clock)
   return { found: await dump(), wanted: clean.dump() }
 }
 
-/** The most blocks before the end of the chain that are not final. */
-const NOT_FINAL = 9
+/** Enough empty blocks to make all earlier ones final, with their seconds. */
+const BLOCKS_UNTIL_FINAL = 20
+
+/** Makes everything final that happened so far. A log that was stored with a wrong block gets its own only then. */
+function mineUntilFinal(chain: ModelChain): void {
+  for (let count = 0; count < BLOCKS_UNTIL_FINAL; count++) chain.mine(0, 0)
+}
+
+/** Returns the last block that endpoints of a chain call final. */
+const lastFinalBlock = (chain: ModelChain) => chain.head.number - MODEL_CHAIN.finalityDepth
 
 /** Tells lies about final blocks of a chain, of which the honest endpoints have an equal copy. */
 function lie(chain: ModelChain, random: () => number): void {
-  const lastFinal = chain.head.number - NOT_FINAL
+  const lastFinal = lastFinalBlock(chain) - 1
   const anyBlock = () => 1 + Math.floor(random() * lastFinal)
   for (let count = 1 + Math.floor(random() * 4); count > 0; count--) {
     const block = anyBlock()
@@ -189,8 +199,8 @@ async function readFacts(store: SyncStore, to: number): Promise<Set<string>> {
 }
 
 /**
- * Simulates a chain that stands still, with endpoints that always tell the same lies, in any order among honest ones. The honest
- * ones are silent at times.
+ * Simulates a chain on which nothing new happens, with endpoints that always tell the same lies, in any order among honest ones. The
+ * honest ones are silent at times.
  *
  * @returns the stored facts after the first reading and at the end, and those of the chain
  */
@@ -201,10 +211,12 @@ export async function simulateLiars(
 ) {
   const random = randomFrom(seed)
   const clock = { ms: 1_750_000_000_000 }
+  const chains: ModelChain[] = []
   const createChain = () => {
     const ofChain = randomFrom(seed + 0.5)
     const chain = new ModelChain(keccak, ofChain)
     while (chain.head.number < 40) chain.mine(ofChain() < 0.3 ? Math.floor(ofChain() * 4) : 0, ofChain() < 0.3 ? 1 : 0)
+    chains.push(chain)
     return chain
   }
   const chain = createChain()
@@ -225,12 +237,13 @@ export async function simulateLiars(
     const other = Math.floor(random() * (index + 1))
     ;[endpoints[index], endpoints[other]] = [endpoints[other]!, endpoints[index]!]
   }
-  const final = chain.head.number - NOT_FINAL + 1
+  const final = lastFinalBlock(chain) + BLOCKS_UNTIL_FINAL
   const store = createMemorySyncStore()
   const tasks = open(keccak, store, endpoints, random, clock)
   let readFirst: Set<string> | undefined
   for (let round = 0; round < 60; round++) {
     clock.ms += 30_000
+    if (round === 30) for (const each of chains) mineUntilFinal(each)
     const isRead = await attempt(async () => {
       while (!(await tasks.sync.pass(50)).isCaughtUp);
     })

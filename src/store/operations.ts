@@ -158,15 +158,15 @@ const NOTHING_ROLLED_BACK: RollbackResult = {
 
 /** Stores the records and revocations of a range of blocks together with the new checkpoint. */
 async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
-  const { chainId, checkpoint, rollBackTo, removed = [] } = range
+  const { chainId, checkpoint, rollBackTo, removed = [], areAgreed = false } = range
   const rejected: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
   if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return rejected
   let rolledBack = NOTHING_ROLLED_BACK
   if (rollBackTo !== undefined) rolledBack = await rollBackRecords(session, chainId, rollBackTo, nowIso)
   else if (removed.length > 0) rolledBack = await removeLogs(session, chainId, removed, nowIso)
-  const { inserted, oldestSeconds, ids } = await insertRecords(session, chainId, range.records, nowIso)
+  const { inserted, oldestSeconds, ids } = await insertRecords(session, chainId, range.records, areAgreed, nowIso)
   const revokedIds =
-    range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, nowIso)
+    range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, areAgreed, nowIso)
   const revoked = revokedIds.length
   await storeRangeNotes(session, range)
   const change = { records: rolledBack.records + inserted, revoked: rolledBack.revoked + revoked }

@@ -93,7 +93,16 @@ export function createSyncReads(database: Database): {
 
 /** Stores everything of a range of blocks except its records, after them and in the same transaction. */
 export async function storeRangeNotes(session: Session, range: BlockRange): Promise<void> {
-  const { chainId, knownBlocks, quarantine = [], released = [], removed = [], revocations, progress } = range
+  const {
+    chainId,
+    knownBlocks,
+    quarantine = [],
+    released = [],
+    removed = [],
+    areAgreed = false,
+    revocations,
+    progress,
+  } = range
   if (range.rollBackTo !== undefined) await rollBackNotes(session, chainId, range.rollBackTo)
   if (removed.length > 0) await removeNotes(session, chainId, removed)
   if (knownBlocks !== undefined && knownBlocks.remove.length > 0) {
@@ -117,7 +126,7 @@ export async function storeRangeNotes(session: Session, range: BlockRange): Prom
        select $1::bigint, decode(uid, 'hex'), block_number::bigint, stage, reason, 1, nullif(retry_at, '')::bigint, decoder::bigint
        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
          as row (uid, block_number, stage, reason, retry_at, decoder)
-       on conflict (chain_id, uid) do update set block_number = least(existing.block_number, excluded.block_number), stage = excluded.stage,
+       on conflict (chain_id, uid) do update set block_number = case when $8::boolean then excluded.block_number else existing.block_number end, stage = excluded.stage,
          reason = excluded.reason, attempts = existing.attempts + 1, retry_at = excluded.retry_at, decoder = excluded.decoder`,
       [
         chainId,
@@ -127,6 +136,7 @@ export async function storeRangeNotes(session: Session, range: BlockRange): Prom
         unique.map(({ reason }) => reason),
         unique.map(({ retryAtSeconds }) => (retryAtSeconds === null ? '' : String(retryAtSeconds))),
         unique.map(({ decoder }) => String(decoder)),
+        areAgreed,
       ],
     )
   }
@@ -139,8 +149,13 @@ export async function storeRangeNotes(session: Session, range: BlockRange): Prom
   if (revocations.length > 0) {
     await session.query(
       `update quarantine set revoked_block = block::bigint from unnest($2::text[], $3::text[]) as revocation (text, block)
-       where chain_id = $1 and uid = decode(text, 'hex') and revoked_block is null`,
-      [chainId, revocations.map(({ uid }) => uid.slice(2)), revocations.map(({ blockNumber }) => String(blockNumber))],
+       where chain_id = $1 and uid = decode(text, 'hex') and (revoked_block is null or $4::boolean)`,
+      [
+        chainId,
+        revocations.map(({ uid }) => uid.slice(2)),
+        revocations.map(({ blockNumber }) => String(blockNumber)),
+        areAgreed,
+      ],
     )
   }
   if (progress !== undefined) await storeProgress(session, chainId, progress)

@@ -2,7 +2,7 @@ import type { StoredLog } from '../wire/sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import { type ChainReader, type EasLog, logKey, takeWholeBlocks } from './chain-reader.ts'
 import type { GatheredChanges, Gatherer } from './gather.ts'
-import type { LogWitnesses, Verdict } from './log-witnesses.ts'
+import type { LogWitnesses, Presence, Verdict } from './log-witnesses.ts'
 import { RangeSize } from './range-size.ts'
 import { type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
@@ -36,8 +36,12 @@ interface Comparison {
   readonly to: number
   /** Logs on the chain up to this block. */
   readonly found: ReadonlyMap<string, EasLog>
-  /** Logs that some endpoints have and others do not, while no majority says who is right, in the order of their blocks. */
-  readonly open: readonly EasLog[]
+  /** Stored logs up to this block that are nowhere on the chain. */
+  readonly removed: readonly StoredLog[]
+  /** Logs about which no majority of the endpoints says the same, in the order of their blocks. */
+  readonly open: readonly StoredLog[]
+  /** The endpoints that omitted logs or invented some. */
+  readonly wrong: readonly { readonly index: number; readonly reason: string }[]
 }
 
 const NOTHING: GatheredChanges = { records: [], revocations: [], quarantine: [] }
@@ -58,7 +62,8 @@ export class Audit {
 
   /**
    * Reads the next range of final blocks from more than half of the endpoints, at least two. Stores logs that are on the chain
-   * and that we do not have, and removes logs of ours that are not on it.
+   * and that we do not have, and removes logs of ours that are not on it. A record that was stored with a wrong block gets its
+   * own when the audit reaches that one.
    *
    * While more than half of the endpoints are honest, at least one of those that are read is, so what all of them say is true.
    * Where they contradict each other, see `LogWitnesses`. If there is no majority, nothing changes from that block on, and it is
@@ -80,7 +85,9 @@ export class Audit {
     const to = Math.min(...views.map((view) => view.to))
     if (from > to) return undefined
     this.#size.grow(to - from + 1, Math.max(...views.map(({ logs }) => logs.size)))
-    const comparison = await this.#compare(views, from, to)
+    const comparison = await this.#checkStored(await this.#compare(views, from, to), from)
+    // Not before: a suspended endpoint does not vote.
+    for (const { index, reason } of comparison.wrong) rpcs.suspend(index, reason)
     this.#report(comparison.open)
     const missed = comparison.to < from ? 0 : await this.#settle(comparison, from)
     return comparison.open.length > 0 ? undefined : missed
@@ -128,30 +135,37 @@ export class Audit {
     const examined = takeWholeBlocks(contradicted, MAX_CONTRADICTIONS)
     const examinedTo = examined.length < contradicted.length ? examined.at(-1)!.blockNumber : wantedTo
     const verdicts = examined.length === 0 ? [] : await this.#parts.witnesses.judge(examined)
-    const withVerdict = (wanted: Verdict) => examined.filter((_, index) => verdicts[index] === wanted)
+    const withVerdict = (wanted: Verdict<Presence>) => examined.filter((_, index) => verdicts[index] === wanted)
     const [real, invented, open] = [withVerdict('true'), withVerdict('false'), withVerdict('open')]
-    this.#suspendWrong(views, real, invented, `of blocks ${from} to ${examinedTo}`)
+    const wrong = findWrong(views, real, invented, `of blocks ${from} to ${examinedTo}`)
     const to = open.length === 0 ? examinedTo : open[0]!.blockNumber - 1
     const denied = new Set([...invented, ...open].map(logKey))
     const found = [...claimed].filter(([key, { blockNumber }]) => blockNumber <= to && !denied.has(key))
-    return { to, found: new Map(found), open }
+    return { to, found: new Map(found), removed: [], open, wrong }
   }
 
-  /** Suspends the endpoints that omitted logs or invented some. */
-  #suspendWrong(views: readonly View[], real: readonly EasLog[], invented: readonly EasLog[], place: string): void {
-    for (const { index, logs } of views) {
-      const omittedCount = real.filter((log) => !logs.has(logKey(log))).length
-      const inventedCount = invented.filter((log) => logs.has(logKey(log))).length
-      const faults = [
-        ...(omittedCount > 0 ? [`omitted ${omittedCount} logs`] : []),
-        ...(inventedCount > 0 ? [`invented ${inventedCount} logs`] : []),
-      ]
-      if (faults.length > 0) this.#parts.rpcs.suspend(index, `it ${faults.join(' and ')} ${place}`)
+  /** Finds stored logs that are nowhere on the chain. */
+  async #checkStored(comparison: Comparison, from: number): Promise<Comparison> {
+    const { found, open, wrong } = comparison
+    const stored = comparison.to < from ? [] : await this.#readStored(from, comparison.to)
+    const misplaced = stored.filter((log) => !found.has(logKey(log)))
+    if (misplaced.length === 0) return comparison
+    const places = await this.#parts.witnesses.findPlaces(misplaced)
+    const undecided = misplaced
+      .filter((_, index) => places[index] === 'open')
+      .sort((left, right) => left.blockNumber - right.blockNumber)
+    const to = undecided.length === 0 ? comparison.to : undecided[0]!.blockNumber - 1
+    return {
+      to,
+      found: new Map([...found].filter(([, { blockNumber }]) => blockNumber <= to)),
+      removed: misplaced.filter(({ blockNumber }, index) => places[index] === 'nowhere' && blockNumber <= to),
+      open: [...undecided, ...open],
+      wrong,
     }
   }
 
   /** Reports open contradictions: the number at every step, the first one once. */
-  #report(open: readonly EasLog[]): void {
+  #report(open: readonly StoredLog[]): void {
     const { onProblem, onContradictions } = this.#parts
     onContradictions(open.length)
     const [first] = open
@@ -167,20 +181,21 @@ export class Audit {
   }
 
   /** Makes the stored logs equal to those that a comparison found. Returns the number of missed logs. */
-  async #settle({ to, found }: Comparison, from: number): Promise<number> {
+  async #settle({ to, found, removed }: Comparison, from: number): Promise<number> {
     const { rpcs, gatherer, position, onProblem } = this.#parts
-    let stored = await this.#readStored(from, to)
-    const removed = stored.filter((log) => !found.has(logKey(log)))
     if (removed.length > 0) {
       // Only these logs: whoever reads the blocks again may be the endpoint that lied, and would omit others.
       await position.commit({ removed })
       onProblem(`${removed.length} logs of blocks ${from} to ${to} are not on the chain and were removed`)
-      stored = await this.#readStored(from, to)
     }
-    const known = new Set(stored.map(logKey))
+    const known = new Set((await this.#readStored(from, to)).map(logKey))
     const missing = [...found.values()].filter((log) => !known.has(logKey(log)))
     const gathered = missing.length === 0 ? NOTHING : await rpcs.use((rpc) => gatherer.gather(rpc, missing, true))
-    const { inserted, revoked } = await position.commit({ ...gathered, progress: { auditedTo: to } })
+    const { inserted, revoked } = await position.commit({
+      ...gathered,
+      areAgreed: true,
+      progress: { auditedTo: to },
+    })
     // A revocation of an attestation that is older than the start block is no record, so nothing had been omitted.
     if (inserted + revoked + gathered.quarantine.length > 0)
       onProblem(`${missing.length} logs of blocks ${from} to ${to} had been omitted by an endpoint and are stored now`)
@@ -191,4 +206,22 @@ export class Audit {
     const { store, chainId } = this.#parts
     return store.storedLogs({ chainId, from, to })
   }
+}
+
+/** Finds the endpoints that omitted logs or invented some. */
+function findWrong(
+  views: readonly View[],
+  real: readonly EasLog[],
+  invented: readonly EasLog[],
+  place: string,
+): Comparison['wrong'] {
+  return views.flatMap(({ index, logs }) => {
+    const omittedCount = real.filter((log) => !logs.has(logKey(log))).length
+    const inventedCount = invented.filter((log) => logs.has(logKey(log))).length
+    const faults = [
+      ...(omittedCount > 0 ? [`omitted ${omittedCount} logs`] : []),
+      ...(inventedCount > 0 ? [`invented ${inventedCount} logs`] : []),
+    ]
+    return faults.length > 0 ? [{ index, reason: `it ${faults.join(' and ')} ${place}` }] : []
+  })
 }

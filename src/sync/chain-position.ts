@@ -58,6 +58,8 @@ interface PositionStep {
   readonly released?: readonly `0x${string}`[]
   /** Stored logs that are not on the chain. They are removed first. */
   readonly removed?: readonly StoredLog[]
+  /** See `RangeNotes`. */
+  readonly areAgreed?: boolean
   /** Everything after this block is removed first. */
   readonly rollBackTo?: number
   /** The new checkpoint. Omitted: it stays the same. null: it is deleted. */
@@ -116,6 +118,7 @@ export class ChainPosition {
       quarantine: step.quarantine ?? [],
       ...(step.released === undefined ? {} : { released: step.released }),
       ...(step.removed === undefined ? {} : { removed: step.removed }),
+      ...(step.areAgreed === undefined ? {} : { areAgreed: step.areAgreed }),
       ...(rollBackTo === undefined ? {} : { rollBackTo }),
       // A step that does not move the checkpoint is also rejected when another process moved it.
       checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },

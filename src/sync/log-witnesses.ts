@@ -1,3 +1,4 @@
+import type { StoredLog } from '../wire/sync-messages.ts'
 import { type Block, type ChainReader, type EasLog, logKey, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'
 import type { RpcEndpoint } from './rpc.ts'
@@ -9,11 +10,17 @@ interface LogWitnessesParts {
   readonly attestations: AttestationReader
 }
 
-/** Whether a log is on the chain: what more than half of the endpoints of the chain say. `open`: neither is said by so many. */
-export type Verdict = 'true' | 'false' | 'open'
+/** What more than half of the endpoints of the chain say. `open`: nothing is said by so many. */
+export type Verdict<T extends string> = T | 'open'
 
-/** What one endpoint says about a log. `unknown`: it cannot tell, for example because it does not have the block as final. */
-type Testimony = 'has' | 'lacks' | 'unknown'
+/** Whether a log is on the chain. */
+export type Presence = 'true' | 'false'
+
+/** Whether a log that is not in the block where it was read is in another final block. */
+export type Place = 'elsewhere' | 'nowhere'
+
+/** What one endpoint says. `unknown`: it cannot tell, for example because it does not have the block as final. */
+type Testimony<T extends string> = T | 'unknown'
 
 /** What an endpoint says about the blocks around the logs, and about their attestations. */
 interface Facts {
@@ -36,20 +43,53 @@ export class LogWitnesses {
    *
    * @returns one verdict for each log, in the same order
    */
-  async judge(logs: readonly EasLog[]): Promise<Verdict[]> {
+  judge(logs: readonly EasLog[]): Promise<Verdict<Presence>[]> {
+    return this.#vote(logs.length, (rpc) => this.#ask(rpc, logs))
+  }
+
+  /**
+   * Asks the endpoints in the same way whether logs that are not in the block where they were read are in another one.
+   *
+   * @returns one verdict for each log, in the same order; `open` also while the other block is not final
+   */
+  findPlaces(logs: readonly StoredLog[]): Promise<Verdict<Place>[]> {
+    const { reader, attestations } = this.#parts
+    const uids = [...new Set(logs.map(({ uid }) => uid))]
+    return this.#vote(logs.length, async (rpc) => {
+      const { head, finalized } = await reader.heads(rpc)
+      const [next] = await reader.blocks(rpc, [finalized + 1])
+      // The first second with a block that is not final.
+      const openSeconds = next?.timeSeconds ?? Number.POSITIVE_INFINITY
+      const reads = new Map((await attestations.read(rpc, uids, head.number)).map((read) => [read.uid, read]))
+      return logs.map(({ kind, uid }) => {
+        const read = reads.get(uid)!
+        // What the contract has under such a UID is no record. If its log is in another block, it is found there.
+        if (read.state !== 'ok') return 'nowhere'
+        const seconds = kind === 'attested' ? read.timeSeconds : read.revokedSeconds
+        if (seconds === 0) return 'nowhere'
+        return seconds < openSeconds ? 'elsewhere' : 'unknown'
+      })
+    })
+  }
+
+  /** Asks endpoints about several things until more than half of all say the same about each. */
+  async #vote<T extends string>(
+    count: number,
+    ask: (rpc: RpcEndpoint) => Promise<Testimony<T>[]>,
+  ): Promise<Verdict<T>[]> {
     const { rpcs } = this.#parts
     const asked = new Set<number>()
-    const votes = logs.map(() => ({ has: 0, lacks: 0, unknown: 0 }))
+    const votes = Array.from({ length: count }, () => new Map<T, number>())
     const verdicts = () =>
-      votes.map(({ has, lacks }): Verdict => {
-        if (has >= rpcs.majority) return 'true'
-        return lacks >= rpcs.majority ? 'false' : 'open'
-      })
+      votes.map((cast): Verdict<T> => [...cast].find(([, number]) => number >= rpcs.majority)?.[0] ?? 'open')
     while (asked.size < rpcs.size && verdicts().includes('open')) {
-      const witness = await rpcs.tryUse(async (rpc) => ({ index: rpc.index, says: await this.#ask(rpc, logs) }), asked)
+      const witness = await rpcs.tryUse(async (rpc) => ({ index: rpc.index, says: await ask(rpc) }), asked)
       if (witness === undefined) break
       asked.add(witness.index)
-      for (const [index, testimony] of witness.says.entries()) votes[index]![testimony]++
+      for (const [index, testimony] of witness.says.entries()) {
+        const cast = votes[index]!
+        if (testimony !== 'unknown') cast.set(testimony, (cast.get(testimony) ?? 0) + 1)
+      }
     }
     return verdicts()
   }
@@ -58,24 +98,24 @@ export class LogWitnesses {
    * Asks one endpoint. What its contract says counts more than its logs: an honest endpoint may omit logs. Logs decide only what
    * the contract cannot tell.
    */
-  async #ask(rpc: RpcEndpoint, logs: readonly EasLog[]): Promise<Testimony[]> {
+  async #ask(rpc: RpcEndpoint, logs: readonly EasLog[]): Promise<Testimony<Presence>[]> {
     const facts = await this.#readFacts(rpc, logs)
     const { finalized, blocks, reads } = facts
-    const testimonies: Testimony[] = []
+    const testimonies: Testimony<Presence>[] = []
     const nearby = new Map<number, readonly EasLog[]>()
     for (const log of logs) {
       const { uid, blockNumber } = log
       const block = blocks.get(blockNumber)
-      let testimony: Testimony = 'unknown'
+      let testimony: Testimony<Presence> = 'unknown'
       if (block !== undefined) {
         testimony = readContract(log, block, reads.get(uid)!)
         const span = findNeighbours(block, blocks)
-        if (testimony === 'unknown' || (testimony === 'has' && span.length > 1)) {
+        if (testimony === 'unknown' || (testimony === 'true' && span.length > 1)) {
           if (!nearby.has(blockNumber)) nearby.set(blockNumber, await this.#readLogsOfSecond(rpc, block, span))
           testimony = readNearby(log, testimony, nearby.get(blockNumber)!)
         }
         // Blocks that are not final may differ without anybody being wrong.
-        if (testimony === 'lacks' && blockNumber > finalized) testimony = 'unknown'
+        if (testimony === 'false' && blockNumber > finalized) testimony = 'unknown'
       }
       testimonies.push(testimony)
     }
@@ -128,15 +168,15 @@ function findNeighbours(block: Block, blocks: Facts['blocks']): readonly Block[]
 }
 
 /** Compares a log with the attestation that an endpoint's contract has. */
-function readContract({ kind }: EasLog, block: Block, read: ReadAttestation): Testimony {
+function readContract({ kind }: EasLog, block: Block, read: ReadAttestation): Testimony<Presence> {
   if (read.state === 'wrong' || read.state === 'too-large') return 'unknown'
-  if (read.state === 'missing') return 'lacks'
-  return block.timeSeconds === (kind === 'attested' ? read.timeSeconds : read.revokedSeconds) ? 'has' : 'lacks'
+  if (read.state === 'missing') return 'false'
+  return block.timeSeconds === (kind === 'attested' ? read.timeSeconds : read.revokedSeconds) ? 'true' : 'false'
 }
 
 /** Looks for a log among those that the same endpoint has of the same second. */
-function readNearby(log: EasLog, fromContract: 'has' | 'unknown', nearby: readonly EasLog[]): Testimony {
-  if (nearby.some((other) => logKey(other) === logKey(log))) return 'has'
+function readNearby(log: EasLog, fromContract: 'true' | 'unknown', nearby: readonly EasLog[]): Presence {
+  if (nearby.some((other) => logKey(other) === logKey(log))) return 'true'
   const isElsewhere = nearby.some(({ kind, uid }) => kind === log.kind && uid === log.uid)
-  return fromContract === 'has' && !isElsewhere ? 'has' : 'lacks'
+  return fromContract === 'true' && !isElsewhere ? 'true' : 'false'
 }

@@ -40,6 +40,11 @@ export interface RangeNotes {
    * attestation, `revoked` by making the record valid again.
    */
   readonly removed?: readonly StoredLog[]
+  /**
+   * Whether more than half of the endpoints have these logs. Only then do their blocks replace those that are already stored for the
+   * same attestations and revocations.
+   */
+  readonly areAgreed?: boolean
   readonly progress?: ChainProgress
 }
 

@@ -99,7 +99,11 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
     let block = 0
     let fork = 0
     let tip: Hex | null = null
-    for (let step = 0; step < 60; step++) {
+    const choose = async (chance: number) => {
+      const stored = [...(await memory.storedLogs({ chainId, from: 0, to: 1000 }))]
+      return stored.filter(() => random() < chance)
+    }
+    for (let step = 0; step < 80; step++) {
       const isBack = step > 5 && random() < 0.15
       if (isBack) fork++
       const to = isBack ? Math.max(1, block - 1 - below(6)) : block + 1 + below(3)
@@ -120,6 +124,7 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
         knownBlocks: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
         progress: { finalized: Math.max(0, to - 4), ...(random() < 0.3 ? { auditedTo: Math.max(0, to - 5) } : {}) },
         ...(isBack ? { rollBackTo: to } : {}),
+        ...(!isBack && random() < 0.3 ? { areAgreed: true, removed: await choose(0.05) } : {}),
       }
       const applied = await store.apply(range)
       expect(await memory.apply(range)).toEqual(applied)

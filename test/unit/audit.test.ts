@@ -178,6 +178,28 @@ describe('the audit of two endpoints, one of which lies consistently and', () =>
     }
   })
 
+  it('keeps a record that was read in a wrong block, and gives it its own block when it gets there', async () => {
+    const honest = createChain()
+    const [uid] = attested(honest, BLOCK)
+    expect(honest.blocks[6]!.time).toBeLessThan(honest.blocks[BLOCK]!.time)
+    const moved = createChain((chain) => move(chain, uid!, BLOCK, 6))
+    let served = createChain((chain) => chain.forgeAttestation(8))
+    const turncoat = change(endpoint(honest), ({ method, params }) => endpoint(served).request(method, params))
+    const { finish, auditedTo, store } = open(endpointWithLogsOf(moved, honest), turncoat)
+    const blockOf = async () => {
+      const logs = await store.storedLogs({ chainId: MODEL_CHAIN.id, from: 0, to: LAST_BLOCK })
+      return logs.filter((log) => log.kind === 'attested' && log.uid === uid).map(({ blockNumber }) => blockNumber)
+    }
+    await finish()
+    expect(await auditedTo()).toBe(7)
+    expect(await blockOf()).toEqual([6])
+    served = honest
+    await finish()
+    expect(await auditedTo()).toBe(LAST_BLOCK - 8)
+    expect(await blockOf()).toEqual([BLOCK])
+    expect(store.dump()).toBe(await recordsOf(honest))
+  })
+
   it('goes on as soon as the endpoints agree', async () => {
     const [honest, liar] = [createChain(), createChain((chain) => chain.forgeAttestation(BLOCK))]
     let served = liar

@@ -63,8 +63,8 @@ export interface IdRange {
 /** Rows per statement: enough to make the cost of the statement itself negligible. */
 const ROWS_PER_STATEMENT = 500
 
-// Storing a record again changes nothing, unless its block turned out to be an earlier one. An attestation never moves to a later
-// block without a rollback, so an endpoint that says so is wrong.
+// Storing a record again changes nothing, unless more than half of the endpoints say that it is in another block. An attestation never
+// moves to another block without a rollback, so a single endpoint that says so may be wrong.
 const INSERT = `
   with incoming as (
     select * from unnest(${Array.from({ length: 9 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
@@ -76,7 +76,7 @@ const INSERT = `
       event_time::bigint, block_number::bigint, false, bounds::box, family::smallint
     from incoming
     on conflict (uid, chain_id) do update set block_number = excluded.block_number
-      where location_record.block_number > excluded.block_number
+      where $11::boolean and location_record.block_number <> excluded.block_number
     returning id, uid, block_time, (xmax = 0) as is_new
   ), documented as (
     insert into record_document (id, document)
@@ -88,12 +88,14 @@ const INSERT = `
 /**
  * Stores records of one chain. A UID that occurs several times is stored and counted once.
  *
+ * @param areAgreed whether the blocks of these records replace stored ones
  * @param storedAt ISO 8601 with milliseconds
  */
 export async function insertRecords(
   session: Session,
   chainId: number,
   records: readonly LocationRecord[],
+  areAgreed: boolean,
   storedAt: string,
 ): Promise<{ inserted: number; oldestSeconds: number | undefined; ids: IdRange | undefined }> {
   const unique = [...new Map(records.map((record) => [record.uid, record])).values()]
@@ -107,15 +109,16 @@ export async function insertRecords(
     oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
     ids = { first: ids?.first ?? (result['first_id'] as string), last: result['last_id'] as string }
   }
-  let next = unique.length === 0 ? undefined : insertParameters(unique.slice(0, ROWS_PER_STATEMENT), chainId, storedAt)
+  const parametersFrom = (start: number) =>
+    start < unique.length
+      ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, areAgreed, storedAt)
+      : undefined
+  let next = parametersFrom(0)
   for (let start = ROWS_PER_STATEMENT; next !== undefined; start += ROWS_PER_STATEMENT) {
     const storing = session.query(INSERT, next)
     storing.catch(() => {}) // awaited below
     // Prepare the parameters of the next statement while the database works on this one.
-    next =
-      start < unique.length
-        ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
-        : undefined
+    next = parametersFrom(start)
     addResult((await storing)[0]!)
   }
   return { inserted, oldestSeconds, ids }
@@ -126,7 +129,12 @@ export async function insertRecords(
  *
  * @throws {StoreFault} when a record cannot be serialized
  */
-function insertParameters(rows: readonly LocationRecord[], chainId: number, storedAt: string): readonly Parameter[] {
+function insertParameters(
+  rows: readonly LocationRecord[],
+  chainId: number,
+  areAgreed: boolean,
+  storedAt: string,
+): readonly Parameter[] {
   return [
     joinLines(rows, ({ uid }) => uid.slice(2)),
     joinLines(rows, ({ prover }) => prover.slice(2)),
@@ -139,6 +147,7 @@ function insertParameters(rows: readonly LocationRecord[], chainId: number, stor
     // JSON text contains no raw line feed.
     joinLines(rows, (record) => serializeRecord(record, storedAt)),
     chainId,
+    areAgreed,
   ]
 }
 
@@ -156,15 +165,24 @@ function joinLines(rows: readonly LocationRecord[], toText: (record: LocationRec
 /**
  * Marks records as revoked. Records that are already revoked, or not stored, are skipped.
  *
+ * @param areAgreed whether the blocks of these revocations replace stored ones
  * @returns row IDs of the changed records
  */
 export async function revokeRecords(
   session: Session,
   chainId: number,
   revocations: readonly Revocation[],
+  areAgreed: boolean,
   changedAt: string,
 ): Promise<readonly string[]> {
   const blocks = new Map(revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
+  if (areAgreed) {
+    await session.query(
+      `update location_record set revoked_block = block::bigint from unnest($2::text[], $3::text[]) as agreed (text, block)
+       where chain_id = $1 and revoked and uid = decode(text, 'hex')`,
+      [chainId, [...blocks.keys()].map((uid) => uid.slice(2)), [...blocks.values()].map(String)],
+    )
+  }
   const rows = await session.query(
     `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
      where chain_id = $1 and not revoked and uid in (select decode(text, 'hex') from unnest($2::text[]) as text) for update`,

@@ -159,7 +159,7 @@ export class ModelChain {
   /** Denies an attestation, or only its revocation, as only a liar can. */
   forget(uid: Hex, kind: ModelLog['kind']): void {
     if (kind === 'attested') this.#attestations.delete(uid)
-    else Object.assign(this.#attestations.get(uid)!, { revokedTime: 0, revokedBlock: -1 })
+    else Object.assign(this.#attestations.get(uid) ?? {}, { revokedTime: 0, revokedBlock: -1 })
     for (const { number } of this.blocks)
       this.forgeLogs(number, (logs) => logs.filter((log) => log.uid !== uid || log.kind !== kind))
   }

@@ -200,9 +200,9 @@ async function readFacts(store: SyncStore, to: number): Promise<Set<string>> {
 
 /**
  * Simulates a chain on which nothing new happens, with endpoints that always tell the same lies, in any order among honest ones. The
- * honest ones are silent at times.
+ * honest ones are silent at times during the first rounds.
  *
- * @returns the stored facts after the first reading and at the end, and those of the chain
+ * @returns the stored facts at the end, those of the chain, and those that audits and sweeps added and removed
  */
 export async function simulateLiars(
   seed: number,
@@ -221,7 +221,8 @@ export async function simulateLiars(
   }
   const chain = createChain()
   const faults = { ...NO_FAULTS, silent: random() < 0.5 ? 0 : 0.1, jumbled: 0.2, narrow: 0.1 }
-  const truth = () => modelEndpoint(chain, random, () => faults)
+  let isStormy = true
+  const truth = () => modelEndpoint(chain, random, () => (isStormy ? faults : NO_FAULTS))
   const endpoints = [
     ...Array.from({ length: honest }, truth),
     ...Array.from({ length: liars }, () => {
@@ -240,24 +241,29 @@ export async function simulateLiars(
   const final = lastFinalBlock(chain) + BLOCKS_UNTIL_FINAL
   const store = createMemorySyncStore()
   const tasks = open(keccak, store, endpoints, random, clock)
-  let readFirst: Set<string> | undefined
+  const [added, removed] = [new Set<string>(), new Set<string>()]
   for (let round = 0; round < 60; round++) {
     clock.ms += 30_000
     if (round === 30) for (const each of chains) mineUntilFinal(each)
-    const isRead = await attempt(async () => {
+    isStormy = round < 40
+    await attempt(async () => {
       while (!(await tasks.sync.pass(50)).isCaughtUp);
     })
-    if (isRead) readFirst ??= await readFacts(store, final)
+    const before = await readFacts(store, final)
     if (round % 8 === 7) await attempt(() => tasks.sweep.piece(null))
     await attempt(async () => {
       for (let missed: number | undefined = 0; missed !== undefined; ) missed = await tasks.audit.step()
     })
+    const after = await readFacts(store, final)
+    for (const fact of after) if (!before.has(fact)) added.add(fact)
+    for (const fact of before) if (!after.has(fact)) removed.add(fact)
   }
   const clean = createMemorySyncStore()
   await settle(open(keccak, clean, [modelEndpoint(chain, random, () => NO_FAULTS)], random, clock), clock)
   const { auditedTo } = await store.syncState({ chainId: MODEL_CHAIN.id })
   return {
-    readFirst: readFirst ?? new Set<string>(),
+    added,
+    removed,
     found: await readFacts(store, final),
     wanted: await readFacts(clean, final),
     auditedTo,

@@ -175,9 +175,9 @@ export class ChainClient {
     return this.#states
   }
 
-  /** Returns, for each chain that this process audits, the number of logs that stop its audit. See `Audit`. */
+  /** Returns, for every chain that has an RPC endpoint, the number of logs that stop this process's audit of it. See `Audit`. */
   contradictions(): ReadonlyMap<number, number> {
-    return this.#contradictions
+    return new Map([...this.#states.keys()].map((chainId) => [chainId, this.#contradictions.get(chainId) ?? 0]))
   }
 
   /** Calls a listener with every new state of a chain. */

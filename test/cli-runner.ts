@@ -15,6 +15,8 @@ export interface Run {
 }
 
 export interface RunOptions {
+  /** The time at which the command starts. */
+  readonly nowMs?: number
   readonly input?: string
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -24,7 +26,7 @@ export interface RunOptions {
 
 export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
   let [out, err] = ['', '']
-  let nowMs = NOW_MS
+  let nowMs = options.nowMs ?? NOW_MS
   async function* input() {
     yield Buffer.from(options.input ?? '')
   }

@@ -2,7 +2,7 @@
 
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/data.ts'
 import { buildMerkleTree } from '../src/compute/merkle-tree.ts'
-import { computeResponseJson, resultMembers } from '../src/compute/response-text.ts'
+import { computeResponseJson, leafJson, resultMembers, resultSignatureMember } from '../src/compute/response-text.ts'
 import { checksumAddress } from '../src/crypto/address.ts'
 import { canonicalGeometry } from '../src/crypto/canonical.ts'
 import type { Hex } from '../src/wire/values.ts'
@@ -34,6 +34,19 @@ export async function createAnswers(chainId = 84532) {
       proofInputs: [],
       resultSignature: withResult ? { signature, deadlineSeconds, salt: SALT } : undefined,
     } as never)
+  }
+
+  /** A line of a job with `attest=each`. */
+  async function jobLine(members: string, data: Hex): Promise<string> {
+    const payload = { chainId, schema: schemas.numeric, recipient: RECIPIENT, data }
+    const signed = await signer.sign({ kind: 'result', dataKind: 'numeric', salt: SALT, ...payload })
+    if (!signed.ok) throw new Error(signed.problem.detail)
+    const { signature, deadlineSeconds } = signed
+    const member = resultSignatureMember({
+      attester: checksumAddress(signer.address),
+      resultSignature: { signature, deadlineSeconds, salt: SALT },
+    })
+    return `{"id":7,${members},${leafJson(payload.schema, RECIPIENT, data)}${member}}`
   }
 
   const numericData = encodeNumeric(DISTANCE_CM, 'centimeters', refs, NOW_SECONDS, 'distance')
@@ -94,6 +107,7 @@ export async function createAnswers(chainId = 84532) {
     /** As JSON text. */
     numeric: await answer('numeric', numericData, numericMembers, false),
     boolean: await answer('boolean', booleanData, booleanMembers, false),
+    jobLine: await jobLine(numericMembers, numericData),
     withResultSignature: await answer('numeric', numericData, numericMembers, true),
     /** The signature is valid for its fields, but other members of the response contradict it. */
     lying: await answer('numeric', numericData, numericMembers.replace('4238.77', '4238.78'), false),

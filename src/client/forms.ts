@@ -173,6 +173,14 @@ export const MERKLE_ITEM_FORM: Form = {
     what: 'at most 32 words of 32 bytes',
   },
 }
+/** An operation of a job with `attest=each`. */
+export const SIGNED_RESULT_FORM: Form = {
+  ...RESULT_MEMBERS,
+  schema: BYTES32,
+  recipient: ADDRESS,
+  data: BYTES,
+  resultSignature: OBJECT,
+}
 export const MERKLE_ROOT_FORM: Form = {
   root: BYTES32,
   leafCount: INTEGER,

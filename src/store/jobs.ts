@@ -64,11 +64,16 @@ export function createJobStore(database: Database): {
         return undefined
       }),
     finishChunk: (results) => database.transaction((session) => finishChunk(session, results)),
+    giveUpChunk: (chunk) => database.transaction((session) => giveUpChunk(session, chunk)),
     jobResults: async ({ position, from }) => {
       const row = await chunkOf(reads, 'result', position, from)
       if (row === undefined) return undefined
-      const lines = (row['result'] ?? undefined) as Uint8Array | undefined
-      return { first: Number(row['first']), operations: row['operations'] as number, lines }
+      return {
+        first: Number(row['first']),
+        operations: row['operations'] as number,
+        lines: (row['result'] ?? undefined) as Uint8Array | undefined,
+        problem: (row['problem'] ?? undefined) as string | undefined,
+      }
     },
     jobLeaves: async ({ position, from }) => {
       const row = await chunkOf(reads, 'leaves', position, from)
@@ -115,7 +120,7 @@ function isSameOptions(a: JobOptions, b: JobOptions): boolean {
 
 async function appendJob(
   session: Session,
-  { position, first, operations, input, limits, nowMs }: Argument<'appendJob'>,
+  { position, first, operations, input, room, limits, nowMs }: Argument<'appendJob'>,
 ): Promise<Result<'appendJob'>> {
   const [job] = await session.query('select account, state, received::text from job where position = $1 for update', [
     position,
@@ -133,18 +138,16 @@ async function appendJob(
     return 'large'
   }
   const account = job['account'] as string
-  if (!(await hasRoom(session, input.length, limits))) return 'full'
+  if (!(await hasRoom(session, room, limits))) return 'full'
   if (!(await takeDailyQuota(session, account, operations, limits.perDay, nowMs))) return 'spent'
-  await session.query('insert into job_chunk (job, first, operations, input) values ($1, $2, $3, $4)', [
-    position,
-    first,
-    operations,
-    input,
-  ])
+  await session.query(
+    'insert into job_chunk (job, first, operations, input, room, added_ms) values ($1, $2, $3, $4, $5, $6)',
+    [position, first, operations, input, room, nowMs],
+  )
   await session.query(
     `update job set received = received + $2, bytes = bytes + $3, open_chunks = open_chunks + 1, updated_ms = $4
      where position = $1`,
-    [position, operations, input.length, nowMs],
+    [position, operations, room, nowMs],
   )
   return 'stored'
 }
@@ -252,30 +255,75 @@ function leaseEnd(parameter: string): string {
 async function finishChunk(
   session: Session,
   { owner, position, first, lines, leaves, root, failed, errors, nowMs }: Argument<'finishChunk'>,
-): Promise<Result<'finishChunk'>> {
-  const [before] = await session.query(
-    `select operations, octet_length(input) as bytes from job_chunk
-     where job = $1 and first = $2 and owner = $3 and result is null for update`,
+): Promise<boolean> {
+  const chunk = await lockChunk(session, { owner, position, first })
+  if (chunk === undefined) return false
+  const room = lines.length + leaves.length
+  await session.query(
+    `update job_chunk set result = $3, leaves = $4, root = $5, failed = $6, room = $7, input = null, owner = null, held_until = null
+     where job = $1 and first = $2`,
+    [position, first, lines, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), failed, room],
+  )
+  return addProgress(session, { position, chunk, room, failed, errors, nowMs })
+}
+
+/** The empty result marks the chunk as computed; its lines are written from the problem when they are read. */
+async function giveUpChunk(
+  session: Session,
+  { owner, position, first, type, problem, nowMs }: Argument<'giveUpChunk'>,
+): Promise<boolean> {
+  const chunk = await lockChunk(session, { owner, position, first })
+  if (chunk === undefined) return false
+  await session.query(
+    `update job_chunk set result = '', problem = $3, failed = operations, room = 0, input = null, owner = null, held_until = null
+     where job = $1 and first = $2`,
+    [position, first, problem],
+  )
+  const { operations } = chunk
+  return addProgress(session, { position, chunk, room: 0, failed: operations, errors: { [type]: operations }, nowMs })
+}
+
+/** A chunk without results that a process holds. */
+interface LockedChunk {
+  readonly operations: number
+  /** Bytes that the chunk was counted with. */
+  readonly room: number
+}
+
+async function lockChunk(
+  session: Session,
+  { owner, position, first }: Pick<Argument<'finishChunk'>, 'owner' | 'position' | 'first'>,
+): Promise<LockedChunk | undefined> {
+  const [row] = await session.query(
+    `select operations, room::text from job_chunk where job = $1 and first = $2 and owner = $3 and result is null for update`,
     [position, first, owner],
   )
-  if (before === undefined) return false
-  await session.query(
-    `update job_chunk set result = $3, leaves = $4, root = $5, failed = $6, input = null, owner = null, held_until = null
-     where job = $1 and first = $2`,
-    [position, first, lines, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), failed],
-  )
+  return row === undefined ? undefined : { operations: row['operations'] as number, room: Number(row['room']) }
+}
+
+interface Progress extends Pick<Argument<'finishChunk'>, 'position' | 'failed' | 'errors' | 'nowMs'> {
+  readonly chunk: LockedChunk
+  /** Bytes that the chunk takes from now on. */
+  readonly room: number
+}
+
+/** Counts a chunk that ended. @returns false if the job was deleted meanwhile */
+async function addProgress(
+  session: Session,
+  { position, chunk, room, failed, errors, nowMs }: Progress,
+): Promise<boolean> {
   const [job] = await session.query('select errors from job where position = $1 for update', [position])
-  if (job === undefined) return false // deleted meanwhile
+  if (job === undefined) return false
   await session.query(
     `update job set done = done + $2, failed = failed + $3, errors = $4, bytes = bytes + $5, open_chunks = open_chunks - 1,
        updated_ms = $6, state = case when ${IS_OPEN} and total is not null and open_chunks = 1 then 'done' else state end
      where position = $1`,
     [
       position,
-      before['operations'] as number,
+      chunk.operations,
       failed,
       JSON.stringify(addCounts(JSON.parse(job['errors'] as string), errors)),
-      lines.length + leaves.length - (before['bytes'] as number),
+      room - chunk.room,
       nowMs,
     ],
   )
@@ -295,7 +343,7 @@ async function chunkOf(
   from: number,
 ): Promise<Row | undefined> {
   const [row] = await session.query(
-    `select first::text, operations, ${column} from job_chunk where job = $1 and first <= $2 order by job_chunk.first desc limit 1`,
+    `select first::text, operations, problem, ${column} from job_chunk where job = $1 and first <= $2 order by job_chunk.first desc limit 1`,
     [position, from],
   )
   return row !== undefined && from < Number(row['first']) + (row['operations'] as number) ? row : undefined
@@ -314,45 +362,50 @@ async function readRoots(session: Session, position: number): Promise<Result<'jo
 }
 
 /**
- * Deletes operations that were not computed when their job was cancelled or failed, and jobs that have not changed for long or, beginning
- * with the oldest, that take too much room. Jobs that are not final are deleted only for their age.
+ * Deletes operations that were not computed when their job was cancelled or failed, and jobs that have not changed for long or that take
+ * too much room. Each call does one step, because a step that hid a job and deleted its chunks would lock the job first.
  */
-async function pruneJobs(
-  session: Session,
-  { keepMs, maxBytes, nowMs }: Argument<'pruneJobs'>,
-): Promise<Result<'pruneJobs'>> {
-  const dropped = await session.query(
-    `with dropped as (
+async function pruneJobs(session: Session, limits: Argument<'pruneJobs'>): Promise<Result<'pruneJobs'>> {
+  if (await deleteChunks(session)) return true
+  const deleted = await session.query(
+    "delete from job where account = '' and not exists (select 1 from job_chunk where job = position) returning 1 as deleted",
+  )
+  return deleted.length > 0 || hideJob(session, limits)
+}
+
+/** Deletes some chunks of one job that nobody reads. Chunks that a process locks are left for the next time. */
+async function deleteChunks(session: Session): Promise<boolean> {
+  const deleted = await session.query(
+    `with deleted as (
        delete from job_chunk where (job, first) in (
-         select job, first from job_chunk join job on position = job
-         where state in ('cancelled', 'failed') and result is null limit $1)
-       returning job, octet_length(input) as bytes),
-     sums as (select job, sum(bytes) as bytes from dropped group by job)
-     update job set bytes = job.bytes - sums.bytes from sums where position = sums.job returning 1 as dropped`,
+         select job, first from job_chunk where job = (
+           select position from job join job_chunk on job = position
+           where account = '' or (state in ('cancelled', 'failed') and result is null) limit 1)
+         and (result is null or exists (select 1 from job where position = job_chunk.job and account = ''))
+         limit $1 for update skip locked)
+       returning job, room)
+     update job set bytes = bytes - (select sum(room) from deleted)
+     where position = (select max(job) from deleted) returning 1 as deleted`,
     [CHUNKS_PER_DELETION],
   )
-  if (dropped.length > 0) return true
-  const [victim] = await session.query(
-    `select position::text from job
-     where account = '' or updated_ms < $1 or (not (${IS_OPEN}) and (select sum(bytes) from job) > $2)
-     order by account = '' desc, updated_ms limit 1`,
+  return deleted.length > 0
+}
+
+/**
+ * Takes a job away from its account, so that nobody sees it without some of its results while it is deleted: a job of any state for its age;
+ * a final one for the room, the oldest of the account that takes most.
+ */
+async function hideJob(session: Session, { keepMs, maxBytes, nowMs }: Argument<'pruneJobs'>): Promise<boolean> {
+  const hidden = await session.query(
+    `with used as (select account, sum(bytes) as bytes from job group by account)
+     update job set account = '', idempotency_key = null, state = 'cancelled' where position = (
+       select job.position from job join used using (account)
+       where account <> '' and (updated_ms < $1 or (not (${IS_OPEN}) and (select sum(bytes) from used) > $2))
+       order by updated_ms < $1 desc, used.bytes desc, updated_ms, job.position limit 1)
+     returning 1 as hidden`,
     [nowMs - keepMs, maxBytes],
   )
-  if (victim === undefined) return false
-  const position = Number(victim['position'])
-  // Nobody finds the job from now on, so nobody sees it without some of its results.
-  await session.query(`update job set account = '', idempotency_key = null, state = 'cancelled' where position = $1`, [
-    position,
-  ])
-  const [deleted] = await session.query(
-    `with deleted as (
-       delete from job_chunk where (job, first) in (select job, first from job_chunk where job = $1 limit $2) returning 1)
-     select count(*)::int as chunks from deleted`,
-    [position, CHUNKS_PER_DELETION],
-  )
-  if ((deleted!['chunks'] as number) < CHUNKS_PER_DELETION)
-    await session.query('delete from job where position = $1', [position])
-  return true
+  return hidden.length > 0
 }
 
 async function findJob(

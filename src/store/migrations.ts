@@ -193,6 +193,17 @@ const FAMILY_COLUMN: readonly string[] = [
   'drop function read_geometry_family(text)',
 ]
 
+/** Columns of jobs: migration `room of jobs`. Never edit them, because users have applied them. */
+const JOB_ROOM_COLUMNS: readonly string[] = [
+  // Bytes that a chunk is counted with: room for its results until they are stored, then what they take. `job.bytes` is the sum.
+  'alter table job_chunk add column room bigint not null default 0',
+  `update job_chunk set room = coalesce(octet_length(input), 0) + coalesce(octet_length(result), 0) + coalesce(octet_length(leaves), 0)`,
+  // When the operations arrived. 0: before this migration.
+  'alter table job_chunk add column added_ms bigint not null default 0',
+  // Why the operations have no results. The result is then empty.
+  'alter table job_chunk add column problem text',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -276,6 +287,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'gas of reverted submissions', statements: SUBMISSION_GAS_COLUMN },
   { name: 'jobs', statements: JOB_TABLES },
   { name: 'families of geometries', statements: FAMILY_COLUMN },
+  { name: 'room of jobs', statements: JOB_ROOM_COLUMNS },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

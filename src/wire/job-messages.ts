@@ -60,6 +60,8 @@ interface JobResults {
   readonly operations: number
   /** NDJSON: one line for each operation. Undefined while the chunk is not computed. */
   readonly lines: Uint8Array | undefined
+  /** Why the chunk was given up: the detail of the problem of each of its operations. Then `lines` is empty. */
+  readonly problem: string | undefined
 }
 
 export interface JobLimits {
@@ -94,6 +96,8 @@ export interface JobOperations {
       readonly first: number
       readonly operations: number
       readonly input: Uint8Array
+      /** Bytes that are kept free for the chunk until its results are stored. */
+      readonly room: number
       readonly limits: JobLimits
       readonly nowMs: number
     }
@@ -143,6 +147,23 @@ export interface JobOperations {
       readonly root: Hex | undefined
       readonly failed: number
       readonly errors: Readonly<Record<string, number>>
+      readonly nowMs: number
+    }
+    result: boolean
+  }
+  /**
+   * Ends a chunk without results: each of its operations failed with the same problem. Returns false if the process no longer holds
+   * the chunk.
+   */
+  giveUpChunk: {
+    argument: {
+      readonly owner: string
+      readonly position: number
+      readonly first: number
+      /** Type of the problem. */
+      readonly type: string
+      /** Its detail. */
+      readonly problem: string
       readonly nowMs: number
     }
     result: boolean

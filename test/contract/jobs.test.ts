@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
-import { createClient } from '../../src/client/client.ts'
+import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { eventually } from '../eventually.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
@@ -116,6 +116,13 @@ describe('jobs', () => {
       expect(result.resultSignature.signature).toMatch(/^0x[0-9a-f]{130}$/)
     }
     expect(signed[0].resultSignature.salt).not.toBe(signed[1].resultSignature.salt)
+    const trusted = { attester: service.attester, chainId: 84532 }
+    expect(await verifyResult(signed[0], trusted)).toMatchObject({
+      kind: 'signed-result',
+      ok: true,
+      signer: service.attester,
+    })
+    expect(await verifyResult({ ...signed[0], result: 1 }, trusted)).toMatchObject({ ok: false })
   })
 
   it('is seen only with the key that created it', async () => {
@@ -153,9 +160,13 @@ describe('jobs', () => {
     const job = (await cancelled.json()) as { state: string }
     expect(['cancelled', 'done']).toContain(job.state)
     expect((await state(body.id)).state).toBe(job.state)
-    const put = (from: number, text: string) => ask(`/${body.id}/input?from=${from}`, { method: 'PUT', body: text })
+    const put = (from: number, text: string, type = 'application/x-ndjson') =>
+      ask(`/${body.id}/input?from=${from}`, { method: 'PUT', headers: { 'content-type': type }, body: text })
     const repeated = await put(OPERATIONS - 1, lines(0, 1))
     expect([repeated.status, await repeated.json()]).toMatchObject([202, { received: OPERATIONS }])
+    // A JSON batch is one line for a reader of lines.
+    const json = await put(0, '{"items":[]}', 'application/json')
+    expect([json.status, ((await json.json()) as Loose).detail]).toEqual([415, expect.stringContaining('x-ndjson')])
     // Operations that it does not have must not be lost silently.
     expect((await put(OPERATIONS, lines(0, 1))).status).toBe(409)
     expect((await put(OPERATIONS - 1, lines(0, 2))).status).toBe(409)
@@ -180,6 +191,12 @@ describe('jobs', () => {
     const { body } = await upload(lines(0, 1))
     expect((await ask(`/${body.id}/results?from=x`)).status).toBe(400)
     expect((await ask(`/${body.id}/results?form=1`)).status).toBe(400)
+    const beyond = await ask(`/${body.id}/results?from=2`)
+    expect([beyond.status, ((await beyond.json()) as Loose).detail]).toEqual([
+      404,
+      'the job has 1 operations: from must be at most 1, which is the end',
+    ])
+    expect([(await ask(`/${body.id}/results?from=1`)).status, await results(body.id, '?from=1')]).toEqual([200, ''])
     expect((await ask(`/${body.id}/attestation`)).status).toBe(409)
     expect((await ask('/nothing')).status).toBe(404)
     expect((await ask('', { method: 'PATCH' })).status).toBe(405)

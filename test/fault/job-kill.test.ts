@@ -93,7 +93,11 @@ describe('jobs and kill -9', () => {
     service = await start()
     const from = Math.max(0, received - 1000)
     const continued = await eventually(() =>
-      json(service, `${path}/${id}/input?from=${from}`, { method: 'PUT', body: [...pieces(from, LINES)].join('') }),
+      json(service, `${path}/${id}/input?from=${from}`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: [...pieces(from, LINES)].join(''),
+      }),
     )
     expect(continued).toMatchObject({ id, received: LINES, total: LINES })
 

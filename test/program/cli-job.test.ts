@@ -68,3 +68,31 @@ it('needs a service and a file', async () => {
   expect((await run('-')).err).toContain('--job needs a file')
   expect((await run('-', '--local')).err).toContain('leave out --local')
 })
+
+it('checks the results of a job that signs each of them', async () => {
+  const path = (name: string) => join(folder.path, name)
+  writeFileSync(path('signed-in.ndjson'), [0, 1, 2].map(line).join(''))
+  const server = ['--url', service.url, '--api-key', service.developerKey]
+  const chain = ['--chain-id', '84532']
+  const run = await runCli([
+    'batch',
+    'area',
+    path('signed-in.ndjson'),
+    '-o',
+    path('signed.ndjson'),
+    '--job',
+    ...chain,
+    ...server,
+  ])
+  expect(run.exitCode).toBe(0)
+  const verified = await runCli(['verify', path('signed.ndjson'), '--attester', service.attester], {
+    nowMs: Date.now(),
+  })
+  expect(verified).toMatchObject({ exitCode: 0, out: expect.stringContaining('3 results: 3 are valid') })
+  const changed = readFileSync(path('signed.ndjson'), 'utf8').replace(/"result":/, '"result":1')
+  writeFileSync(path('changed.ndjson'), changed)
+  expect(await runCli(['verify', path('changed.ndjson')], { nowMs: Date.now() })).toMatchObject({
+    exitCode: 1,
+    out: expect.stringContaining('1 is not'),
+  })
+})

@@ -21,6 +21,49 @@ const editJson = (text: string, edit: (answer: Loose) => void) => {
   return answer
 }
 
+describe('verifyResult on a line of a job', () => {
+  it('checks the signature without a nonce, and recomputes', async () => {
+    const verdict = await verify(answers.jobLine, {
+      inputs: [EIFFEL_TOWER, TOWN_HALL],
+      recompute: createRecompute(),
+    })
+    expect(verdict).toMatchObject({ kind: 'signed-result', ok: true, signer: attester, chainId: 84532 })
+    expect(verdict.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      'form pass',
+      'signer pass',
+      'signature pass',
+      'chain pass',
+      'deadline pass',
+      'schema pass',
+      'data pass',
+      'values pass',
+      'time pass',
+      'inputs pass',
+      'recomputed pass',
+      'id skip',
+    ])
+    expect(await verify(answers.jobLine, { chainId: undefined })).toMatchObject({ ok: true, chainId: 84532 })
+  })
+
+  it('fails the check of each member that is changed', async () => {
+    const line = JSON.parse(answers.jobLine)
+    const signature = line.resultSignature
+    const failed = async (members: object, options: VerifyResultOptions = {}) =>
+      failedChecks(await verify({ ...line, ...members }, options))
+    const failedSignature = (members: object) => failed({ resultSignature: { ...signature, ...members } })
+    const other = `0x${'1'.repeat(40)}`
+    expect(await failed({ result: 1 })).toEqual(['values'])
+    expect(await failed({ recipient: other })).toEqual(['signature'])
+    expect(await failed({ extra: 1 })).toEqual(['form'])
+    expect(await failedSignature({ salt: `0x${'1'.repeat(64)}` })).toEqual(['signature'])
+    expect(await failedSignature({ attester: other })).toEqual(['signer', 'signature'])
+    expect(await failedSignature({ deadline: signature.deadline - 1 })).toEqual(['signature'])
+    expect(await failedSignature({ salt: undefined })).toEqual(['form'])
+    expect(await failed({}, { chainId: 8453 })).toEqual(['signature'])
+    expect(await failed({}, { nowSeconds: NOW_SECONDS + TTL_SECONDS + 1 })).toEqual(['deadline'])
+  })
+})
+
 describe('verifyResult on a compute answer', () => {
   it('lists the status of every check, and states the result in a sentence', async () => {
     const verdict = await verify(answers.numeric, { inputs: [EIFFEL_TOWER, TOWN_HALL] })

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import { describe, expect, it } from 'vitest'
+import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
-import { createRecordStore } from '../../src/store/operations.ts'
 import type { Job, JobLimits } from '../../src/wire/job-messages.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
+import { openStoreForTests } from '../store-for-tests.ts'
 
 const NOW = 1_800_000_000_000
 const DAY_MS = 86_400_000
@@ -12,19 +12,13 @@ const OPTIONS = { chainId: 84532, recipient: undefined, attest: 'none' as const,
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
 describe.each(ENGINES)('jobs on %s', (engine) => {
-  let files: StoreFiles
   let database: Database
   let store: RecordStore
   let nextId = 0
 
-  beforeAll(async () => {
-    files = await makeStore(engine)
-    database = await files.open()
-    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-  })
-  afterAll(async () => {
-    await database.close()
-    await files.remove()
+  openStoreForTests(engine, (opened, ofDatabase) => {
+    store = opened
+    database = ofDatabase
   })
 
   async function newJob(account: string, idempotencyKey?: string): Promise<Job> {
@@ -39,6 +33,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       first,
       operations,
       input: bytes(`${job.id} ${first}`),
+      room: 100,
       limits: { ...LIMITS, ...limits },
       nowMs,
     })
@@ -202,34 +197,91 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await store.jobResults({ position: job.position, from: 1 })).toBeUndefined()
   })
 
+  /** A job that is done. Its results take `size` bytes. */
+  async function doneJob(account: string, size: number, nowMs: number): Promise<Job> {
+    const job = await newJob(account)
+    await append(job, 0, 1)
+    await claim('one')
+    const none = { leaves: new Uint8Array(0), root: undefined, failed: 0, errors: {} }
+    const lines = bytes('x'.repeat(size))
+    await store.finishChunk({ owner: 'one', position: job.position, first: 0, lines, ...none, nowMs })
+    await store.endJobInput({ position: job.position, nowMs })
+    return job
+  }
+  const left = async (account: string) => (await store.listJobs({ account, limit: 10 })).map(({ id }) => id)
+  const prune = async (maxBytes: number, nowMs = NOW, keepMs = DAY_MS) => {
+    while (await store.pruneJobs({ keepMs, maxBytes, nowMs }));
+  }
+  const pruneAll = () => prune(1e9, NOW + 100, 0)
+
   it('deletes jobs that are old, and the oldest finished ones while they take too much room', async () => {
-    while (await store.pruneJobs({ keepMs: 0, maxBytes: 1e9, nowMs: NOW + 1 }));
+    await pruneAll()
     const jobs: Job[] = []
-    for (let index = 0; index < 3; index++) {
-      const job = await newJob('j')
-      await append(job, 0, 1)
-      await claim('one')
-      await store.finishChunk({
-        owner: 'one',
-        position: job.position,
-        first: 0,
-        lines: bytes('x'.repeat(1000)),
-        leaves: new Uint8Array(0),
-        root: undefined,
-        failed: 0,
-        errors: {},
-        nowMs: NOW + index,
-      })
-      await store.endJobInput({ position: job.position, nowMs: NOW + index })
-      jobs.push(job)
-    }
+    for (let index = 0; index < 3; index++) jobs.push(await doneJob('j', 1000, NOW + index))
     const open = await newJob('j')
-    const left = async () => (await store.listJobs({ account: 'j', limit: 10 })).map(({ id }) => id)
-    while (await store.pruneJobs({ keepMs: DAY_MS, maxBytes: 1500, nowMs: NOW }));
-    expect(await left()).toEqual([open.id, jobs[2]!.id])
-    while (await store.pruneJobs({ keepMs: DAY_MS, maxBytes: 0, nowMs: NOW }));
-    expect(await left()).toEqual([open.id])
-    while (await store.pruneJobs({ keepMs: DAY_MS, maxBytes: 1e9, nowMs: NOW + 2 * DAY_MS }));
-    expect(await left()).toEqual([])
+    await prune(1500)
+    expect(await left('j')).toEqual([open.id, jobs[2]!.id])
+    await prune(0)
+    expect(await left('j')).toEqual([open.id])
+    await prune(1e9, NOW + 2 * DAY_MS)
+    expect(await left('j')).toEqual([])
+  })
+
+  it('deletes finished jobs of the account that takes most room, not the oldest ones', async () => {
+    await pruneAll()
+    const small = await doneJob('small', 500, NOW)
+    const large = [await doneJob('large', 1000, NOW + 1), await doneJob('large', 1000, NOW + 2)]
+    await prune(2400)
+    expect([await left('small'), await left('large')]).toEqual([[small.id], [large[1]!.id]])
+    await prune(1000)
+    expect([await left('small'), await left('large')]).toEqual([[small.id], []])
+  })
+
+  it('keeps room for the results of operations that it has taken', async () => {
+    await pruneAll()
+    const job = await newJob('k')
+    expect(await append(job, 0, 1, { maxBytes: 199 })).toBe('stored')
+    expect(await append(job, 1, 1, { maxBytes: 199 })).toBe('full')
+    // From now on, the chunk takes what its results take.
+    await claim('one')
+    await finish('one', job.position, 0, 'x'.repeat(99))
+    expect(await append(job, 1, 1, { maxBytes: 199 })).toBe('stored')
+    expect(await append(job, 2, 1, { maxBytes: 298 })).toBe('full')
+    await store.cancelJob({ id: job.id, account: 'k', nowMs: NOW })
+    await prune(1e9)
+    const other = await newJob('k')
+    expect(await append(other, 0, 1, { maxBytes: 199 })).toBe('stored')
+    await cancelAll('k')
+  })
+
+  it('ends a chunk that is given up, so that its job ends', async () => {
+    const job = await newJob('l')
+    for (const first of [0, 2]) await append(job, first, 2)
+    await store.endJobInput({ position: job.position, nowMs: NOW })
+    await claim('one')
+    const chunk = { owner: 'one', position: job.position, first: 0, type: 'internal', problem: 'why', nowMs: NOW }
+    expect(await store.giveUpChunk({ ...chunk, owner: 'two' })).toBe(false)
+    expect(await store.giveUpChunk(chunk)).toBe(true)
+    expect(await store.giveUpChunk(chunk)).toBe(false)
+    expect(await store.jobResults({ position: job.position, from: 1 })).toMatchObject({ operations: 2, problem: 'why' })
+    expect(await claim('one')).toMatchObject({ first: 2 })
+    await finish('one', job.position, 2, 'a\nb\n')
+    const ended = { state: 'done', done: 4, failed: 2, errors: { internal: 2 } }
+    expect(await store.readJob({ id: job.id, account: 'l' })).toMatchObject(ended)
+  })
+
+  it.runIf(engine === 'postgres')('never waits for a chunk while it deletes', async () => {
+    await pruneAll()
+    const job = await doneJob('m', 1, NOW)
+    // As a process that stores results does: it locks the chunk, and later the job.
+    await database.transaction(async (session) => {
+      await session.query('select 1 from job_chunk where job = $1 for update', [job.position])
+      await pruneAll()
+      expect(await left('m')).toEqual([])
+      await session.query('select 1 from job where position = $1 for update', [job.position])
+    })
+    await pruneAll()
+    const rows = await database.reads.query('select 1 from job where position = $1', [job.position])
+    expect(rows).toEqual([])
   })
 })

@@ -10,23 +10,18 @@ import type {
   RecordQuery,
   RecordStore,
 } from '../../src/wire/store-messages.ts'
+import { openStoreForTests } from '../store-for-tests.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const LARGE = { records: 1000, bytes: 1_000_000 }
 
 describe.each(ENGINES)('the journal of changes on %s', (engine) => {
-  let files: StoreFiles
   let database: Database
   let store: RecordStore
 
-  beforeAll(async () => {
-    files = await makeStore(engine)
-    database = await files.open()
-    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-  })
-  afterAll(async () => {
-    await database.close()
-    await files.remove()
+  openStoreForTests(engine, (opened, ofDatabase) => {
+    store = opened
+    database = ofDatabase
   })
 
   const end = async () => (await store.changes({ after: undefined, size: LARGE })).next

@@ -303,9 +303,12 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     expect(numbers).toEqual([1, 1, 2, 2, 3, 3, 0, 3, 3, 0, 0, 0])
     await database.transaction(async (session) => {
       await session.query('alter table location_record drop column family')
-      await session.query("delete from schema_migration where name = 'families of geometries'")
+      await session.query('alter table job_chunk drop column room, drop column added_ms, drop column problem')
+      await session.query(
+        "delete from schema_migration where position >= (select position from schema_migration where name = 'families of geometries')",
+      )
     })
-    expect(await migrate(database)).toEqual(['families of geometries'])
+    expect(await migrate(database)).toEqual(['families of geometries', 'room of jobs'])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })
   })

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import { describe, expect, it } from 'vitest'
+import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
-import { createRecordStore } from '../../src/store/operations.ts'
 import type { LocationRecord, RecordStore } from '../../src/wire/store-messages.ts'
+import { openStoreForTests } from '../store-for-tests.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 const PER_RANGE = 400
@@ -20,18 +20,12 @@ const makeRecords = (side: number, range: number): LocationRecord[] =>
   })
 
 describe.each(ENGINES)('two chains stored at the same time on %s', (engine) => {
-  let files: StoreFiles
   let database: Database
   let store: RecordStore
 
-  beforeAll(async () => {
-    files = await makeStore(engine)
-    database = await files.open()
-    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-  })
-  afterAll(async () => {
-    await database.close()
-    await files.remove()
+  openStoreForTests(engine, (opened, ofDatabase) => {
+    store = opened
+    database = ofDatabase
   })
 
   async function readUids(offsets: readonly number[], limit: number): Promise<string[]> {

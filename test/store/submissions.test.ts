@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import { describe, expect, it } from 'vitest'
+import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
-import { createRecordStore } from '../../src/store/operations.ts'
 import type {
   NewSubmission,
   RelayAttempt,
@@ -11,6 +10,7 @@ import type {
 } from '../../src/wire/relay-messages.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import { openStoreForTests } from '../store-for-tests.ts'
 import { addressOf, uidOf } from '../store-records.ts'
 
 const SENDER = addressOf(77)
@@ -19,20 +19,14 @@ const LIMITS = { maxQueued: 100, maxQueuedPerKey: 100, gasPerDay: 10_000_000, no
 const BLOCK = { number: 50, hash: uidOf(50), timeSeconds: 1_800_000_000 }
 
 describe.each(ENGINES)('submissions on %s', (engine) => {
-  let files: StoreFiles
   let database: Database
   let store: RecordStore
   /** Each test uses another chain. */
   let chainId = 0
 
-  beforeAll(async () => {
-    files = await makeStore(engine)
-    database = await files.open()
-    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-  })
-  afterAll(async () => {
-    await database.close()
-    await files.remove()
+  openStoreForTests(engine, (opened, ofDatabase) => {
+    store = opened
+    database = ofDatabase
   })
 
   const newSubmission = (index: number, changes: Partial<NewSubmission> = {}): NewSubmission => ({

@@ -12,6 +12,7 @@ import { createProgress, formatCount, outJson, type Terminal } from '../terminal
 
 const KINDS: Readonly<Record<Verdict['kind'], string>> = {
   compute: 'a compute result',
+  'signed-result': 'a result of a job, signed without a nonce',
   attestation: 'a delegated attestation',
   'merkle-item': 'an item of a batch under a Merkle root',
   'merkle-root': 'a signed Merkle root',

@@ -131,7 +131,7 @@ function checkData(
   return undefined
 }
 
-/** Checks schema and data of a Merkle item, which is not signed itself: adds `schema` and `data`. */
+/** Checks schema and data of a result without an attestation: adds `schema` and `data`. */
 export function checkItemData(
   item: Pick<Signed['attestation'], 'schema' | 'data'>,
   context: CheckContext,
@@ -168,7 +168,6 @@ export function checkResultSignature(
   context: CheckContext,
   list: CheckList,
 ): void {
-  const { keccak, secp256k1 } = context
   if (chain === undefined) {
     list.fail('result-signature', 'the chain that it should be signed for is not known')
     return
@@ -178,20 +177,51 @@ export function checkResultSignature(
     list.fail('result-signature', parsed.reason)
     return
   }
-  const digest = createResultDigest(
-    chain.id,
-    keccak,
-  )({
-    schema: attestation.schema,
-    recipient: attestation.recipient,
-    data: hexToBytes(attestation.data)!,
-    deadlineSeconds: given.deadline,
-    salt: given.salt,
-  })
-  const signer = recoverAddress(digest, parsed.signature, secp256k1, keccak)
   const faults: string[] = []
   if (given.attester.toLowerCase() !== attestation.attester.toLowerCase()) faults.push('names another attester')
-  if (signer !== given.attester.toLowerCase()) faults.push(`${given.attester} did not sign this result`)
+  if (!hasSignedResult(attestation, given, parsed.signature, chain, context))
+    faults.push(`${given.attester} did not sign this result`)
   list.judge('result-signature', faults, `${given.attester} signed the result without a nonce`)
   checkDeadline('result-deadline', given.deadline, context, list)
+}
+
+type ResultFields = Pick<Signed['attestation'], 'schema' | 'recipient' | 'data'>
+
+/**
+ * Checks the signature of a result that has no attestation: adds `signer`, `signature`, `chain` and `deadline`.
+ *
+ * @returns the chain that was signed for
+ */
+export function checkLoneResultSignature(
+  result: ResultFields,
+  given: ResultSignature,
+  context: CheckContext,
+  list: CheckList,
+): BuiltInChain | undefined {
+  checkSigner(given.attester, context, list)
+  const parsed = parseSignature(given.signature)
+  const chain = parsed.ok
+    ? context.chains.find((candidate) => hasSignedResult(result, given, parsed.signature, candidate, context))
+    : undefined
+  if (chain === undefined) {
+    const expected = context.chains.length === 1 ? `chain ${context.chains[0]!.id}` : 'any known chain'
+    list.fail('signature', parsed.ok ? `${given.attester} did not sign this result for ${expected}` : parsed.reason)
+  } else {
+    list.pass('signature', `${given.attester} signed the result without a nonce`)
+    list.pass('chain', `signed for ${chain.name} (${chain.id})`)
+  }
+  checkDeadline('deadline', given.deadline, context, list)
+  return chain
+}
+
+function hasSignedResult(
+  { schema, recipient, data }: ResultFields,
+  { attester, deadline: deadlineSeconds, salt }: ResultSignature,
+  signature: Parameters<typeof recoverAddress>[1],
+  chain: BuiltInChain,
+  { keccak, secp256k1 }: CheckContext,
+): boolean {
+  const toDigest = createResultDigest(chain.id, keccak)
+  const digest = toDigest({ schema, recipient, data: hexToBytes(data)!, deadlineSeconds, salt })
+  return recoverAddress(digest, signature, secp256k1, keccak) === attester.toLowerCase()
 }

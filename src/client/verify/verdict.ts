@@ -17,6 +17,8 @@ export interface Check {
 
 export type ResponseKind =
   | 'compute'
+  /** A result that is signed without a nonce only, as a line of a job. */
+  | 'signed-result'
   | 'attestation'
   | 'merkle-item'
   | 'merkle-root'

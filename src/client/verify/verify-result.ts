@@ -10,7 +10,7 @@ import { checkStamp } from './check-proof.ts'
 import type { DataKind } from './signed-data.ts'
 import type { VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
-import { verifyMerkleItem, verifySigned } from './verify-signed.ts'
+import { verifyMerkleItem, verifySigned, verifySignedResult } from './verify-signed.ts'
 
 /** Creates the context from the caller's options. @throws {TypeError} on an unknown chain or an invalid attester address */
 async function createCheckContext(options: VerifyResultOptions): Promise<CheckContext> {
@@ -66,8 +66,8 @@ function knownSchemas(issuer: Issuer | undefined): ReadonlyMap<string, DataKind>
 /**
  * Checks a signed response of the service, without contacting the service.
  *
- * Accepts a compute response (with or without `resultSignature`), an item of a batch, a batch, a Merkle root, a re-signed
- * attestation, a verified proof or a stamp; as JSON text or parsed.
+ * Accepts a compute response (with or without `resultSignature`), an item of a batch, a batch, a line of a job, a Merkle root, a
+ * re-signed attestation, a verified proof or a stamp; as JSON text or parsed.
  *
  * @param response untrusted; no content of it makes this function throw
  * @returns all checks, and whether the response can be trusted
@@ -98,6 +98,8 @@ export async function verifyResult(response: unknown, options: VerifyResultOptio
       return verifyBatch(value, options, context.chains, list)
     case 'merkle-item':
       return verifyMerkleItem(value, options, context, list)
+    case 'signed-result':
+      return verifySignedResult(value, options, context, list)
     default:
       return verifySigned(kind, value, options, context, list)
   }
@@ -111,6 +113,7 @@ function detectKind(value: unknown): ResponseKind {
   if (isObject(value['proof'])) return 'verified-proof'
   if (Array.isArray(value['proof'])) return 'merkle-item'
   if ('leafCount' in value) return 'merkle-root'
+  if ('resultSignature' in value && !('attestation' in value)) return 'signed-result'
   if ('operation' in value || 'result' in value) return 'compute'
   return 'attestation' in value ? 'attestation' : 'unknown'
 }

@@ -13,12 +13,14 @@ import {
   PROOF_FORM,
   RESULT_SIGNATURE_FORM,
   SIGNED_FORM,
+  SIGNED_RESULT_FORM,
 } from '../forms.ts'
 import {
   type CheckContext,
   type CheckedAttestation,
   checkAttestation,
   checkItemData,
+  checkLoneResultSignature,
   checkResultSignature,
   checkTime,
   type Signed,
@@ -186,6 +188,40 @@ export async function verifyMerkleItem(
     ...(root.signer === undefined ? {} : { signer: root.signer }),
     ...(root.chainId === undefined ? {} : { chainId: root.chainId }),
   })
+}
+
+/** Checks a result that is signed without a nonce only, as a line of a job. */
+export function verifySignedResult(
+  value: Record<string, unknown>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Verdict {
+  const faults = [
+    ...findFaults(value, SIGNED_RESULT_FORM),
+    ...findFaults(value['resultSignature'], RESULT_SIGNATURE_FORM, 'resultSignature.'),
+  ]
+  if (!list.judge('form', faults, 'has the members of its kind and no others')) return list.verdict('signed-result')
+  const { resultSignature, ...result } = value as unknown as SignedResult
+  const chain = checkLoneResultSignature(result, resultSignature, context, list)
+  const data = checkItemData(result, context, list)
+  if (data?.kind === 'numeric' || data?.kind === 'boolean') {
+    list.judge('values', findDifferences(value, data), 'the members match the signed data')
+    checkTime(data.timestampSeconds, resultSignature.deadline, context, list)
+    checkInputs(data, options.inputs, options.recompute, context.keccak, list)
+  }
+  skipUnsigned(value, list)
+  return list.verdict('signed-result', {
+    ...(data === undefined ? {} : { statement: describeData(data, result.recipient) }),
+    ...(chain === undefined ? {} : { signer: resultSignature.attester, chainId: chain.id }),
+  })
+}
+
+interface SignedResult {
+  readonly schema: string
+  readonly recipient: string
+  readonly data: string
+  readonly resultSignature: ResultSignature
 }
 
 /** Prefixes the ids of the root's checks that its items have too. */

@@ -1,4 +1,14 @@
-import { folderIndex, header, json, type Operation, type OperationTable, ok, query, schemaRef } from './operation.ts'
+import {
+  folderIndex,
+  header,
+  json,
+  type Operation,
+  type OperationTable,
+  ok,
+  type Parameter,
+  query,
+  schemaRef,
+} from './operation.ts'
 
 const ERROR_STATUSES = [400, 401, 408, 413, 415, 422, 429, 500, 503]
 
@@ -35,6 +45,16 @@ function compute(
     errorStatuses: [...ERROR_STATUSES, 501],
     counts: true,
   }
+}
+
+/** Returns the parameters of operations that arrive as lines. @param attest the values of the option */
+export function lineOptions(attest: string): Parameter[] {
+  return [
+    query('chainId', 'NDJSON only: the chain of lines that name none.', schemaRef('ChainId'), 84532),
+    query('recipient', 'NDJSON only: the recipient of lines that name none.', schemaRef('Recipient')),
+    query('attest', `NDJSON only: ${attest}`, schemaRef('Attest')),
+    query('sequence', 'NDJSON only: the only supported value is same.', schemaRef('Sequence')),
+  ]
 }
 
 /** The operations, signing again, batches, and the index. */
@@ -106,12 +126,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
       'A JSON body takes up to 10,000 items and 8 MiB. A body of `application/x-ndjson` takes any number of lines, with the ' +
       'options in the query; each line gets one line of the response, in the same order. Items fail independently: a failed item ' +
       'gets a problem instead of a result. Each item counts towards the hourly limit.',
-    parameters: [
-      query('chainId', 'NDJSON only: the chain of lines that name none.', schemaRef('ChainId'), 84532),
-      query('recipient', 'NDJSON only: the recipient of lines that name none.', schemaRef('Recipient')),
-      query('attest', 'NDJSON only: each or none.', schemaRef('Attest')),
-      query('sequence', 'NDJSON only: the only supported value is same.', schemaRef('Sequence')),
-    ],
+    parameters: [...lineOptions('each or none.')],
     body: {
       content: {
         'application/json': schemaRef('BatchRequest'),

@@ -1,3 +1,4 @@
+import { lineOptions } from './compute-operations.ts'
 import { json, type Operation, type OperationTable, ok, pathParameter, query, schemaRef } from './operation.ts'
 
 const ID = pathParameter('id', 'The id of the job.', { type: 'string', pattern: '^[0-9a-f]{32}$' })
@@ -33,10 +34,7 @@ export const JOB_OPERATIONS: OperationTable = {
       '`POST /compute/v0/batch`: JSON, or `application/x-ndjson` with the options in the query. The job belongs to the API key. ' +
       'Its operations count towards a daily quota of the key, not towards the hourly limit.',
     parameters: [
-      query('chainId', 'NDJSON only: the chain of lines that name none.', schemaRef('ChainId'), 84532),
-      query('recipient', 'NDJSON only: the recipient of lines that name none.', schemaRef('Recipient')),
-      query('attest', 'NDJSON only: each (results without a nonce), merkle or none.', schemaRef('Attest')),
-      query('sequence', 'NDJSON only: the only supported value is same.', schemaRef('Sequence')),
+      ...lineOptions('each (results without a nonce), merkle or none.'),
       MORE,
       {
         name: 'Idempotency-Key',
@@ -90,7 +88,7 @@ export const JOB_OPERATIONS: OperationTable = {
     'jobResults',
     'Results of a job',
     'One line for each operation, in order, as in an NDJSON batch. The response ends where results are missing; continue with ' +
-      '`from`, the number of lines that you have.',
+      '`from`, the number of lines that you have. A `from` beyond the operations of the job is 404.',
     ok('Results.', { 'application/x-ndjson': { type: 'string', description: 'One BatchResult per line.' } }),
     [
       FROM,

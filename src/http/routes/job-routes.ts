@@ -1,11 +1,13 @@
+import { ProblemError } from '../../base/problem.ts'
 import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/job-services.ts'
 import type { ServiceResponse } from '../../service/request.ts'
 import { LOCAL_CALLER } from '../access/request-state.ts'
 import { NO_BUFFERING_HEADER } from './record-routes.ts'
 import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest } from './route.ts'
-import { LINES, StreamSink } from './streams.ts'
+import { hasLines, receiveLines, StreamSink } from './streams.ts'
 
 const PATH = '/compute/v0/jobs'
+const ONLY_LINES = 'operations are added as lines: send them with the content type application/x-ndjson'
 
 /** Returns the routes of jobs: batches that the store keeps. Their operations have a quota of their own. */
 export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
@@ -26,8 +28,7 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
         // The quota of jobs is in operations, so their bytes are not charged.
         exchange.costs = undefined
         const caller = jobCaller(request)
-        if (LINES.test(exchange.head.contentType ?? ''))
-          receiveLines(request, (onRoom) => jobs.openUpload(exchange.query, caller, exchange, onRoom))
+        if (hasLines(request)) upload(request, (onRoom) => jobs.openUpload(exchange.query, caller, exchange, onRoom))
         else
           exchange.readBody(
             request.owner,
@@ -51,7 +52,9 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       stream(request) {
         const { exchange, parameter } = request
         exchange.costs = undefined
-        receiveLines(request, (onRoom) =>
+        if (exchange.head.contentType !== undefined && !hasLines(request))
+          throw new ProblemError({ type: 'unsupported-media-type', detail: ONLY_LINES })
+        upload(request, (onRoom) =>
           jobs.continueUpload(parameter, exchange.query, jobCaller(request), exchange, onRoom),
         )
       },
@@ -94,21 +97,14 @@ function jobCaller({ caller, exchange, errorTypeBase }: RouteRequest): JobCaller
   return { account, idempotencyKey, errorTypeBase }
 }
 
-function receiveLines(request: StreamRequest, open: (onRoom: (bytes: number) => void) => OpenUpload): void {
-  const upload = open((bytes) => {
-    flow.release(bytes)
-    if (!upload.isFull) flow.resume()
-  })
-  const flow = request.exchange.streamBody(request.owner, {
-    take(bytes) {
-      upload.take(bytes)
-      if (upload.isFull) flow.pause()
-    },
-    end: () => upload.end(false),
-    cut: () => upload.end(true),
-    drop: () => upload.end(true),
-  })
-  accept(request, upload.response)
+function upload(request: StreamRequest, open: (onRoom: (bytes: number) => void) => OpenUpload): void {
+  const receiver = receiveLines(
+    request,
+    open,
+    (lines, isCut) => lines.end(isCut),
+    (lines) => lines.end(true),
+  )
+  accept(request, receiver.response)
 }
 
 /** Answers with the state of a job that was created or continued. */

@@ -152,7 +152,48 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
 }
 
 /** Media types of newline-delimited JSON. */
-export const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
+const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
+
+/** Tells whether the content type of a request is newline-delimited JSON. */
+export function hasLines({ exchange }: StreamRequest): boolean {
+  return LINES.test(exchange.head.contentType ?? '')
+}
+
+interface LineReceiver {
+  take(bytes: Uint8Array): void
+  /** True while it should get no more bytes. */
+  readonly isFull: boolean
+}
+
+/**
+ * Reads the body of a request as lines, and makes the client wait while their receiver is full.
+ *
+ * @param open returns the receiver, which calls `onRoom` with the number of bytes that it no longer holds. It is called before the body
+ *   is read, so that invalid options are rejected without reading it.
+ * @param end called at the end of the body, with `isCut` true if the service stops
+ * @param drop called when the exchange ended before the body did
+ */
+export function receiveLines<Receiver extends LineReceiver>(
+  request: StreamRequest,
+  open: (onRoom: (bytes: number) => void) => Receiver,
+  end: (receiver: Receiver, isCut: boolean) => void,
+  drop: (receiver: Receiver) => void = () => {},
+): Receiver {
+  const receiver = open((bytes) => {
+    flow.release(bytes)
+    if (!receiver.isFull) flow.resume()
+  })
+  const flow = request.exchange.streamBody(request.owner, {
+    take(bytes) {
+      receiver.take(bytes)
+      if (receiver.isFull) flow.pause()
+    },
+    end: () => end(receiver, false),
+    cut: () => end(receiver, true),
+    drop: () => drop(receiver),
+  })
+  return receiver
+}
 
 /** Returns the route `POST /compute/v0/batch`. It takes and returns one JSON document, or NDJSON if the content type says so. */
 export function batchRoute(services: Services, maxBatchBytes: number): Route {
@@ -165,7 +206,7 @@ export function batchRoute(services: Services, maxBatchBytes: number): Route {
       throw new RangeError('a batch is streamed')
     },
     stream(request) {
-      if (LINES.test(request.exchange.head.contentType ?? '')) streamLines(services, request)
+      if (hasLines(request)) streamLines(services, request)
       else answerJson(services, request, maxBatchBytes)
     },
   }
@@ -178,17 +219,9 @@ function answerJson(services: Services, request: StreamRequest, maxBatchBytes: n
 
 function streamLines(services: Services, request: StreamRequest): void {
   const sink = new StreamSink(request, 'ndjson')
-  // Opened before the body is read, so that invalid options are rejected without reading it.
-  const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
-    flow.release(bytes)
-    if (!lines.isFull) flow.resume()
-  })
-  const flow = request.exchange.streamBody(request.owner, {
-    take(bytes) {
-      lines.take(bytes)
-      if (lines.isFull) flow.pause()
-    },
-    end: () => sink.endAfter(lines.end(false)),
-    cut: () => sink.endAfter(lines.end(true)),
-  })
+  receiveLines(
+    request,
+    (onRoom) => services.openBatch(request.exchange.query, request, sink, onRoom),
+    (lines, isCut) => sink.endAfter(lines.end(isCut)),
+  )
 }

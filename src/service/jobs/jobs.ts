@@ -15,7 +15,7 @@ import type { EventSink } from '../records/record-services.ts'
 import { createStoreAccess } from '../records/store-access.ts'
 import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 import type { JobCaller, JobService, OpenUpload } from './job-services.ts'
-import { JobRunner, type JobRunnerParts, leafOf, runTree } from './runner.ts'
+import { GIVEN_UP, JobRunner, type JobRunnerParts, leafOf, runTree } from './runner.ts'
 import { JobWriter, LineUpload } from './upload.ts'
 
 interface UploadParts {
@@ -133,6 +133,10 @@ class Jobs implements JobService {
   async results(id: string, query: string, caller: JobCaller, context: RequestContext, sink: TextSink): Promise<void> {
     const { from, follow } = readJobParameters(query, ['from', 'follow'])
     let job = await this.#find(id, caller, context)
+    if (from > job.received) {
+      const detail = `the job has ${job.received} operations: from must be at most ${job.received}, which is the end`
+      throw new ProblemError({ type: 'not-found', detail })
+    }
     let next = from
     const idle = this.#idleTimer()
     await this.#inStream(caller, async () => {
@@ -157,10 +161,16 @@ class Jobs implements JobService {
     while (!context.aborted) {
       const chunk = await this.#parts.ask('jobResults', { position: job.position, from: next }, patient(context))
       if (chunk?.lines === undefined) break
-      await sink.write(withoutLines(chunk.lines, next - chunk.first))
-      next = chunk.first + chunk.operations
+      const { first, operations, lines, problem } = chunk
+      if (problem === undefined) await sink.write(withoutLines(lines, next - first))
+      else await sink.write(this.#problemLine(job, problem).repeat(first + operations - next))
+      next = first + operations
     }
     return next
+  }
+
+  #problemLine(job: Job, detail: string): string {
+    return `{"error":${this.#parts.problemJson(job, { type: GIVEN_UP, detail })}}\n`
   }
 
   async watch(id: string, caller: JobCaller, context: RequestContext, sink: EventSink): Promise<void> {

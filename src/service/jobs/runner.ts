@@ -6,7 +6,7 @@ import { type ProblemData, ProblemError } from '../../base/problem.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import type { BatchOptions } from '../../validation/batch.ts'
 import type { JobChunk } from '../../wire/job-messages.ts'
-import type { StoreArgument } from '../../wire/store-messages.ts'
+import { type StoreArgument, StoreFault, type StoreFaultKind } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import { BatchRun, type ComputedChunk } from '../batch/batch.ts'
 import { answerLines, queueWidth, type SharedParts } from '../batch/batches.ts'
@@ -33,10 +33,14 @@ const MAX_GROUP = { lines: 256, bytes: 32_768 }
 /** Times that operations are computed again which had no room at a thread or at the signer, each after twice the pause. */
 const MAX_RETRIES = 6
 const FIRST_PAUSE_MS = 250
-/** A chunk that was taken this often without an end has ended the processes that took it. */
+/** A chunk that was taken this often without an end is given up. */
 const MAX_ATTEMPTS = 3
 /** Pause after an error of the store. */
 const STORE_PAUSE_MS = 1000
+/** Times that the store may be too late with the results of a chunk before the chunk is given back. */
+const MAX_LATE = 3
+/** Errors that the store would repeat for the same results. */
+const LASTING: readonly (StoreFaultKind | undefined)[] = ['refused', 'large']
 const PRUNE_INTERVAL_MS = 30_000
 /** Share of the room for jobs above which finished jobs are deleted. The rest is for uploads meanwhile. */
 const PRUNE_SHARE = 0.9
@@ -115,8 +119,11 @@ export class JobRunner {
   async #run(chunk: JobChunk): Promise<void> {
     this.#running++
     try {
-      const results = await this.#compute(chunk)
-      if (!this.#isClosed) await this.#store(chunk, results)
+      if (chunk.attempts > MAX_ATTEMPTS) await this.#giveUp(chunk, NEVER_ENDED, `it was taken ${MAX_ATTEMPTS} times`)
+      else {
+        const results = await this.#compute(chunk)
+        if (!this.#isClosed) await this.#store(chunk, results)
+      }
     } catch (error) {
       if (!this.#isClosed) await this.#putBack(chunk, error)
     }
@@ -140,11 +147,7 @@ export class JobRunner {
 
   async #compute(chunk: JobChunk): Promise<Answered> {
     const lines = decodeLines(chunk.input, chunk.operations)
-    const { log, config } = this.#parts
-    if (chunk.attempts > MAX_ATTEMPTS) {
-      log.error('a chunk of a job is given up', { job: chunk.job.id, first: chunk.first, operations: chunk.operations })
-      return this.#giveUp(chunk, lines)
-    }
+    const { config } = this.#parts
     const options = { ...chunk.job.options, sequence: 'same' as const }
     const answered: Answered[] = []
     const groups = groupLines(lines)
@@ -221,14 +224,11 @@ export class JobRunner {
     }
   }
 
-  /** Gives each operation of a chunk a problem. */
-  #giveUp({ job }: JobChunk, lines: readonly Line[]): Answered {
-    const line = Buffer.from(`{"error":${this.#parts.problemJson(job, GIVEN_UP)}}\n`)
-    return {
-      lines: Buffer.concat(lines.map(() => line)),
-      leaves: new Uint8Array(job.options.attest === 'merkle' ? 32 * lines.length : 0),
-      counts: new Map([[GIVEN_UP.type, lines.length]]),
-    }
+  /** Ends a chunk with the same problem for each of its operations, so that the job goes on. */
+  async #giveUp({ job, first, operations }: JobChunk, problem: string, reason: string): Promise<void> {
+    this.#parts.log.error('a chunk of a job is given up', { job: job.id, first, operations, reason })
+    const ended = { owner: this.#owner, position: job.position, first, type: GIVEN_UP, problem }
+    await this.#untilStored(() => this.#ask('giveUpChunk', { ...ended, nowMs: this.#parts.now() }))
   }
 
   async #store(chunk: JobChunk, { lines, leaves, counts }: Answered): Promise<void> {
@@ -244,13 +244,25 @@ export class JobRunner {
       errors,
       nowMs: this.#parts.now(),
     }
-    for (;;) {
+    try {
+      await this.#untilStored(() => this.#ask('finishChunk', results))
+    } catch (error) {
+      if (this.#isClosed || !LASTING.includes(faultKind(error))) throw error
+      await this.#giveUp(chunk, NOT_STORED, String(error))
+    }
+  }
+
+  /** Repeats a write while the store is away or busy. If the store has the results already, the write tells so. */
+  async #untilStored(write: () => Promise<boolean>): Promise<void> {
+    for (let late = 0; ; ) {
       try {
-        await this.#ask('finishChunk', results)
+        await write()
         return
       } catch (error) {
-        // The results are kept until the store takes them. If it has them already, it says so.
-        if (!(error instanceof ProblemError) || this.#isClosed) throw error
+        const kind = faultKind(error)
+        if (kind === 'late') late++
+        if (!(error instanceof ProblemError) || this.#isClosed || LASTING.includes(kind) || late >= MAX_LATE)
+          throw error
         await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
       }
     }
@@ -303,9 +315,16 @@ export function runTree(
 }
 
 const NO_PROBLEM: ProblemData = { type: 'internal', detail: '' }
-const GIVEN_UP: ProblemData = {
-  type: 'internal',
-  detail: 'the operation was not computed: the service ended each time that it computed this part of the job',
+/** Type of the problem of operations that are given up. */
+export const GIVEN_UP = 'internal'
+const NEVER_ENDED =
+  'the operation has no result: this part of the job failed or ended the service each time that it was computed'
+const NOT_STORED = 'the operation has no result: the store refused the results of this part of the job'
+
+/** Returns why the store failed; undefined if it was something else. */
+function faultKind(error: unknown): StoreFaultKind | undefined {
+  const fault = error instanceof ProblemError ? error.cause : error
+  return fault instanceof StoreFault ? fault.kind : undefined
 }
 
 function groupLines(lines: readonly Line[]): Line[][] {

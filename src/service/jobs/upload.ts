@@ -9,6 +9,12 @@ import type { StoreAccess } from '../records/store-access.ts'
 /** An operation as it arrived, or the byte length of a line that was too long. */
 export type Line = Uint8Array | number
 
+/**
+ * Room for the result of an operation in addition to what was sent of it, in bytes. The longest results without their id and the longest
+ * problems take less; an id and a proof come from the operation.
+ */
+const RESULT_ROOM = { none: 1024, merkle: 1536, each: 1792 } as const
+
 /** Marks the length of a line that was too long, whose bytes are not stored. */
 const TOO_LONG = 0x8000_0000
 
@@ -105,6 +111,7 @@ export class JobWriter {
       first: this.#stored,
       operations,
       input,
+      room: input.length + operations * RESULT_ROOM[this.#job.options.attest],
       limits: jobLimits,
       nowMs: now(),
     }

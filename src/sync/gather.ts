@@ -148,7 +148,8 @@ export class Gatherer {
       if (stored.has(uid)) continue
       const [read] = await this.#attestations.read(rpc, [uid])
       if (read?.state !== 'ok') continue
-      const log = await this.#findLog(rpc, uid, read.timeSeconds, blockNumber)
+      const { reader, startBlock } = this.#parts
+      const log = await findLogAt(rpc, reader, { kind: 'attested', uid }, read.timeSeconds, startBlock, blockNumber)
       // The audit does not come back to old blocks, so one endpoint is not enough.
       if (log === undefined || (await this.#parts.witnesses.judge([log]))[0] !== 'true') continue
       this.#onProblem(
@@ -158,16 +159,21 @@ export class Gatherer {
     }
     return missed
   }
+}
 
-  /** Finds the log of an attestation by its time. Returns undefined when no block up to `last` has it. */
-  async #findLog(rpc: RpcClient, uid: Hex, timeSeconds: number, last: number): Promise<EasLog | undefined> {
-    const { reader, startBlock } = this.#parts
-    const first = await findFirstBlockAt(rpc, reader, timeSeconds, startBlock, last)
-    if (first === undefined) return undefined
-    const end = Math.min(first + MAX_BLOCKS_PER_SECOND - 1, last)
-    const { logs } = await reader.range(rpc, first, end, [])
-    return logs.find((log) => log.kind === 'attested' && log.uid === uid)
-  }
+/** Finds a log by its time. Returns undefined when no block from `first` to `last` has it. */
+export async function findLogAt(
+  rpc: RpcClient,
+  reader: ChainReader,
+  wanted: Pick<EasLog, 'kind' | 'uid'>,
+  timeSeconds: number,
+  first: number,
+  last: number,
+): Promise<EasLog | undefined> {
+  const start = await findFirstBlockAt(rpc, reader, timeSeconds, first, last)
+  if (start === undefined) return undefined
+  const { logs } = await reader.range(rpc, start, Math.min(start + MAX_BLOCKS_PER_SECOND - 1, last), [])
+  return logs.find(({ kind, uid }) => kind === wanted.kind && uid === wanted.uid)
 }
 
 /**
@@ -175,7 +181,7 @@ export class Gatherer {
  *
  * @returns undefined when no block from `first` to `last` has this time
  */
-export async function findFirstBlockAt(
+async function findFirstBlockAt(
   rpc: RpcClient,
   reader: ChainReader,
   timeSeconds: number,

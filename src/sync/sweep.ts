@@ -1,8 +1,8 @@
 import type { Hex } from '../wire/values.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
-import { type ChainReader, type EasLog, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
+import type { ChainReader, EasLog } from './chain-reader.ts'
 import type { AttestationReader } from './eas-attestations.ts'
-import { findFirstBlockAt } from './gather.ts'
+import { findLogAt } from './gather.ts'
 import type { LogWitnesses } from './log-witnesses.ts'
 import type { RpcClient } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
@@ -74,12 +74,8 @@ export class Sweep {
     for (const read of reads) {
       if (read.state !== 'ok' || read.revokedSeconds === 0) continue
       const { uid, revokedSeconds } = read
-      const first = await findFirstBlockAt(rpc, reader, revokedSeconds, startBlock, last)
-      // The revocation is later than the checkpoint and will be read with its log.
-      if (first === undefined) continue
-      const end = Math.min(first + MAX_BLOCKS_PER_SECOND - 1, last)
-      const { logs } = await reader.range(rpc, first, end, [])
-      const log = logs.find((candidate) => candidate.kind === 'revoked' && candidate.uid === uid)
+      const log = await findLogAt(rpc, reader, { kind: 'revoked', uid }, revokedSeconds, startBlock, last)
+      // Otherwise the revocation is later than the checkpoint and will be read with its log.
       if (log !== undefined) revocations.push(log)
     }
     return revocations

@@ -1,9 +1,12 @@
 // Sums up vitest's JSON reports in the last line of a CI run: `N passed, N failed, N skipped`. A test in several reports, of several
-// releases of Node.js, counts once, as failed if it failed in any. The first argument is 1 when another step has failed; the others
-// are report files. Exits with 1 when anything failed.
+// releases of Node.js, counts once, as failed if it failed in any. The first argument names the steps that failed, or is empty; the
+// others are report files. What failed, and why, is listed above the last line. Exits with 1 when anything failed.
 import { readFileSync } from 'node:fs'
 
-const [stepFailed, ...files] = process.argv.slice(2)
+// A message with the diff of two long values can have thousands of lines.
+const MESSAGE_CHARACTERS = 2000
+
+const [failedSteps, ...files] = process.argv.slice(2)
 const statusByTest = new Map()
 let failed = 0
 for (const file of files) {
@@ -14,7 +17,12 @@ for (const file of files) {
         statusByTest.set(name, status)
     }
     // A test file that cannot be loaded has no failed tests, but it must not count as passed.
-    if (!report.success && report.numFailedTests === 0) failed += Math.max(1, report.numFailedTestSuites)
+    // Neither has an error outside of any test, such as the end of a worker process.
+    if (!report.success && report.numFailedTests === 0) {
+      failed += Math.max(1, report.numFailedTestSuites)
+      console.log(`failed outside of any test: see the errors above (${file})`)
+    }
+    printFailures(report)
   } catch (error) {
     console.error(`no report in ${file}: ${error.message}`)
     failed += 1
@@ -22,9 +30,22 @@ for (const file of files) {
 }
 const count = (status) => [...statusByTest.values()].filter((other) => other === status).length
 failed += count('failed')
-if (stepFailed === '1' && failed === 0) failed = 1
+if (failedSteps !== '') {
+  console.log(`failed steps: ${failedSteps}`)
+  failed = Math.max(1, failed)
+}
 console.log(`${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped`)
 process.exit(failed === 0 ? 0 : 1)
+
+/** Prints the tests and the files that failed, with the start of their messages. */
+function printFailures({ testResults }) {
+  const print = (name, message) => console.log(`failed: ${name}\n${message.slice(0, MESSAGE_CHARACTERS)}\n`)
+  for (const { name: file, status, message, assertionResults } of testResults) {
+    const failures = assertionResults.filter((result) => result.status === 'failed')
+    for (const { fullName, failureMessages } of failures) print(`${file} ${fullName}`, failureMessages.join('\n'))
+    if (status === 'failed' && failures.length === 0) print(file, message)
+  }
+}
 
 /** Lists the names and statuses of tests. Tests with the same name in one file are numbered in order. */
 function listTests({ testResults }) {

@@ -4,9 +4,9 @@ import { defineConfig } from 'vitest/config'
 // These tests do not measure speed. The limit only ends a test that hangs, so it is long enough for a very busy machine.
 const HANGS_AFTER_MS = 600_000
 
-// Half of the tests wait for a process that they started, for a block or for a time limit. With one worker for each core, the
-// cores would be idle for much of the time.
-const WORKERS = Math.ceil(1.5 * availableParallelism())
+// More than half of the tests wait for a process that they started, for a block or for a time limit. With one worker for each
+// core, the cores would be idle for much of the time.
+const WORKERS = 2 * availableParallelism()
 
 const project = (name: string, extra: object = {}) => ({
   test: {
@@ -28,8 +28,10 @@ const PATIENT = { env: { TEST_LIMITS: 'patient' } }
 
 // The browser tests run after all others: they draw maps without a graphics card, each with many threads.
 const DRAWING = { maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } }
-// Tests that measure memory, flood the service, or need the default port run last, one file at a time.
-const ALONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
+// Tests that measure memory or flood the service run after the others, two files at a time: each waits for much of its time.
+const FLOODING = { maxWorkers: 2, sequence: { groupOrder: 2 } }
+// Tests that measure times or need the default port run last, one file at a time.
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 3 } }
 
 // There is one project per folder. The folder gives the kind of test, and scripts/test.mjs selects those of `npm test`. Unit,
 // property and differential tests run functions in this process. The others start the built service, its threads or its command
@@ -52,7 +54,8 @@ export default defineConfig({
       project('onchain', CHECKED),
       project('fault', CHECKED),
       project('fuzz', CHECKED),
-      project('browser', { ...CHECKED, ...DRAWING }),
+      project('browser', { ...CHECKED, ...PATIENT, ...DRAWING }),
+      project('flood', { ...CHECKED, ...FLOODING }),
       project('alone', { ...CHECKED, ...ALONE }),
     ],
   },

@@ -1,25 +1,25 @@
 /**
  * Measures the built service under bounded loopback load from wrk, a separate process on the same cores: single requests, single
- * requests together with large ones, and batches. Prints rates, latencies and each thread's CPU time per request, compared with
- * the committed baseline. A sample of the signatures under load is recovered, and a wrong one fails the run.
+ * requests together with large ones, and batches. Prints rates, latencies and each thread's CPU time per request, in microseconds and
+ * as multiples of one signature. A sample of the signatures under load is recovered, and a wrong one fails the run.
  *
  * With `--against=<base URL>` another implementation of the API answers the same requests alternately.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { proofOf, stampOf } from '../test/evidence.ts'
-import { type LoadRow, loadMarks, NAMES } from './load-marks.ts'
+import { type LoadRow, loadMarks, type Multiples, NAMES } from './load-marks.ts'
+import { median } from './rounds.ts'
 import { type BenchService, cpuPerRequest, residentMiB, startService, threadSeconds } from './service-process.ts'
-import { createSignatureTimer, TARGET_SIGNATURE_MICROS } from './signature-anchor.ts'
+import { createSignatureTimer, meanTimes, type SignatureTimes } from './signature-anchor.ts'
 import { sampleSignatures } from './signature-sample.ts'
+import { printCells, printHeader } from './tables.ts'
 import { isWrkInstalled, runWrk, startWrk, type WrkResult, writeScript } from './wrk.ts'
 
 const SECONDS = 5
 const ROUNDS = 3
 const BATCH_ITEMS = 1000
-const BASELINE = fileURLToPath(new URL('../../bench/baseline/load.json', import.meta.url))
 
 const DISTANCE = {
   from: { type: 'Point', coordinates: [2.2945, 48.8584] },
@@ -54,6 +54,11 @@ const SCENARIOS: readonly Scenario[] = [
   }),
 ]
 
+interface Round extends WrkResult, Pick<LoadRow, 'cpuMicros' | 'residentMiB'> {
+  /** The mean of those just before and after the round. */
+  readonly times: SignatureTimes
+}
+
 export async function run(): Promise<object> {
   if (!isWrkInstalled()) {
     console.log('skipped: wrk is not installed (Debian package wrk)')
@@ -76,22 +81,23 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const against = process.env['BENCH_AGAINST']
   const large = writeScript(folder, 'large', '/compute/v0/area', polygonBody(10_000, 7))
   const finishSample = sampleSignatures(service.url)
-  const timeSignatures = await createSignatureTimer()
+  const timeSignatures = await createSignatureTimer(service.secp256k1)
   const rows: Record<string, LoadRow> = {}
   const others: Record<string, WrkResult> = {}
   for (const [index, scenario] of SCENARIOS.entries()) {
     const script = writeScript(folder, `scenario-${index}`, scenario.path, scenario.body)
     const load = { url: service.url, script, connections: scenario.connections, seconds: SECONDS }
     await runWrk({ ...load, seconds: 2 }) // warm-up, not measured
-    const rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[] = []
+    const rounds: Round[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      timeSignatures()
+      const before = timeSignatures()
       const polygonLoad =
         scenario.beside === undefined
           ? undefined
           : startWrk({ url: service.url, script: large, connections: scenario.beside, seconds: SECONDS + 1 })
-      rounds.push(await measure(service, scenario, load))
+      const measured = await measure(service, scenario, load)
       polygonLoad?.kill()
+      rounds.push({ ...measured, times: meanTimes(before, timeSignatures()) })
       if (against !== undefined && scenario.operations === undefined) {
         others[scenario.name] = await runWrk({ ...load, url: against })
       }
@@ -101,13 +107,12 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const checked = await finishSample()
   printTable(rows, others)
   console.log(`viem recovered ${checked} signatures made under load: all are the attester's`)
-  const signatureMicros = timeSignatures()
+  const times = timeSignatures()
   const { secp256k1 } = service
   console.log(
-    `the service signed with secp256k1 backend "${secp256k1}"; between the rounds a single signature by "native" took ${signatureMicros} µs ` +
-      `(${TARGET_SIGNATURE_MICROS} µs on the machine for which the targets were set)`,
+    `backend "${secp256k1}": a signature now takes ${times.signMicros.toFixed(1)} µs, a recovery ${times.recoverMicros.toFixed(1)} µs`,
   )
-  return { rows, others, checked, secp256k1, signatureMicros, seconds: SECONDS, rounds: ROUNDS, marks: loadMarks(rows) }
+  return { rows, others, checked, secp256k1, times, seconds: SECONDS, rounds: ROUNDS, marks: loadMarks(rows) }
 }
 
 async function measure(service: BenchService, { name, operations = 1 }: Scenario, load: Parameters<typeof runWrk>[0]) {
@@ -120,41 +125,52 @@ async function measure(service: BenchService, { name, operations = 1 }: Scenario
 }
 
 /** Summarizes a scenario by the round with the median rate. */
-function summarize(
-  { operations = 1 }: Scenario,
-  rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[],
-): LoadRow {
+function summarize({ operations = 1 }: Scenario, rounds: readonly Round[]): LoadRow {
   const ordered = [...rounds].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond)
-  const median = ordered[Math.floor(ordered.length / 2)]!
-  const fraction = (round: WrkResult) => Math.round((100 * round.requestsPerSecond) / median.requestsPerSecond) / 100
+  const middle = ordered[Math.floor(ordered.length / 2)]!
+  const fraction = (round: WrkResult) => Math.round((100 * round.requestsPerSecond) / middle.requestsPerSecond) / 100
   return {
-    operationsPerSecond: median.requestsPerSecond * operations,
-    p50Ms: median.p50Ms,
-    p99Ms: median.p99Ms,
+    operationsPerSecond: middle.requestsPerSecond * operations,
+    p50Ms: middle.p50Ms,
+    p99Ms: middle.p99Ms,
     spread: [fraction(ordered[0]!), fraction(ordered.at(-1)!)],
-    cpuMicros: median.cpuMicros,
-    residentMiB: median.residentMiB,
+    cpuMicros: middle.cpuMicros,
+    signatures: multiples(rounds, ({ signMicros }) => signMicros),
+    recoveries: multiples(rounds, ({ recoverMicros }) => recoverMicros),
+    residentMiB: middle.residentMiB,
   }
 }
 
+/** @param unit what is counted, in microseconds */
+function multiples(rounds: readonly Round[], unit: (times: SignatureTimes) => number): Multiples {
+  const of = (select: (cpu: LoadRow['cpuMicros']) => number) =>
+    Math.round(100 * median(rounds.map(({ cpuMicros, times }) => select(cpuMicros) / unit(times)))) / 100
+  return { main: of(({ main }) => main), busiest: of(({ others }) => others[0] ?? 0), all: of(({ all }) => all) }
+}
+
 function printTable(rows: Record<string, LoadRow>, others: Record<string, WrkResult>): void {
-  const baseline: { rows: Record<string, LoadRow> } | undefined = existsSync(BASELINE)
-    ? JSON.parse(readFileSync(BASELINE, 'utf8')).load
-    : undefined
-  console.log(
-    '| scenario | operations/s | spread | p50 ms | p99 ms | CPU µs per request: main, others, all | MiB | × baseline | other service, requests/s |',
-  )
-  console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |')
+  printHeader([
+    'scenario',
+    'operations/s',
+    'spread',
+    'p50, p99 ms',
+    'CPU µs per operation: main, others, all',
+    'in signatures: main, busiest, all',
+    'MiB',
+    'other service, requests/s',
+  ])
   for (const [name, row] of Object.entries(rows)) {
-    const { main, others: rest, all } = row.cpuMicros
-    const baselineRow = baseline?.rows[name]
-    const ratio =
-      baselineRow === undefined ? '–' : (row.operationsPerSecond / baselineRow.operationsPerSecond).toFixed(2)
-    const other = others[name]?.requestsPerSecond
-    console.log(
-      `| ${name} | ${row.operationsPerSecond} | ${row.spread.join('–')} | ${row.p50Ms} | ${row.p99Ms} | ${main}, ${rest.join(' ')}, ${all} | ` +
-        `${row.residentMiB} | ${ratio} | ${other ?? '–'} |`,
-    )
+    const { cpuMicros, signatures } = row
+    printCells([
+      name,
+      String(row.operationsPerSecond),
+      row.spread.join('–'),
+      `${row.p50Ms}, ${row.p99Ms}`,
+      `${cpuMicros.main}, ${cpuMicros.others.join(' ')}, ${cpuMicros.all}`,
+      `${signatures.main}, ${signatures.busiest}, ${signatures.all}`,
+      String(row.residentMiB),
+      String(others[name]?.requestsPerSecond ?? '–'),
+    ])
   }
 }
 

@@ -5,10 +5,13 @@
  *
  * `BENCH_SECONDS` sets the length of one measurement.
  */
-import { spawnSync } from 'node:child_process'
+
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type ArrivalResult, sendArrivals } from './open-loop.ts'
 import { type BenchService, startService, threadSeconds } from './service-process.ts'
 import { type Mark, Marks, printCells, printHeader } from './tables.ts'
@@ -23,6 +26,12 @@ const UNLOADED = 0.2
 /** Enough for a response time of a fifth of a second at 30,000 arrivals a second. */
 const CONNECTIONS = 6000
 const CLOSED_LOOP_CONNECTIONS = 64
+
+const SETTINGS = {
+  COMPUTE_THREADS: '1',
+  // All connections come from one address, whose share of them is smaller by default.
+  MAX_CONNECTIONS_PER_ADDRESS: String(2 * CONNECTIONS),
+}
 
 const REQUEST = (() => {
   const body = JSON.stringify({
@@ -47,11 +56,13 @@ export async function run(): Promise<object> {
   try {
     for (const adapter of ADAPTERS) {
       const folder = mkdtempSync(join(tmpdir(), 'trigpoint-overload-'))
-      const service = await startService(folder, { HTTP_ADAPTER: adapter, COMPUTE_THREADS: '1' })
+      const service = await startService(folder, { ...SETTINGS, HTTP_ADAPTER: adapter })
       try {
         if (isPinned) pin(service.child.pid!, 0)
         const { row, list } = await measureAdapter(adapter, service)
-        rows.push(row)
+        const bareMicros = await measureBareServer(adapter, isPinned)
+        console.log(`A bare server on ${adapter}, which only refuses: ${bareMicros.toFixed(0)} µs a request.\n`)
+        rows.push({ ...row, bareMicros })
         marks.push(...list)
       } finally {
         service.child.kill('SIGTERM')
@@ -84,7 +95,25 @@ async function measureAdapter(adapter: string, service: BenchService) {
   return { row: { adapter, ...rows, cost }, list }
 }
 
-async function measure(service: BenchService, perSecond: number, connections = CONNECTIONS): Promise<Measured> {
+/** Returns the processor time that the transport and the system take for a request without a service, in microseconds. */
+async function measureBareServer(adapter: string, isPinned: boolean): Promise<number> {
+  const script = fileURLToPath(new URL('bare-server.js', import.meta.url))
+  const child = spawn(process.execPath, [script, adapter], { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const [port] = await once(child.stdout, 'data')
+    if (isPinned) pin(child.pid!, 0)
+    const service = { child, url: `http://127.0.0.1:${Number(port)}` }
+    await measure(service, Number.POSITIVE_INFINITY, CLOSED_LOOP_CONNECTIONS) // warm-up
+    const { mainSeconds, refused } = await measure(service, Number.POSITIVE_INFINITY, CLOSED_LOOP_CONNECTIONS)
+    return (1e6 * mainSeconds) / refused
+  } finally {
+    child.kill('SIGTERM')
+  }
+}
+
+type MeasuredServer = Pick<BenchService, 'child' | 'url'>
+
+async function measure(service: MeasuredServer, perSecond: number, connections = CONNECTIONS): Promise<Measured> {
   const pid = service.child.pid!
   const before = threadSeconds(pid).get(pid)!
   const result = await sendArrivals({

@@ -88,3 +88,24 @@ export function residentMiB(pid: number): number {
   const kib = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
   return Math.round(kib / 1024)
 }
+
+/** The highest resident memory of a process since its start, or since `/proc/<pid>/clear_refs` was written. */
+export function peakMiB(pid: number): number {
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024)
+}
+
+/** Runs a measurement with a service, which then stops. */
+export async function withService<T>(
+  folder: string,
+  settings: Readonly<Record<string, string | undefined>>,
+  run: (service: BenchService) => Promise<T>,
+): Promise<T> {
+  const service = await startService(folder, settings)
+  const exited = new Promise((resolve) => service.child.once('exit', resolve))
+  try {
+    return await run(service)
+  } finally {
+    service.child.kill('SIGTERM')
+    await exited
+  }
+}

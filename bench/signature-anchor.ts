@@ -1,26 +1,43 @@
 import { createHash } from 'node:crypto'
+import type { Secp256k1Backend } from '../src/crypto/primitives.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import { median } from './rounds.ts'
 
-const SIGNATURES = 300
-/** Microseconds per signature by the addon on the machine for which the targets of `load` were set. */
-export const TARGET_SIGNATURE_MICROS = 28.4
+const CALLS = 200
+const PIECES = 5
+
+/** Microseconds that this machine takes at the moment. */
+export interface SignatureTimes {
+  readonly signMicros: number
+  readonly recoverMicros: number
+}
 
 /**
- * Measures single signatures by the addon in this process while no load runs. This is a reference for the speed of the machine,
- * because the speed of a shared machine can change by half within an hour.
+ * Measures signatures and recoveries in this process while no load runs. They are the unit of the targets of `load`, because the
+ * speed of a shared machine can change threefold within a day.
  *
- * @returns a function that measures once more and returns the median so far, in microseconds
+ * @param backend the secp256k1 backend with which the service signs, as it names it: `native (secp256k1 5.0.2)`
  */
-export async function createSignatureTimer(): Promise<() => number> {
-  const secp256k1 = await loadSecp256k1(['native', 'libauth'])
+export async function createSignatureTimer(backend: string): Promise<() => SignatureTimes> {
+  const secp256k1 = await loadSecp256k1([backend.split(' ')[0] as Secp256k1Backend])
   const privateKey = createHash('sha256').update('anchor').digest()
   const digest = createHash('sha256').update('digest').digest()
-  const measuredMicros: number[] = []
-  return () => {
-    const started = performance.now()
-    for (let count = 0; count < SIGNATURES; count++) secp256k1.sign(digest, privateKey)
-    measuredMicros.push(((performance.now() - started) * 1000) / SIGNATURES)
-    measuredMicros.sort((a, b) => a - b)
-    return Math.round(10 * measuredMicros[Math.floor(measuredMicros.length / 2)]!) / 10
-  }
+  const signed = secp256k1.sign(digest, privateKey)
+  return () => ({
+    signMicros: medianMicros(() => secp256k1.sign(digest, privateKey)),
+    recoverMicros: medianMicros(() => secp256k1.recover(digest, signed)),
+  })
+}
+
+function medianMicros(call: () => unknown): number {
+  const micros = Array.from({ length: PIECES }, () => {
+    const startMs = performance.now()
+    for (let count = 0; count < CALLS; count++) call()
+    return ((performance.now() - startMs) * 1000) / CALLS
+  })
+  return median(micros)
+}
+
+export function meanTimes(a: SignatureTimes, b: SignatureTimes): SignatureTimes {
+  return { signMicros: (a.signMicros + b.signMicros) / 2, recoverMicros: (a.recoverMicros + b.recoverMicros) / 2 }
 }

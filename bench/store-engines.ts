@@ -8,6 +8,7 @@ import type { Database } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrations.ts'
 import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
+import { childrenOf } from '../test/children.ts'
 
 const VERSIONS = '/usr/lib/postgresql'
 /** User ID of `nobody` on Debian, because PostgreSQL refuses to run as root. */
@@ -18,6 +19,9 @@ export interface PostgresCluster {
   /** Stops the server: `immediate` like a crash, `kill` by SIGKILL of its first process, `fast` in order (the default). */
   stop(how?: 'immediate' | 'kill' | 'fast'): Promise<void>
   start(): Promise<void>
+  /** Stops all of its processes without ending them, as a machine that hangs. */
+  pause(): void
+  resume(): void
   /** Stops the server and removes its files. */
   remove(): Promise<void>
 }
@@ -79,8 +83,14 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
       started.once('exit', () => reject(new Error(`the server exited: ${text}`)))
     })
   }
+  const signalAll = (signal: NodeJS.Signals) => {
+    const pid = server!.pid!
+    for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal)
+  }
   const cluster: PostgresCluster = {
     url,
+    pause: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
     async start() {
       // After a kill, the other processes of the server hold its shared memory until they notice that it is gone.
       for (const deadlineMs = Date.now() + 10_000; ; ) {

@@ -5,7 +5,7 @@ import { type MeasuredRow, measureRow, type Row } from './rounds.ts'
 export interface Mark {
   readonly mark: string
   readonly measured: string
-  readonly reached: 'yes' | 'no' | 'not measured'
+  readonly reached: 'yes' | 'no' | 'not measured' | 'information'
 }
 
 /** Measures rows and prints each one as soon as it is measured. */
@@ -99,5 +99,10 @@ export class Marks {
   add(mark: string, measured: string | undefined, isReached: boolean | undefined): void {
     const reached = isReached === undefined ? 'not measured' : isReached ? 'yes' : 'no'
     this.list.push({ mark, measured: measured ?? '–', reached })
+  }
+
+  /** Adds a figure without a target. */
+  inform(mark: string, measured: string): void {
+    this.list.push({ mark, measured, reached: 'information' })
   }
 }

@@ -23,6 +23,7 @@ const REFERENCES = [
   ...definitions('input-forms', ['OnchainInput']),
   'verified-proof.schema.json',
   'resign-request.schema.json',
+  ...definitions('key.schema.json', ['KeyRequest']),
   ...definitions('verify-request.schema.json', [
     'VerifyStampRequest',
     'VerifyProofRequest',
@@ -65,6 +66,7 @@ for (const name of [
   'resign-request',
   'batch-request',
   'verify-request',
+  'key',
 ])
   ajv.addSchema(readSchema(name))
 

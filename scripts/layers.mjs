@@ -50,6 +50,7 @@ export const OWNERS = {
   'hyparquet-writer': ['service'],
   commander: ['cli'],
   saxes: ['cli'],
+  tar: ['store'],
   'robust-predicates': ['topology'],
   wkx: ['geometry'],
   'h3-js': ['geometry'],

@@ -8,7 +8,7 @@ import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 // Tests with generated cases; `TEST_SCALE` sets how many cases they try (test/scale.ts).
 const GENERATED = ['property', 'differential']
 const QUICK = ['unit', ...GENERATED, 'integration', 'contract']
-const LONG = ['store', 'program', 'docs', 'onchain', 'fault', 'fuzz', 'browser', 'alone']
+const LONG = ['store', 'program', 'docs', 'onchain', 'fault', 'fuzz', 'browser', 'flood', 'alone']
 
 const QUICK_RUN = { projects: QUICK, scale: '0.1', filters: [] }
 const RUNS = {

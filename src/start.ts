@@ -7,14 +7,17 @@ import type { ProblemData } from './base/problem.ts'
 import type { BannerFacts } from './cli/banner.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/setting.ts'
+import { computes, servesClients } from './config/sync.ts'
 import { createKeccak } from './crypto/keccak.ts'
+import { ApiKeys } from './http/access/api-keys.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
 import { hasLocalTier } from './http/access/internal-check.ts'
-import { watchKeyFile } from './http/access/key-file.ts'
+import { NodeCounts } from './http/access/node-counts.ts'
 import { SharedCounts } from './http/access/shared-counts.ts'
 import { createApp } from './http/app.ts'
 import type { AllMetrics } from './http/routes/operator-routes.ts'
 import { problemJson } from './http/routes/respond.ts'
+import { checkTiles } from './http/routes/tile-routes.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
 import { createHttpServer } from './http/transport/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
@@ -27,7 +30,12 @@ import { createComputeRefusal, createComputeService } from './service/compute/co
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
 import { warmUpSignedRequests } from './service/compute/warm-up.ts'
+import { JobCounts } from './service/jobs/job-metrics.ts'
 import { createJobService } from './service/jobs/jobs.ts'
+import { createKeyService } from './service/keys/key-api.ts'
+import { watchKeyFile } from './service/keys/key-file.ts'
+import { KeyTable } from './service/keys/key-table.ts'
+import { KeyFile } from './service/keys/keys.ts'
 import { Feeds } from './service/records/feeds.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
@@ -42,12 +50,13 @@ import { createResignService } from './service/verify/resign.ts'
 import { createProofReader } from './service/verify/verified-proof.ts'
 import { createVerifyService } from './service/verify/verify.ts'
 import { type ChainClient, startChainAccess } from './threads/chain-client.ts'
-import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
+import { type ComputePool, NO_COMPUTE_POOL, startComputePool } from './threads/compute-pool.ts'
 import type { DataLink } from './threads/data-link.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { type SignerClient, startSigner } from './threads/signer-client.ts'
 import { StoreClient, type StoreState } from './threads/store-client.ts'
 import type { JobChunk } from './wire/job-messages.ts'
+import type { RelayState } from './wire/relay-messages.ts'
 import type { Hex } from './wire/values.ts'
 
 /** A service that has started. */
@@ -98,28 +107,39 @@ export async function startService(
   part?: ProcessPart,
 ): Promise<RunningService> {
   requireDatabase(config)
+  if (config.mapTiles !== undefined) checkTiles(config.mapTiles)
   const chains = chainTable(config)
   const locations = locationSchemas(config)
   const basics: Basics = { config, log, build, chains, locations, evidence: await readEvidenceSettings(config) }
   const threads = await startThreads(basics, localChain, part)
   const { signer, store, chainClient, relay, pool } = threads
-  const { services, submissions } = await createServices(basics, threads, part)
-  await warmUp(basics, services)
-  const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
+  const { services, submissions, keyTable } = await createServices(basics, threads, metrics, part)
+  if (computes(config.role)) await warmUp(basics, services)
+  const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
   const { allMetrics, data } = part ?? {}
-  const shares = data && new SharedCounts(() => data.port('limits'))
-  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, extraKeys })
-  const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFilePollMs, app.setStoredKeys, (reason) =>
-    log.warn('cannot read API keys, keeping the previous ones', { reason }),
+  const nodeCounts = await startNodeCounts(config, log)
+  registerLimitMetrics(metrics, nodeCounts)
+  const shares = nodeCounts ?? (data && new SharedCounts(() => data.port('limits')))
+  const apiKeys = new ApiKeys([...config.apiKeys, ...extraKeys], keyTable !== undefined)
+  keyTable?.follow(
+    (update) => apiKeys.update(update),
+    () => apiKeys.takeUses(),
+  )
+  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, keys: apiKeys })
+  const stopKeyWatch = watchKeyFile(
+    config.apiKeysFile,
+    config.limits.keyFilePollMs,
+    (stored) => apiKeys.setStored(stored),
+    (reason) => log.warn('cannot read API keys, keeping the previous ones', { reason }),
   )
   const server = createHttpServer(config, app.handler, log)
   registerServerMetrics(metrics, pool, server)
   registerProcessMetrics(metrics, build)
   const isAlone = part === undefined
-  const counts = isAlone ? startSubmissionCounts(config, threads) : undefined
-  if (isAlone) registerDataMetrics(metrics, { store, relay, chainClient, counts })
+  const counts = isAlone ? startDataCounts(config, threads) : undefined
+  if (counts !== undefined) registerDataMetrics(metrics, { store, relay, chainClient, counts })
   const port = isAlone ? await listen(server, config) : await server.listen(config.host, config.port, true)
   store?.open() // after the listener, because creating a database takes seconds
   if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
@@ -132,6 +152,7 @@ export async function startService(
       // Computations that cannot finish before the sockets close still get a response.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       stopKeyWatch()
+      keyTable?.close()
       // Otherwise the server would wait for open streams.
       services.feeds.close()
       services.sync.close()
@@ -140,6 +161,7 @@ export async function startService(
       submissions.close() // the relay continues with them after the next start
       await server.close(isReplaced)
       clearTimeout(abandon)
+      await nodeCounts?.close()
       await pool.close()
       // The sync thread returns its lease to the store before the store closes.
       await Promise.all([signer.close(), chainClient?.close()])
@@ -166,7 +188,7 @@ function bannerFacts(
   return {
     ...build,
     node: process.versions.node,
-    threads: config.limits.computeThreads,
+    threads: computes(config.role) ? config.limits.computeThreads : undefined,
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
     adapter,
     busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
@@ -230,22 +252,36 @@ async function startThreads(
     data === undefined
       ? await startChainAccess(config, log, signer, store)
       : await startChainAccess(config, log, signer, undefined, () => data.chains())
-  const pool = await startComputePool(config, {
-    chainIds: [...chains.keys()],
-    evidence: evidence.settings,
-    modules: { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') },
-  })
+  const modules = { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') }
+  const pool = computes(config.role)
+    ? await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings, modules })
+    : NO_COMPUTE_POOL
   const canSubmit = config.submission && chainClient && store
-  const relay = canSubmit && (data?.relay([...chainClient.states().keys()]) ?? startRelay({ chainClient, signer, log }))
+  const startOwnRelay = () =>
+    data?.relay([...chainClient!.states().keys()]) ?? startRelay({ chainClient: chainClient!, signer, log })
+  const relay = canSubmit && (config.role === 'api' ? otherRelay(chainClient) : startOwnRelay())
   return { signer, store, chainClient, relay, pool }
+}
+
+/** The relay of other nodes, which send the submissions that this one stores. Their state is unknown here. */
+function otherRelay(chainClient: ChainClient): RelayClient {
+  const chainIds = [...chainClient.states().keys()]
+  const state: RelayState = { state: 'unknown', reason: 'other nodes send' }
+  return { state: (chainId) => (chainClient.serves(chainId) ? state : undefined), events: () => [], chainIds }
 }
 
 /** Builds what the routes call, from the threads up. */
 async function createServices(
   { config, log, build, chains, locations, evidence }: Basics,
   { signer, store, chainClient, relay, pool }: Threads,
+  metrics: Metrics,
   part: ProcessPart | undefined,
-): Promise<{ readonly services: Services; readonly submissions: SubmissionService }> {
+): Promise<{
+  readonly services: Services
+  readonly submissions: SubmissionService
+  /** Undefined without a PostgreSQL server. */
+  readonly keyTable: KeyTable | undefined
+}> {
   const now = Date.now
   const schemas = schemaUids(config)
   const { allowAnySchema } = config
@@ -261,24 +297,40 @@ async function createServices(
   const askRecords = createStoreAccess({ config, store, now })
   const askPatiently = createStoreAccess({ config, store, now, answerMs: config.limits.requestDeadlineMs })
   const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
+  const keyTable = openKeyTable(config, log, store)
+  const { maxJsonDepth, maxApiKeys } = config.limits
   const services: Services = {
     compute: createComputeService(parts),
     isCrowded: () => signer.isCrowded,
     computeRefusal: createComputeRefusal(parts),
     ...createBatchService(batchParts),
-    jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store),
+    jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store, metrics),
+    keys: createKeyService({ repository: keyTable ?? new KeyFile(config.apiKeysFile, maxApiKeys), maxJsonDepth, now }),
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
     graphql: config.graphql && config.records ? await startGraphql({ config, records, now }) : undefined,
     feeds: new Feeds({ config, chains: chainIdsByName(chains), ask: askRecords, now }),
     sync: new SyncApi({ config, chains, chainClient, ask: askRecords, now }),
-    ogc: createOgcService({ chains, ask: askRecords, version: build.version, now }),
+    ogc: createOgcService({
+      chains,
+      ask: askRecords,
+      version: build.version,
+      now,
+      pageBytes: config.limits.featurePageBytes,
+    }),
     resign: await createResignService({ config, signer, chains: policy, now }),
     readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes }),
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
-  return { services, submissions }
+  return { services, submissions, keyTable }
+}
+
+/** Returns the keys of the PostgreSQL database, where all nodes find them; undefined if the service uses none. */
+function openKeyTable(config: Config, log: Log, store: StoreClient | undefined): KeyTable | undefined {
+  if (store === undefined || config.databaseUrl === undefined) return undefined
+  const { keyTablePollMs: pollMs, maxApiKeys: maxKeys, storeWriteMs: answerMs } = config.limits
+  return new KeyTable({ store, log, pollMs, maxKeys, answerMs, now: Date.now })
 }
 
 /** Returns the JSON of a problem of a job, as a single request would get it. */
@@ -297,12 +349,34 @@ async function startGraphql(parts: GraphqlServiceParts): Promise<GraphqlService>
   return createGraphqlService(parts)
 }
 
-/** Starts to count the submissions for the metrics. Returns undefined if the service submits nothing. */
-export function startSubmissionCounts(
+/** What is counted in the store for the metrics, once on a machine. */
+interface DataCounts {
+  /** Undefined if the service submits nothing. */
+  readonly submissions: SubmissionCounts | undefined
+  /** Undefined if it stores nothing. */
+  readonly jobs: JobCounts | undefined
+  close(): void
+}
+
+export function startDataCounts(
   config: Config,
-  { signer, store, relay }: Pick<Threads, 'signer' | 'store' | 'relay'>,
+  threads: { readonly [Name in 'signer' | 'store' | 'relay']: Threads[Name] | undefined },
+): DataCounts {
+  const submissions = startSubmissionCounts(config, threads)
+  const jobs = threads.store && new JobCounts(threads.store, config.limits)
+  const close = () => {
+    submissions?.close()
+    jobs?.close()
+  }
+  return { submissions, jobs, close }
+}
+
+function startSubmissionCounts(
+  config: Config,
+  { signer, store, relay }: { readonly [Name in 'signer' | 'store' | 'relay']: Threads[Name] | undefined },
 ): SubmissionCounts | undefined {
-  if (config.submission === undefined || relay === undefined || store === undefined) return undefined
+  if (config.submission === undefined || signer === undefined || relay === undefined || store === undefined)
+    return undefined
   return new SubmissionCounts({
     store,
     sender: signer.address.toLowerCase() as Hex,
@@ -323,6 +397,44 @@ export function storeSampleRecords(
         ? log.info('sample records stored', { records: stored })
         : log.warn('no sample records stored', { reason }),
     (error: Error) => log.warn('no sample records stored', { reason: error.message }),
+  )
+}
+
+/** Starts to share the hourly counts with the other nodes of a PostgreSQL database. */
+async function startNodeCounts(config: Config, log: Log): Promise<NodeCounts | undefined> {
+  const { databaseUrl, limits } = config
+  // Only nodes that answer clients share the limits.
+  if (databaseUrl === undefined || !config.records || !servesClients(config.role)) return undefined
+  const { openClientHours } = await import('./store/client-hours.ts')
+  const waitMs = limits.sharedLimitWaitMs
+  return new NodeCounts({
+    hours: openClientHours({
+      url: databaseUrl,
+      connectTimeoutMs: limits.storeConnectMs,
+      // What comes later is of no use to a request.
+      writeTimeoutMs: Math.max(waitMs, 1000),
+      onLost: () => {},
+    }),
+    now: Date.now,
+    waitMs,
+    excessPercent: limits.sharedLimitExcessPercent,
+    onChange: (isAway, reason) =>
+      isAway
+        ? log.warn('the database does not answer: this node counts requests alone', { reason })
+        : log.info('nodes count requests together again'),
+  })
+}
+
+/** Registers how the limits are shared. Without a database for it the metrics have a name but no values. */
+function registerLimitMetrics(metrics: Metrics, counts: NodeCounts | undefined): void {
+  metrics.gauge('limit_database_away', '1 while the database that counts for all nodes does not answer', () =>
+    counts?.isAway === true ? 1 : 0,
+  )
+  metrics.samples(
+    'limit_answered_alone_total',
+    'Requests and items that were counted by this node alone, because the database did not answer',
+    'counter',
+    () => [[{}, counts?.answeredAway ?? 0]],
   )
 }
 
@@ -349,13 +461,14 @@ export function registerProcessMetrics(metrics: Metrics, build: Build): void {
 /** Registers the metrics of what runs once on a machine. */
 export function registerDataMetrics(
   metrics: Metrics,
-  parts: Pick<Threads, 'store' | 'relay' | 'chainClient'> & { readonly counts: SubmissionCounts | undefined },
+  parts: Pick<Threads, 'store' | 'relay' | 'chainClient'> & { readonly counts: DataCounts },
 ): void {
   registerStoreMetrics(metrics, parts.store)
   metrics.samples('sync_contradictions', 'Logs that stop the audit of a chain', 'gauge', () =>
     [...(parts.chainClient?.contradictions() ?? [])].map(([id, logs]) => [{ chain_id: String(id) }, logs]),
   )
-  registerSubmissionMetrics(metrics, parts.relay, parts.counts)
+  registerSubmissionMetrics(metrics, parts.relay, parts.counts.submissions)
+  parts.counts.jobs?.register(metrics)
 }
 
 /** Registers the state of the store. Without a store the metric has a name but no values. */

@@ -3,6 +3,7 @@
 import type { Log, LogFields } from '../src/base/log.ts'
 import { Metrics } from '../src/base/metrics.ts'
 import { readConfig } from '../src/config/config.ts'
+import { ApiKeys } from '../src/http/access/api-keys.ts'
 import { type App, createApp } from '../src/http/app.ts'
 import type { Route } from '../src/http/routes/route.ts'
 import type { HttpServer } from '../src/http/transport/port.ts'
@@ -42,6 +43,7 @@ export interface ServerParts {
   readonly records?: RecordService
   readonly feeds?: RecordFeeds
   readonly graphql?: Services['graphql']
+  readonly jobs?: Services['jobs']
   readonly readiness?: () => Readiness
   readonly now?: () => number
   readonly random?: () => number
@@ -67,6 +69,13 @@ const noRecords: RecordService = {
   list: async () => ({ json: Buffer.from('{}') }),
   record: async () => ({ json: '{}' }),
   stats: async () => ({ json: '{}' }),
+}
+
+const NO_KEYS: Services['keys'] = {
+  list: async () => ({ json: '{}' }),
+  add: async () => ({ json: '{}' }),
+  rotate: async () => ({ json: '{}' }),
+  revoke: async () => ({ json: '{}' }),
 }
 
 const noSync = async () => ({ status: 200, json: '{}' })
@@ -95,7 +104,8 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
         take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
         end: async () => {},
       })),
-    jobs: NO_JOBS,
+    jobs: parts.jobs ?? NO_JOBS,
+    keys: NO_KEYS,
     resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
@@ -133,6 +143,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     services,
     log,
     metrics: new Metrics(),
+    keys: new ApiKeys(config.apiKeys, false),
     now: parts.now ?? Date.now,
     random: parts.random ?? Math.random,
     extraRoutes: parts.moreRoutes ?? [],

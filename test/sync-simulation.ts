@@ -73,6 +73,7 @@ async function settle(opened: ChainTasks, clock: Clock): Promise<void> {
     clock.ms += 90_000_000 // endpoints come back, and what was set aside is due
     let isDone = await attempt(async () => {
       while (!(await opened.sync.pass(50)).isCaughtUp);
+      await opened.comparison.step()
     })
     let missed: number | undefined
     isDone &&= await attempt(async () => {
@@ -138,8 +139,9 @@ export async function simulate(
       chain.drop(depth)
       for (let count = below(depth + 3); count > 0; count--) chain.mine(below(3), below(2))
     } else if (dice < 0.8) await attempt(() => opened.sync.pass(1 + below(8)))
-    else if (dice < 0.86) await attempt(() => opened.audit.step())
-    else if (dice < 0.9) await attempt(() => opened.sweep.piece(null))
+    else if (dice < 0.84) await attempt(() => opened.comparison.step())
+    else if (dice < 0.88) await attempt(() => opened.audit.step())
+    else if (dice < 0.91) await attempt(() => opened.sweep.piece(null))
     else if (dice < 0.95) opened = start()
     else [opened, other] = [other, opened]
   }
@@ -202,7 +204,7 @@ async function readFacts(store: SyncStore, to: number): Promise<Set<string>> {
  * Simulates a chain on which nothing new happens, with endpoints that always tell the same lies, in any order among honest ones. The
  * honest ones are silent at times during the first rounds.
  *
- * @returns the stored facts at the end, those of the chain, and those that audits and sweeps added and removed
+ * @returns the stored facts at the end, those of the chain, and those that comparisons, audits and sweeps added and removed
  */
 export async function simulateLiars(
   seed: number,
@@ -250,6 +252,7 @@ export async function simulateLiars(
       while (!(await tasks.sync.pass(50)).isCaughtUp);
     })
     const before = await readFacts(store, final)
+    await attempt(() => tasks.comparison.step())
     if (round % 8 === 7) await attempt(() => tasks.sweep.piece(null))
     await attempt(async () => {
       for (let missed: number | undefined = 0; missed !== undefined; ) missed = await tasks.audit.step()
@@ -269,4 +272,63 @@ export async function simulateLiars(
     auditedTo,
     final,
   }
+}
+
+/** Returns the logs of a chain from one block on, as `readFacts` does. */
+function factsOf(chain: ModelChain, from: number): Set<string> {
+  const blocks = chain.blocks.slice(from)
+  return new Set(blocks.flatMap(({ number, logs }) => logs.map(({ kind, uid }) => `${kind} ${uid} ${number}`)))
+}
+
+/**
+ * Simulates a chain that grows and reorganises, of whose logs one endpoint drops most. Of three endpoints, another may be silent. A poll
+ * reads what is new and compares it with a second endpoint. No audit and no sweep runs.
+ *
+ * @returns how many logs were dropped when they were read, how many polls each log took until it was stored, and the stored facts at
+ *   the end with those of the chain
+ */
+export async function simulateDroppedLogs(seed: number, keccak: Keccak) {
+  const random = randomFrom(seed)
+  const below = (count: number) => Math.floor(random() * count)
+  const clock = { ms: 1_750_000_000_000 }
+  const chain = new ModelChain(keccak, random)
+  const size = 2 + below(2)
+  const dropper = below(size)
+  const silent = size === 3 && random() < 0.5 ? (dropper + 1) % size : undefined
+  const endpoints = Array.from({ length: size }, (_, index) => {
+    const faults = {
+      ...NO_FAULTS,
+      jumbled: 0.2,
+      partial: index === dropper ? 0.8 : 0,
+      silent: index === silent ? 1 : 0,
+    }
+    return modelEndpoint(chain, random, () => faults)
+  })
+  const store = createMemorySyncStore()
+  const tasks = open(keccak, store, endpoints, random, clock)
+  /** Logs that are not stored yet, with the poll before which they were mined. */
+  const waiting = new Map<string, number>()
+  const pollsUntilStored: number[] = []
+  let dropped = 0
+  for (let poll = 1; poll <= 40; poll++) {
+    clock.ms += 2000
+    const replaced = poll > 1 && random() < 0.1 ? 1 + below(Math.min(4, chain.head.number)) : 0
+    if (replaced > 0) chain.drop(replaced)
+    const mined = chain.blocks.length
+    // No new logs before the last two polls.
+    for (let count = replaced + below(5); count > 0; count--)
+      chain.mine(poll < 38 ? below(3) : 0, poll < 38 ? below(2) : 0)
+    for (const fact of factsOf(chain, mined)) waiting.set(fact, poll)
+    while (!(await tasks.sync.pass(50)).isCaughtUp);
+    const read = await readFacts(store, chain.head.number)
+    dropped += [...waiting].filter(([fact, since]) => since === poll && !read.has(fact)).length
+    await tasks.comparison.step()
+    const stored = await readFacts(store, chain.head.number)
+    const onChain = factsOf(chain, 0)
+    for (const [fact, since] of waiting) {
+      if (stored.has(fact)) pollsUntilStored.push(poll - since + 1)
+      if (stored.has(fact) || !onChain.has(fact)) waiting.delete(fact)
+    }
+  }
+  return { dropped, pollsUntilStored, found: await readFacts(store, chain.head.number), wanted: factsOf(chain, 0) }
 }

@@ -32,7 +32,7 @@ export interface ComputeRunner {
 }
 
 /**
- * Notes what one piece of work after another costs. The time includes pauses that the operating system makes, because Node.js 20
+ * Records the cost of each piece of work in turn. The time includes interruptions by the operating system, because Node.js 20
  * has no clock for a thread's processor time.
  */
 class CostLog {
@@ -68,7 +68,6 @@ export async function createComputeRunner({
   pluginUrls,
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
-  if (lowPriority) setPriority(0, 15) // only this thread, so that small requests keep the cores
   await freeBufferReady
   const engine = createEngine(limits)
   const memos = new RequestMemos()
@@ -87,6 +86,8 @@ export async function createComputeRunner({
   // Native libraries end the process if their thread is terminated while they load. Without added plugins, only the
   // first verification loads them, because a thread that verifies is never terminated.
   let verifier = hasPlugins ? await createVerifier() : undefined
+  // Only this thread, so that small requests keep the cores. Not before it is ready: on a busy machine the start would wait for it.
+  if (lowPriority) setPriority(0, 15)
   return {
     runBatch({ bytes, heads }) {
       const log = new CostLog(engine.counts)

@@ -14,8 +14,8 @@ import { loadKernel } from '../src/wasm/loader.ts'
 import type { PluginTrialData, PluginTrialResult } from '../src/wire/evidence-messages.ts'
 
 /**
- * Replaces calls that a rule must not make: while a rule runs, they are recorded and throw. This finds mistakes. It is
- * not a sandbox: operators must not load hostile modules at all.
+ * Replaces functions that a rule must not call: while a rule runs, each call is recorded and throws. This finds mistakes.
+ * It is not a sandbox: operators must not load hostile modules at all.
  */
 function setTraps(): ConformanceKit['watch'] {
   let reached: Set<string> | undefined

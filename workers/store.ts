@@ -33,7 +33,7 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
           onLost: (reason) => post({ type: 'lost', reason }),
         })
   try {
-    // A migration needs room. Without one, the store opens even on a full disk, for reading.
+    // A migration needs disk space. If none is pending, the store opens even on a full disk, for reading.
     if ((await pendingMigrations(database.reads)) !== 0) await migrate(database)
     return database
   } catch (error) {
@@ -42,7 +42,7 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
   }
 }
 
-/** Ends the thread after the answers of this tick. The next one reads why the store is damaged, and stays closed. */
+/** Ends the thread after the answers of this tick. The next thread reads why the store is damaged, and does not open it. */
 function endSoon(): void {
   setImmediate(() => process.exit(1))
 }
@@ -76,8 +76,8 @@ function pageBuffers(value: unknown): ArrayBuffer[] {
 }
 
 /**
- * Returns a clock for calls. The embedded engine runs one call at a time, so the time in which a call waits for another one is not
- * its own. A server runs them at the same time.
+ * Returns a clock for calls. The embedded engine runs one call at a time, so the time that a call waits for another one does not
+ * count. A PostgreSQL server runs calls concurrently.
  */
 function callClock({ engine }: Database): () => () => number {
   let lastEndMs = 0
@@ -101,7 +101,7 @@ function serveStore(database: Database, { dataDir, limits }: StoreThreadConfig):
   }
   const failureKind = (error: unknown) => (error instanceof StoreFault ? error.kind : 'failed')
   const options = { failureKind, transfer: pageBuffers, clock: callClock(database) }
-  /** Calls under way from threads other than the main thread. */
+  /** Number of running calls from threads other than the main thread. */
   let otherCalls = 0
   serve<StoreOperations>(main, store, { ...options, onAnswer: endIfBroken })
   main.on('message', async (request: StoreRequest) => {

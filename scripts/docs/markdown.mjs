@@ -47,6 +47,8 @@ export function renderMarkdown(source, resolveLink = (href) => href) {
     .parse(source)
     .replaceAll('<table>', '<div class="table-scroll" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
+    // A cell without text heads nothing: screen readers would announce an empty heading.
+    .replaceAll(/<th([^>]*)><\/th>/g, '<td$1></td>')
   return { html, title, headings }
 }
 

@@ -1,4 +1,4 @@
-/** Leaves and proofs of the trees in `compute/merkle-tree.ts`: the part that is needed to check one result. */
+/** Hashes leaves and checks proofs of the Merkle trees that `compute/merkle-tree.ts` builds. */
 
 import { bytesToHex, compareBytes, hexToBytes } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
@@ -17,7 +17,7 @@ export interface MerkleItem {
   readonly data: Uint8Array | string
 }
 
-/** The height of the largest tree: `leafCount` is a `uint32`. */
+/** The height of the largest tree, because `leafCount` is a `uint32`. */
 export const MAX_PROOF_LENGTH = 32
 
 /**
@@ -34,7 +34,7 @@ export function createLeafHasher(keccak: Keccak): (item: MerkleItem, target?: Ui
   return ({ schema, recipient, data }, target = new Uint8Array(32), at = 0) => {
     const bytes = typeof data === 'string' ? hexToBytes(data) : data
     if (bytes === undefined) throw new RangeError('data is not pairs of hex digits')
-    // Most items of a batch share both.
+    // Most items of a batch have the same schema and recipient.
     if (schema !== head.schema || recipient !== head.recipient) {
       if (schema.length !== 66 || recipient.length !== 42) throw new RangeError('not a schema UID and an address')
       head = { schema: '', recipient: '' } // reset until both are written, in case `putHex` throws halfway
@@ -98,8 +98,8 @@ type MerkleVerdict =
     }
 
 /**
- * Checks whether one of our attesters vouched for a result with a Merkle root: the same checks as `GeoMerkle.sol` makes on a
- * chain, but offline. It does not check whether the deadline has passed or whether the attestation was revoked on the chain.
+ * Checks offline whether one of our attesters signed a Merkle root that covers a result. The checks are those that
+ * `GeoMerkle.sol` makes on a chain. The deadline, and a revocation on the chain, are not checked.
  *
  * @returns ok, or the first check that fails
  * @throws {RangeError} on an item with a field that is not hex of its length

@@ -63,7 +63,7 @@ export function schemaUid(schema: string, resolver: Hex, revocable: boolean, kec
   return keccak.hashHex(packed)
 }
 
-/** Returns the schema UID of each kind when a request names none; for `location`, the first configured one. */
+/** Returns the default schema UID of each kind, for requests that name none; for `location`, the first configured one. */
 export function schemaUids({ schemas }: Pick<Config, 'schemas'>): Readonly<Record<SchemaKind, Hex>> {
   return {
     numeric: (schemas.numeric ?? DEFAULT_UIDS.numeric) as Hex,
@@ -103,8 +103,8 @@ export function schemaKinds(config: Pick<Config, 'schemas'>): ReadonlyMap<string
 }
 
 /**
- * Lists the schemas of location attestations to read, each with its layout. The layout comes from the setting; else from the
- * known schema text that has this UID (no resolver, with or without spaces, revocable or not); else it is `nine-fields`.
+ * Lists the schemas of location attestations to read, each with its layout. If the setting names no layout, it is that of the
+ * known schema text with this UID (no resolver, with or without spaces, revocable or not). For an unknown UID it is `nine-fields`.
  *
  * @returns layouts by schema UID, in the order of the setting
  * @throws {ConfigError} when the setting names one layout and the UID belongs to the other

@@ -52,7 +52,7 @@ export function freeBuffer(buffer: ArrayBufferLike): void {
 /** Smaller buffers are cheap to collect and often share an ArrayBuffer. */
 const LARGE_BYTES = 16_384
 
-/** Tells whether a view covers the whole of a large buffer. */
+/** Returns true if a view covers the whole of a large buffer. */
 export function isLarge(view: Uint8Array | Float64Array): boolean {
   // Test the length first: reading `buffer` of a small typed array makes V8 allocate one.
   return view.byteLength >= LARGE_BYTES && view.byteLength === view.buffer.byteLength

@@ -43,7 +43,7 @@ export interface ProblemData {
   readonly retryAfterSeconds?: number
 }
 
-/** An error that the client is told about. Clients see any other error as `internal`. */
+/** An error that is sent to the client. Any other error is sent as `internal`, without its message. */
 export class ProblemError extends Error {
   readonly data: ProblemData
 

@@ -1,4 +1,4 @@
-/** Text that strangers wrote, prepared to be shown to people. */
+/** Prepares untrusted text for display. */
 
 /** Cuts a text to at most `length` UTF-16 units, between two code points; an ellipsis marks the cut. */
 export function clip(text: string, length: number): string {

@@ -6,7 +6,8 @@ export interface BannerFacts {
   readonly version: string
   readonly commit: string
   readonly node: string
-  readonly threads: number
+  /** Threads of the small lane; undefined if this node computes nothing. */
+  readonly threads: number | undefined
   /** HTTP processes on the port; undefined if there is one. */
   readonly processes?: number
   readonly readySeconds: number
@@ -31,9 +32,14 @@ export interface BannerFacts {
 
 const MAX_SHOWN_ACCOUNTS = 2
 
+function threadsText(threads: number | undefined): string {
+  if (threads === undefined) return 'no compute threads'
+  return threads === 0 ? 'inline' : formatCount(threads, 'thread')
+}
+
 export function bannerText(facts: BannerFacts): string {
   const { url } = facts
-  const perProcess = facts.threads === 0 ? 'inline' : formatCount(facts.threads, 'thread')
+  const perProcess = threadsText(facts.threads)
   const threads = facts.processes === undefined ? perProcess : `${facts.processes} processes, ${perProcess} each`
   const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
   const limit = `without a key: ${limitText(facts)}`

@@ -62,12 +62,17 @@ export function transportOptions(options: ServerOptions, terminal: Terminal): Tr
   const baseUrl = serviceUrl(options, terminal)
   const apiKey = options.apiKey ?? (terminal.env['TRIGPOINT_API_KEY'] || undefined)
   const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1000
-  const isLocal = LOOPBACK_NAME.test(new URL(baseUrl).hostname)
+  const isLocal = isThisMachine(baseUrl)
   const dataFolder = terminal.env['DATA_DIR'] || './.data'
   return { baseUrl, apiKey, timeoutMs, ...(isLocal && apiKey === undefined ? { fetch: localFetch(dataFolder) } : {}) }
 }
 
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/** Returns true for the URL of a service on this machine, which may get the secrets of this machine. */
+export function isThisMachine(url: string): boolean {
+  return LOOPBACK_NAME.test(new URL(url).hostname)
+}
 
 /**
  * Returns a `fetch` that sends the development key of the service on this machine. The service there may have other keys: after a

@@ -10,7 +10,7 @@ import type {
   VerifiedLocationProof,
 } from '../types/generated.ts'
 
-/** Longitude and latitude in degrees; more numbers are ignored. @types/geojson and most map libraries type it so. */
+/** Longitude and latitude in degrees; more numbers are ignored. @types/geojson and most map libraries declare this type. */
 type PositionLike = readonly number[]
 
 interface GeometryOf<Type extends string, Coordinates> {
@@ -18,7 +18,7 @@ interface GeometryOf<Type extends string, Coordinates> {
   readonly coordinates: Coordinates
 }
 
-/** A GeoJSON geometry as other libraries type it (such as @types/geojson), or `as const`. The service checks the content. */
+/** A GeoJSON geometry with the types of other libraries, such as @types/geojson, or `as const`. The service checks its content. */
 export type GeometryLike =
   | Geometry
   | GeometryOf<'Point', PositionLike>

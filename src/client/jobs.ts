@@ -9,7 +9,8 @@ export interface JobOptions extends CallOptions {
   /** `each` (a signature without a nonce for each result), `merkle` (one signature for all results) or `none`. */
   readonly attest?: 'each' | 'merkle' | 'none' | undefined
   /**
-   * A later call with the same key and the same operations is the same job, and sends only what is missing. By default a new one.
+   * A later call with the same key and the same operations continues the same job and sends only the missing operations. The
+   * default is a new random key.
    */
   readonly idempotencyKey?: string | undefined
   /** Called after each request of the upload. */
@@ -41,8 +42,8 @@ export interface Jobs {
   wait(id: string, options?: Pick<JobOptions, 'onProgress' | keyof CallOptions>): Promise<Job>
   cancel(id: string, options?: CallOptions): Promise<Job>
   /**
-   * Yields the results in the order of the operations. While the job runs, it waits for further ones. When a connection breaks, it
-   * continues where it was.
+   * Yields the results in the order of the operations and, while the job runs, waits for further ones. When a connection breaks,
+   * it reconnects and continues with the next result.
    */
   results(id: string, options?: ResultOptions): AsyncGenerator<BatchResult, void, undefined>
   /** Reads the attestation of the Merkle root, which is signed for this call. */
@@ -52,7 +53,7 @@ export interface Jobs {
 }
 
 const PATH = '/compute/v0/jobs'
-/** Characters of one request of an upload. */
+/** An upload request is sent as soon as its operations have this many characters. */
 const MAX_PIECE_CHARACTERS = 4 * 1_048_576
 /** Interval between two reads of the state. */
 const POLL_MS = 500

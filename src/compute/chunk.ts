@@ -19,18 +19,36 @@ import { encodeData, encodeMembers, encodeResult, readRequest, runRequest } from
 
 type Limits = ComputeWorkerData['limits']
 
+/** Makes items of JSON objects that are not items of a batch yet. */
+export interface ItemComposer {
+  /**
+   * Makes the item of an object, whose coordinates may be missing.
+   *
+   * @throws {ProblemError} if it is not an item
+   */
+  compose(object: JsonObject, index: number): JsonObject
+  /** Returns the id of an item whose object has none. */
+  idOf(index: number): number
+}
+
 /**
  * Turns each item of a chunk from bytes into its unsigned result. Items fail independently.
  *
+ * @param composer makes the items; without it, the bytes of the chunk are items
  * @throws {Error} on a bug in this program
  */
-export function runComputeChunk(chunk: ComputeChunk, engine: ComputeContext, limits: Limits): ChunkResult {
+export function runComputeChunk(
+  chunk: ComputeChunk,
+  engine: ComputeContext,
+  limits: Limits,
+  composer?: ItemComposer,
+): ChunkResult {
   const memo = new SkeletonMemo<ItemFacts>()
   const writer = new ItemWriter(chunk, engine.keccak)
   const count = chunk.items.offsets.length - 1
   const unfinished = new Map<number, UnfinishedItem>()
   for (let index = 0; index < count; index++) {
-    const item = runItem(chunk, index, engine, limits, memo)
+    const item = runItem(chunk, index, engine, limits, memo, composer)
     if ('outcome' in item && isPlain(item, chunk)) writer.add(item, index)
     else {
       unfinished.set(index, 'outcome' in item ? toUnfinishedItem(item, chunk, engine) : item)
@@ -66,7 +84,7 @@ function toUnfinishedItem(
 interface ItemFacts {
   readonly row: OperationRow
   readonly request: ComputeRequest
-  /** False when the item has no id; an `id` inside another member does not count. */
+  /** False when the object of the item has no id; an `id` inside another member does not count. */
   readonly hasId: boolean
 }
 
@@ -76,6 +94,7 @@ function runItem(
   engine: ComputeContext,
   limits: Limits,
   memo: SkeletonMemo<ItemFacts>,
+  composer: ItemComposer | undefined,
 ): ComputedItem | UnfinishedItem {
   if (index >= chunk.itemsInQuota)
     return rejected(readBatchItemId(unpack(chunk.items, index), limits.maxJsonDepth), chunk.quotaProblem)
@@ -85,13 +104,14 @@ function runItem(
     const { chainId, recipient } = chunk
     const bytes = unpack(chunk.items, index)
     if (bytes.length > chunk.maxItemBytes) throw tooLarge(bytes.length, chunk.maxItemBytes)
-    const read = (item: JsonObject, check: GeometryCheck) => {
-      const cached = memo.find(item)
+    const read = (object: JsonObject, check: GeometryCheck) => {
+      const cached = memo.find(object)
       if (cached !== undefined) {
-        id = cached.hasId ? `"id":${memo.id},` : ''
+        id = cached.hasId ? `"id":${memo.id},` : composer === undefined ? '' : `"id":${composer.idOf(index)},`
         row = cached.row
         return cached.request
       }
+      const item = composer === undefined ? object : composer.compose(object, index)
       const head = readBatchItem(item)
       id = head.id
       row = OPERATIONS[head.operation]
@@ -100,9 +120,9 @@ function runItem(
       const facts = {
         row,
         request: readComputeRequest(row, request, limits.maxCollectionDepth, check),
-        hasId: id !== '',
+        hasId: Object.hasOwn(object, 'id'),
       }
-      memo.remember(item, facts)
+      memo.remember(object, facts)
       return facts.request
     }
     const request = readRequest(bytes, read, engine, limits, true, memo)

@@ -47,7 +47,7 @@ export interface GeodesicFault extends Invalidity {
  *
  * @param topology polygons that are valid by `findInvalidity`
  * @returns undefined if the polygons are valid
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function findGeodesicFault(kernel: Kernel, topology: PreparedTopology): GeodesicFault | undefined {
   const { geometry, isOnePolygonal } = topology

@@ -13,17 +13,17 @@ export interface OperationRow {
   readonly result:
     | {
         readonly kind: 'numeric'
-        /** In the JSON response. */
+        /** The unit in the JSON response. */
         readonly units: 'meters' | 'square_meters'
-        /** Inside the attested data. */
+        /** The unit in the attested data. */
         readonly onchainUnits: 'centimeters' | 'square_centimeters'
         /** On-chain units per JSON unit. */
         readonly scale: number
       }
     | { readonly kind: 'boolean' }
-  /** Geometry types that the operation is defined for; undefined if it is defined for all seven. */
+  /** Geometry types that the operation accepts; undefined if it accepts all seven. */
   readonly accepts: readonly ElementType[] | undefined
-  /** True if a polygon's interior matters, so that polygons must be valid (decision 32). */
+  /** True if the operation uses the interior of polygons, which must then be valid (decision 32). */
   readonly usesInterior: boolean
   /** True if edges are shortest geodesics, so that polygon rings must be valid as geodesics too (decision 125). */
   readonly isGeodesic: boolean

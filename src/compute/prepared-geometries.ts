@@ -78,7 +78,7 @@ export class PreparedGeometries {
     return this.#entries.get(ref)?.geometry === geometry
   }
 
-  /** Evicts entries until the cache is within its size. Call it after each operation, because operations build indexes. */
+  /** Evicts entries until the cache is no larger than allowed. Call it after each operation, because operations build indexes. */
   trim(): void {
     let bytes = this.byteLength
     for (const [ref, entry] of this.#entries) {
@@ -99,7 +99,7 @@ export class PreparedGeometries {
 /** One cached geometry. Each index is built when it is first needed. */
 export class PreparedGeometry {
   readonly geometry: FlatGeometry
-  /** Work of the check that found its polygons valid with planar edges; undefined before it. */
+  /** Work of the check that found its polygons valid with planar edges; undefined before that check. */
   validityWork: number | undefined = undefined
   /** Work of the check that found them valid with planar and geodesic edges. */
   geodesicValidityWork: number | undefined = undefined
@@ -107,7 +107,7 @@ export class PreparedGeometry {
   areHolesChecked = false
   /** Undefined until it is determined. */
   hasWholeParallel: boolean | undefined = undefined
-  /** Undefined until it is computed, which took this work. */
+  /** The area and the work that it took; undefined until it is computed. */
   area: { readonly squareMeters: number; readonly work: number } | undefined = undefined
   readonly #kernel: Kernel
   readonly #freeOne: () => boolean
@@ -142,7 +142,7 @@ export class PreparedGeometry {
     this.#isInUse = false
   }
 
-  /** Frees its index in the kernel. @returns false if it has none there, or the index is in use */
+  /** Frees the geometry's index in the kernel. @returns false if it has none there, or the index is in use */
   release(): boolean {
     if (this.#distance === undefined || this.#isInUse) return false
     this.#distance.release()

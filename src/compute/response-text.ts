@@ -35,7 +35,7 @@ export interface ResultFacts {
  */
 export function resultMembers({ result, units, operation, timestampSeconds, inputRefs, notes }: ResultFacts): string {
   const unitsMember = units === undefined ? '' : `"units":"${units}",`
-  const refs = inputRefs.length === 1 ? `"${inputRefs[0]}"` : inputRefs.map((ref) => `"${ref}"`).join(',')
+  const refs = inputRefs.length === 0 ? '' : `"${inputRefs.join('","')}"`
   const notesMember = notes === undefined ? '' : `,"notes":${JSON.stringify(notes)}`
   return `"result":${result},${unitsMember}"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
 }

@@ -41,7 +41,7 @@ export type Operand = { readonly path: readonly (string | number)[] } & (
   | {
       /** Vertices already read, within the limits. */
       readonly flat: FlatGeometry
-      readonly ref: Hex
+      readonly ref: Hex | undefined
     }
 )
 
@@ -64,8 +64,9 @@ function hasOwnHash(operand: Operand): boolean {
  * Returns the reference given with the operand. For plain GeoJSON, computes it: keccak-256 of the canonical text (decision 19).
  */
 function operandRef(operand: Operand, keccak: Keccak): Hex {
-  if ('flat' in operand) return operand.ref
-  return operand.ref ?? keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
+  if (operand.ref !== undefined) return operand.ref
+  if ('flat' in operand) throw new RangeError('only a distance between two points is computed without references')
+  return keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
 }
 
 /**
@@ -131,8 +132,10 @@ export interface ComputeContext {
   readonly keccak: Keccak
   /** `maxWork`: units of work that one operation may need. */
   readonly limits: GeometryLimits & { readonly maxWork: number }
-  /** Counts the vertices that were computed on. */
+  /** Counts the vertices of all operands. */
   readonly counts?: { vertices: number }
+  /** True if no reader needs the references of a distance between two points. They take a fifth of its time. */
+  readonly omitsPointRefs?: boolean
   /** Cache of prepared geometries. Results are the same without it. */
   readonly prepared?: PreparedGeometries
 }
@@ -150,7 +153,7 @@ export type Outcome = {
   /** e.g. `distance`, `within:50000`. */
   readonly operation: string
   readonly inputRefs: readonly Hex[]
-  /** Tells how an input was read where a caller may expect otherwise. */
+  /** Says how an input was read, where a caller may expect something else. */
   readonly notes?: readonly Note[]
 } & ({ readonly kind: 'numeric'; readonly integer: bigint } | { readonly kind: 'boolean'; readonly value: boolean })
 
@@ -159,7 +162,7 @@ export type Outcome = {
  *
  * @param operands in the order of the row's inputs
  * @param radiusMeters for `within` only
- * @returns the on-chain integer (centimetres, square centimetres) or the truth value, with the references
+ * @returns the on-chain integer (centimetres, square centimetres) or the boolean, with the references
  * @throws {ProblemError} `invalid-input`, with the pointer of the geometry that the operation is not defined for; `too-complex` if it
  *   needs more work than its limit
  */
@@ -210,8 +213,11 @@ const FULL_PARALLEL: readonly Note[] = [{ code: 'full-parallel' }]
 /** Computes the most frequent request, a distance between two points. Skips the checks that two points cannot fail. */
 function pointDistance(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, counts }: ComputeContext): Outcome {
   if (counts !== undefined) counts.vertices += 2
-  return numeric(row, [a.ref, b.ref], distanceMeters(kernel, a.flat, b.flat))
+  const inputRefs = a.ref === undefined || b.ref === undefined ? NO_REFS : [a.ref, b.ref]
+  return numeric(row, inputRefs, distanceMeters(kernel, a.flat, b.flat))
 }
+
+const NO_REFS: readonly Hex[] = []
 
 function computeRow(
   row: OperationRow,
@@ -223,7 +229,7 @@ function computeRow(
 ): Outcome {
   const { kernel } = context
   if (row.usesInterior) {
-    // A geometry that is compared with itself is checked once.
+    // If both inputs are the same geometry, it is checked once.
     const isSame = inputRefs[0] === inputRefs[1] && operands.every(hasOwnHash)
     for (const subject of isSame ? subjects.slice(0, 1) : subjects) requireValid(row, subject, context)
   }
@@ -262,7 +268,7 @@ function requireValid(
   context: ComputeContext,
 ): void {
   const known = isGeodesic ? prepared?.geodesicValidityWork : prepared?.validityWork
-  // A check that is not repeated counts as often as one that is, so that the cache has no influence on the result.
+  // A cached check costs the same work as a check that runs, so that the cache cannot change the result.
   if (known !== undefined) {
     spendWork(known)
     return
@@ -280,7 +286,7 @@ function topologyFrom({ geometry, prepared }: Subject): Topology {
 
 /**
  * Decides `within` on the distance rounded to centimetres, inclusive. So two geometries are within the distance that
- * `distance` reports for them, and the attested truth value agrees with the attested radius (decision 7).
+ * `distance` reports for them, and the attested boolean agrees with the attested radius (decision 7).
  */
 function within(
   a: Subject,
@@ -313,7 +319,7 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
   return { kind: 'boolean', operation, inputRefs, value }
 }
 
-/** Half a square centimetre. Smaller areas round to 0 on the chain, as do polygons that their holes fill; neither is attested. */
+/** Half a square centimetre. A smaller area would be 0 on the chain, like a polygon filled by its holes; neither is attested. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
 function polygonArea({ geometry, prepared, path }: Subject, { kernel }: ComputeContext): number {
@@ -361,7 +367,7 @@ function distanceOperand({ geometry, prepared }: Subject): PreparedDistance | Fl
   return prepared?.distance ?? geometry
 }
 
-/** Runs a predicate. One that cannot be decided exactly becomes a problem; the result is never a guess. */
+/** Runs a predicate. @throws {ProblemError} if it cannot be decided exactly, because the result must never be a guess */
 function decide(predicate: () => boolean, operands: readonly Operand[]): boolean {
   try {
     return predicate()

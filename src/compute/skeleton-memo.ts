@@ -6,7 +6,8 @@ import type { OperationName } from '../wire/values.ts'
 /** The largest number of skeletons in the memo, and of characters in one of them. */
 const MAX_ENTRIES = 64
 const MAX_CHARACTERS = 1024
-const ID = '"id":'
+const NAME = '"id"'
+const ID = `${NAME}:`
 /** Ids that the response repeats exactly as written: integers, and strings without escapes. */
 const PLAIN_ID = /(?:0|-?[1-9][0-9]{0,14}|"[A-Za-z0-9_.: -]{0,128}")(?=[,}])/y
 
@@ -38,7 +39,8 @@ export class SkeletonMemo<Facts extends object> {
     const start = at + ID.length
     PLAIN_ID.lastIndex = start
     const before = text[at - 1]
-    const isPlain = (before === ',' || before === '{') && text.indexOf(ID, start) < 0 && PLAIN_ID.test(text)
+    const isOnlyOne = text.indexOf(NAME) === at && text.indexOf(NAME, start) < 0
+    const isPlain = (before === ',' || before === '{') && isOnlyOne && PLAIN_ID.test(text)
     if (!isPlain) return parseJson(text)
     this.#id = text.slice(start, PLAIN_ID.lastIndex)
     return this.#parseOnce(text, text.slice(0, start) + text.slice(PLAIN_ID.lastIndex))
@@ -59,6 +61,8 @@ export class SkeletonMemo<Facts extends object> {
     if (cached !== undefined && this.#facts.has(cached)) return cached
     const skeleton = parseJson(text)
     if (!isJsonObject(skeleton) || key.length > MAX_CHARACTERS) return skeleton
+    // An id whose name has an escape, or a space behind it, is not the one that was cut out.
+    if (Object.hasOwn(skeleton, 'id') && (this.#id === '' || text.includes('\\'))) return skeleton
     if (this.#skeletons.size >= MAX_ENTRIES) this.#skeletons.clear()
     this.#skeletons.set(key, skeleton)
     return skeleton

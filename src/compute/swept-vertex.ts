@@ -16,12 +16,19 @@ const METERS_PER_SQUARE_DEGREE = 242.9
 const BOUND_TO_DEGREES = 90
 /** Lower bound on the metres in a degree of latitude. */
 export const METERS_PER_DEGREE = 110_000
-/** Limits, in degrees, within which `isFar` uses cos φ ≥ 1 − |φ| / 90, and its safety factor. */
-const [FAR_TO_WIDTH, FAR_TO_LATITUDE, FAR_FACTOR] = [20, 85, 1.2]
+/** Largest width of an edge and largest latitude, in degrees, for which `isFar` uses cos φ ≥ 1 − |φ| / 90, and its safety factor. */
+const [MAX_WIDTH, MAX_LATITUDE, SAFETY_FACTOR] = [20, 85, 1.2]
+/**
+ * Smallest share of an edge's length that must remain after subtracting four times the reach. Near the ends of an edge with a
+ * smaller share, `isFar` rules nothing out.
+ */
+const MIN_REMAINING = 0.5
+/** Degrees, about a millimetre: far above the error of an offset, which is below a micrometre for such edges. */
+const FAR_FROM_END = 1e-8
 
 /** A planar edge on the unrolled cylinder with its ends in order from west to east, degrees. */
 export interface Chord {
-  /** Index of the vertex at which the edge starts on its ring, whichever end that is. */
+  /** Index of the vertex at which the edge starts on its ring; it may be the western or the eastern end. */
   readonly start: number
   readonly x1: number
   readonly y1: number
@@ -39,14 +46,33 @@ export function bulgeMeters(width: number, height: number): number {
   return width > BOUND_TO_DEGREES ? 180 * METERS_PER_DEGREE : METERS_PER_SQUARE_DEGREE * width * (width + 2 * height)
 }
 
-/** Returns true if a position is certainly farther from the edge than the edge's geodesic is. False proves nothing. */
+/**
+ * Returns true if a position is certainly neither between the edge and its geodesic nor within the error of the geodesic. False
+ * proves nothing.
+ *
+ * Along the edge, the geodesic's distance from it rises no faster than a parabola that is 0 at both ends and `reach` in the middle:
+ * the planar edge, walked at a constant rate, has an acceleration of at most a (π/180)² w (w + 2h), and on a surface of positive
+ * curvature a deviation with a constant acceleration stays below the parabola of the same height. So most vertices near an end of
+ * the edge are far from it, such as those around the center of a star.
+ */
 export function isFar({ x1, y1, x2, y2 }: Chord, x: number, y: number, reach: number): boolean {
   const latitude = Math.max(Math.abs(y1), Math.abs(y2)) + reach
-  if (x2 - x1 > FAR_TO_WIDTH || latitude > FAR_TO_LATITUDE) return false
+  if (x2 - x1 > MAX_WIDTH || latitude > MAX_LATITUDE) return false
   const shrink = 1 - latitude / 90
-  const cross = Math.abs((x2 - x1) * (y - y1) - (y2 - y1) * (x - x1)) - 1e-13 * (x2 - x1 + Math.abs(y2 - y1))
-  const across = FAR_FACTOR * reach
-  return cross > 0 && (shrink * cross) ** 2 > across * across * ((shrink * (x2 - x1)) ** 2 + (y2 - y1) ** 2)
+  const width = shrink * (x2 - x1)
+  const height = y2 - y1
+  const cross = shrink * (Math.abs((x2 - x1) * (y - y1) - height * (x - x1)) - 1e-13 * (x2 - x1 + Math.abs(height)))
+  const square = width * width + height * height
+  const across = SAFETY_FACTOR * reach
+  if (cross > 0 && cross * cross > across * across * square) return true
+  const along = (shrink * (x - x1) * width + (y - y1) * height) / square
+  // The point of the edge that is nearest to the position may be farther from the end than `along`, by at most their distance.
+  const remaining = 1 - (4 * across) / Math.sqrt(square)
+  if (remaining < MIN_REMAINING) return false
+  const fraction = Math.max(0, Math.min(along, 1 - along)) / remaining
+  if (fraction >= 0.5) return false
+  const least = 4 * across * fraction * (1 - fraction) + FAR_FROM_END
+  return cross > 0 && cross * cross > least * least * square
 }
 
 /**
@@ -98,7 +124,7 @@ export class SweptVertexTest {
    *
    * @param shift degrees of longitude added to the vertex
    * @returns undefined if the vertex was not swept
-   * @throws {WorkLimitError} when the request may not spend more work
+   * @throws {WorkLimitError} when the request exceeds its limit of work
    */
   test(
     chord: Chord,
@@ -109,9 +135,9 @@ export class SweptVertexTest {
   ): SweptVertex | undefined {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
-    // A pole is one position at every longitude. Geodesics that end at the pole, or pass over it, touch a vertex there.
+    // A pole is the same position at every longitude. Geodesics that end at the pole, or pass over it, touch a vertex there.
     if (Math.abs(y) === 90 && (isHalfTurn(chord.x1, chord.x2) || y === chord.y1 || y === chord.y2)) return undefined
-    // Between antipodal positions, such as the poles, several geodesics are shortest. The planar check holds for such an edge.
+    // Between antipodal positions, such as the poles, several geodesics are shortest. The planar check decides for such an edge.
     const isOpposite = chord.y1 === -chord.y2 && (Math.abs(chord.y1) === 90 || isHalfTurn(chord.x1, chord.x2))
     if (isOpposite) return undefined
     const offset = this.#offsetFrom(chord, x, y)
@@ -176,7 +202,7 @@ export class SweptVertexTest {
     return Math.abs(side) <= rounding ? 0 : Math.sign(side)
   }
 
-  /** Returns the nearest vertices before and after one on its ring that have another position. */
+  /** Returns the nearest vertices before and after a vertex on its ring that differ from it in position. */
   #neighbours(vertex: number, sequence: number): readonly [before: number, after: number] {
     const { vertices, sequenceStarts } = this.#geometry
     const first = sequenceStarts[sequence]!
@@ -219,7 +245,7 @@ export class SweptVertexTest {
   }
 }
 
-/** Whether two longitudes are 180° apart, up to the rounding of unrolled ones. */
+/** Returns true if two longitudes are 180° apart, within the rounding error of unrolled longitudes. */
 export function isHalfTurn(x: number, y: number): boolean {
   return Math.abs(Math.abs(x - y) - 180) < 1e-12
 }

@@ -8,8 +8,9 @@ import type { PreparedTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { type Chord, edgeReachDegrees, isFar, isHalfTurn, type SweptVertex, SweptVertexTest } from './swept-vertex.ts'
 
-/** Number of box comparisons that count as one unit of work. */
-const COMPARISONS_PER_UNIT = 16
+/** How many box comparisons count as one unit of work, and how many take as long as the test of one vertex inside a box. */
+const COMPARISONS_PER_UNIT = 128
+const FAR_COMPARISONS = 4
 
 type Edge = [lon1: number, lat1: number, lon2: number, lat2: number]
 
@@ -41,7 +42,7 @@ export class SweptVertexSearch {
     this.#edgeTest = new SweptVertexTest(kernel, this.#geometry, this.#isRounded)
   }
 
-  /** @throws {WorkLimitError} when the request may not spend more work */
+  /** @throws {WorkLimitError} when the request exceeds its limit of work */
   find(): readonly SweptVertex[] {
     const { boxes } = this.#tree
     const root = boxes.length - 4
@@ -91,8 +92,7 @@ export class SweptVertexSearch {
   }
 
   /**
-   * Visits pairs of tree nodes from the root down, and compares the leaves of which one may have an edge near a vertex of the
-   * other.
+   * Visits pairs of tree nodes from the root down, and compares two leaves if one may have an edge near a vertex of the other.
    *
    * @param shift degrees of longitude added to the second node of each pair
    */
@@ -182,6 +182,7 @@ export class SweptVertexSearch {
         const x = vertices[2 * vertex]! + shift
         const y = vertices[2 * vertex + 1]!
         if (x <= west || x >= east || y < south || y > north) continue
+        comparisons += FAR_COMPARISONS
         const chord = isForward ? { start, x1: ax, y1: ay, x2: bx, y2: by } : { start, x1: bx, y1: by, x2: ax, y2: ay }
         if (isFar(chord, x, y, margin)) continue
         this.#test(chord, leafSequence[leafE]!, vertex, leafSequence[leafV]!, shift)

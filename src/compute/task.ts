@@ -107,9 +107,15 @@ export function runRequest(
     const unresolved = unresolvedInputs(request, resolved)
     if (unresolved.length > 0) return { type: 'unresolved', chainId: request.chainId, inputs: unresolved }
   }
-  const operands = request.inputs.map((input, index) =>
-    input.form === 'geometry' ? read.toOperand(input, index) : resolvedOperand(input, resolved, limits),
-  )
+  const hasRefs = engine.omitsPointRefs !== true || row.name !== 'distance' || !read.hasOnlyPoints
+  // A loop: `map` gives another kind of array once it is compiled, and then what was compiled before it has to be compiled again.
+  const operands: Operand[] = []
+  for (const input of request.inputs) {
+    const isGeometry = input.form === 'geometry'
+    operands.push(
+      isGeometry ? read.toOperand(input, operands.length, hasRefs) : resolvedOperand(input, resolved, limits),
+    )
+  }
   return runOperation(row, operands, request.radiusMeters, engine)
 }
 
@@ -184,13 +190,16 @@ type GeometryInput = Extract<Input, { form: 'geometry' }>
 /** A validated request, with its geometries as operands. */
 export interface ReadRequest {
   readonly request: ComputeRequest
+  /** True if the scanner read the inputs, and each of them is a point. */
+  readonly hasOnlyPoints: boolean
   /**
    * Returns the operand for an input. Call it before the kernel computes anything: the bytes to hash are in the
    * kernel's arena.
    *
    * @param index of `input` among the inputs
+   * @param hasRef false leaves out the reference, if all inputs are points
    */
-  toOperand(input: GeometryInput, index: number): Operand
+  toOperand(input: GeometryInput, index: number, hasRef?: boolean): Operand
   /**
    * Frees memory after everything is computed. Left to the garbage collector, large geometries made it scan the whole
    * heap.
@@ -223,6 +232,7 @@ export function readRequest(
 function parseRequest(bytes: Uint8Array, read: Reader, limits: Limits): ReadRequest {
   return {
     request: read(parseJsonObject(bytes, limits.maxJsonDepth), checkGeometry),
+    hasOnlyPoints: false,
     toOperand: ({ geometry, path }) => ({ geometry, path, ref: undefined }),
     release: () => {},
   }
@@ -271,7 +281,12 @@ class ScannedRequest implements ReadRequest {
     this.#engine = engine
   }
 
-  toOperand({ geometry, path }: GeometryInput, index: number): Operand {
+  get hasOnlyPoints(): boolean {
+    return this.#flats.every((flat) => flat?.type === 'Point')
+  }
+
+  toOperand({ geometry, path }: GeometryInput, index: number, hasRef = true): Operand {
+    if (!hasRef) return { flat: this.#flats[index]!, path, ref: undefined }
     const ref = scannedRef(this.#text, geometry, this.#engine)
     this.#refs[index] = ref
     return { flat: this.#flats[index]!, path, ref }

@@ -54,7 +54,7 @@ export function kernelPoleResolver(kernel: Kernel): PoleResolver {
  * @param path pointer of the geometry in the request
  * @param isMeasured also checks the rings as geodesics; false for predicates, which use planar edges
  * @throws {ProblemError} `invalid-input`, with the pointer of the faulty vertex or ring
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function checkInterior(geometry: FlatGeometry, path: Path, kernel: Kernel, isMeasured = false): void {
   if (!geometry.partDimensions.includes(2)) return
@@ -203,7 +203,7 @@ const HINT_ANTIMERIDIAN_HOLE =
  * @param geometry has whole parallels
  * @param hint for the problem of geodesics that cross
  * @throws {ProblemError} `invalid-input`, with the pointer of the edge
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 function checkParallels(geometry: FlatGeometry, path: Path, kernel: Kernel, hint: string): void {
   const mixed = findRing(geometry, ({ kind }) => kind === 'mixed')

@@ -1,5 +1,6 @@
 /** Settings of the HTTP server: its address, API keys, quotas and log. */
 import { type Amounts, RESOURCES, type Resource } from '../base/cost.ts'
+import { KEY_SCOPES, type KeyScope, type Tier } from '../wire/key-messages.ts'
 import { MAX_BODY_BYTES, MAX_VERTICES, PROCESSES } from './limits.ts'
 import { DATA_DIR } from './records.ts'
 import {
@@ -20,12 +21,12 @@ import {
   url,
 } from './setting.ts'
 
-export type Tier = 'public' | 'developer' | 'internal'
-
 export interface ApiKey {
   readonly key: string
   readonly tier: Tier
   readonly label: string
+  /** `DEFAULT_SCOPES` without it. */
+  readonly scopes?: readonly KeyScope[]
 }
 
 const RATE_LIMITS = {
@@ -67,8 +68,16 @@ export const HTTP_SETTINGS = {
 export const HTTP_LIMITS = {
   /** Addresses and API keys whose quotas are held in memory. */
   maxRateLimitSubjects: constant(1_000_000),
+  /** Longest wait of a request for the database that counts requests for all nodes. */
+  sharedLimitWaitMs: integer('SHARED_LIMIT_WAIT_MS', 250, 10, 10_000),
+  /** By how many percent of an hourly limit all nodes together may exceed it while the database does not answer. */
+  sharedLimitExcessPercent: integer('SHARED_LIMIT_EXCESS_PERCENT', 10, 0, 10_000),
   /** Polling interval of the key file. */
   keyFilePollMs: constant(1000),
+  /** Polling interval of the API keys in the database. */
+  keyTablePollMs: constant(500),
+  /** API keys in the key file or in the database. Each process has all of them in memory. */
+  maxApiKeys: integer('MAX_API_KEYS', 100_000, 1, 1_000_000),
 }
 
 const HOUR_MS = 3_600_000
@@ -125,12 +134,22 @@ function readApiKeys(value: string): ApiKey[] {
     fail('not JSON')
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) fail('not an object')
-  return Object.entries(json as Record<string, { tier?: unknown; label?: unknown } | null>).map(
+  return Object.entries(json as Record<string, { tier?: unknown; label?: unknown; scopes?: unknown } | null>).map(
     ([key, entry], index) => {
-      const tier = entry?.tier
+      const { tier, label, scopes, ...others } = entry ?? {}
+      const ignored = ['expiresAt', 'requestsPerHour', 'origins', 'addresses'].find((name) => name in others)
+      if (ignored !== undefined)
+        return fail(`entry ${index + 1} has ${ignored}, which only keys of the file or the database can have`)
       if (tier !== 'public' && tier !== 'developer' && tier !== 'internal')
         return fail(`entry ${index + 1} has no known tier`)
-      return { key, tier, label: typeof entry?.label === 'string' ? entry.label : `key ${index + 1}` }
+      if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every((scope) => KEY_SCOPES.includes(scope))))
+        return fail(`the scopes of entry ${index + 1} are not a list of ${KEY_SCOPES.join(', ')}`)
+      return {
+        key,
+        tier,
+        label: typeof label === 'string' ? label : `key ${index + 1}`,
+        ...(scopes === undefined ? {} : { scopes: scopes as KeyScope[] }),
+      }
     },
   )
 }

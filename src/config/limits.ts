@@ -16,7 +16,6 @@ export const PROCESSES: Setting<number> = {
 }
 /** By default, the processes share the cores. */
 const COMPUTE_THREADS = integer('COMPUTE_THREADS', (source) => Math.ceil(source.cores / PROCESSES.read(source)), 0, 256)
-const MAX_IN_FLIGHT_BYTES = integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9)
 const MAX_STREAM_BYTES = integer(
   'MAX_STREAM_BYTES',
   (source) => Math.max(8 * 1_048_576, 2 * (MAX_BODY_BYTES.read(source) + 1_048_576)),
@@ -25,13 +24,21 @@ const MAX_STREAM_BYTES = integer(
   8e9,
 )
 const MAX_CONNECTIONS = integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000)
-/** The most that the transport reads at once. */
+/** Largest number of bytes that the transport reads at once. */
 const READ_BYTES = 524_288
 /** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
 const MAX_BATCH_BYTES = integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576)
+/** Size of the largest body that is held as a whole. With less memory for all bodies, its client would retry for ever. */
+const largestBodyBytes = (source: Source) => Math.max(MAX_BODY_BYTES.read(source), MAX_BATCH_BYTES.read(source))
+const MAX_IN_FLIGHT_BYTES = integer(
+  'MAX_IN_FLIGHT_BYTES',
+  (source) => Math.max(64 * 1_048_576, largestBodyBytes(source)),
+  (source) => Math.max(1_048_576, largestBodyBytes(source)),
+  8e9,
+)
 export const REQUEST_DEADLINE_MS = integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
 
-/** The bytes that one allowed request may hold. With a smaller share, its client would be told to try again for ever. */
+/** Memory that one allowed request may need. With a smaller share of the memory, its client would retry for ever. */
 function largestRequestBytes(source: Source): number {
   return Math.max(...[MAX_BODY_BYTES, MAX_BATCH_BYTES, MAX_STREAM_BYTES].map((setting) => setting.read(source)))
 }
@@ -63,7 +70,7 @@ export const REQUEST_LIMITS = {
   /** Largest body that may be computed on the main thread, if that takes no longer than a message to another thread. 0: never. */
   inlineBodyBytes: integer('INLINE_BODY_BYTES', 512, 0, 16_384),
   computeThreads: COMPUTE_THREADS,
-  /** Threads of the large lane: one more than a client may use, so that the work of others need not wait for its slow work. */
+  /** Threads of the large lane: one more than a client may use, so that its slow work does not block the work of others. */
   largeThreads: derived((source) => COMPUTE_THREADS.read(source) + 1),
   largeThreadsPerClient: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
   /** Requests of different clients that go to a thread in one message. It has nothing to do with the items of a batch. */
@@ -73,25 +80,28 @@ export const REQUEST_LIMITS = {
    * service answers 503.
    */
   maxQueuedRequests: integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
-  /** Longest estimated wait for a thread for which a request is queued; beyond it the service answers 503. */
+  /** A request is queued for a thread if its estimated wait is at most this long; otherwise the service answers 503. */
   maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),
   /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
   maxInFlightBytes: MAX_IN_FLIGHT_BYTES,
-  /** The part of it that one client may use: an API key, or else an address. */
+  /** The part of `maxInFlightBytes` that one client may use. A client is an API key or, without a key, an address. */
   maxClientBodyBytes: MAX_CLIENT_BODY_BYTES,
-  /** Streams of lines of one client: as many as can hold one line and one read each in three quarters of its memory. */
+  /** Line streams that one client may open: one line and one read of each must fit into three quarters of the client's memory. */
   maxLineStreamsPerClient: derived((source) =>
     Math.max(1, Math.floor((0.75 * MAX_CLIENT_BODY_BYTES.read(source)) / (MAX_BODY_BYTES.read(source) + READ_BYTES))),
   ),
-  /** The part of it that only bodies of at most 16 KB may use, so that large ones never take all. The largest request fits beside it. */
+  /**
+   * The part of `maxInFlightBytes` that only bodies of at most 16 KB may use, so that large bodies never take all of it. The rest
+   * is large enough for the largest request.
+   */
   smallBodyReserveBytes: derived((source) => {
     const total = MAX_IN_FLIGHT_BYTES.read(source)
     return Math.max(0, Math.min(Math.floor(total / 16), total - largestRequestBytes(source)))
   }),
   maxOpenBodiesPerAddress: integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
-  /** Bytes that are read and discarded of a body that was rejected before its end, so that its client gets to the response. */
+  /** How many bytes of a rejected body are still read and discarded, so that its client gets to read the response. */
   refusedBodyBytes: integer('REFUSED_BODY_BYTES', 16 * 1_048_576, 0, 8e9),
-  /** Longest time that such a body is read. */
+  /** Longest time for which a rejected body is read. */
   refusedBodyMs: integer('REFUSED_BODY_MS', 5000, 0, 600_000),
   requestDeadlineMs: REQUEST_DEADLINE_MS,
   /** Longest time that an NDJSON stream may be idle in both directions. */

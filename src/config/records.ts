@@ -60,6 +60,8 @@ export const RECORD_LIMITS = {
   storeRetryMs: constant(500),
   /** Interval between vacuums of the embedded database. */
   storeMaintenanceMs: integer('STORE_MAINTENANCE_MS', 600_000, 1000, 86_400_000),
+  /** Bytes after which a page of features ends, and the next one begins. */
+  featurePageBytes: integer('FEATURE_PAGE_BYTES', 2 * 1_048_576, 65_536, 16 * 1_048_576),
   /** Nesting depth of a GraphQL query. */
   maxGraphqlDepth: integer('MAX_GRAPHQL_DEPTH', 6, 1, 100),
   /** Fields in the response to a GraphQL query, counted for every record. */

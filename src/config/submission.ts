@@ -6,7 +6,7 @@ const MAX_QUEUED_SUBMISSIONS = integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_
 const SUBMISSION_LIMITS = {
   /** Submissions of one chain that are not yet in a block; beyond it the service answers 503. */
   maxQueued: MAX_QUEUED_SUBMISSIONS,
-  /** The part of them that one API key may have. */
+  /** How many of these one API key may have. */
   maxQueuedPerKey: derived((source) => Math.max(1, Math.floor(MAX_QUEUED_SUBMISSIONS.read(source) / 4))),
   /** Submissions of this process that wait to be stored; beyond it the service answers 503. */
   maxUnstored: integer('MAX_UNSTORED_SUBMISSIONS', 1000, 1, 1_000_000),
@@ -20,7 +20,7 @@ const SUBMISSION_LIMITS = {
   maxGas: integer('SUBMIT_MAX_GAS', 16_000_000, 100_000, 1e9),
   /** Highest fee per unit of gas. Above it nothing is sent and no fee is raised. */
   maxFeeGwei: number('SUBMIT_MAX_FEE_GWEI', 100, 0.000_001, 1_000_000),
-  /** Highest priority fee, the part that goes to the block producer. Nodes suggest it, and all of it is paid. */
+  /** Highest priority fee, the part that goes to the block producer. RPC endpoints suggest it, and it is paid in full. */
   maxPriorityFeeGwei: number('SUBMIT_MAX_PRIORITY_FEE_GWEI', 4, 0.000_001, 1_000_000),
   /** Balance that every transaction has to leave in the account. */
   minBalanceEther: number('SUBMIT_MIN_BALANCE', 0.005, 0, 1e6),

@@ -1,10 +1,50 @@
 /** Settings of the synchronisation, which turns attestations on the chains into records. */
-import { REQUEST_DEADLINE_MS } from './limits.ts'
-import { ConfigError, constant, derived, flag, integer, list, parsed } from './setting.ts'
+import { PROCESSES, REQUEST_DEADLINE_MS } from './limits.ts'
+import { RECORD_SETTINGS } from './records.ts'
+import { ConfigError, choice, constant, derived, flag, integer, list, parsed, type Setting } from './setting.ts'
+
+const SYNC = flag('SYNC', true)
+const ROLES = ['all', 'api', 'data', 'sync'] as const
+export type Role = (typeof ROLES)[number]
+
+const ROLE: Setting<Role> = {
+  names: ['ROLE'],
+  fallback: 'all',
+  read(source) {
+    const role = choice('ROLE', ROLES).read(source)
+    if (role === 'all') return role
+    if (!source.env['DATABASE_URL'] || !RECORD_SETTINGS.records.read(source)) {
+      throw new ConfigError(
+        `ROLE: ${role} is a part of several nodes, which share a database: set DATABASE_URL, without RECORDS=0`,
+      )
+    }
+    if (role !== 'api' && PROCESSES.read(source) > 1) {
+      throw new ConfigError(`ROLE: ${role} answers no requests of clients, so it runs in one process: remove PROCESSES`)
+    }
+    return role
+  },
+}
+
+/** True if this node answers requests of clients. */
+export function servesClients(role: Role): boolean {
+  return role === 'all' || role === 'api'
+}
+
+/** True if this node computes jobs. */
+export function computesJobs(role: Role): boolean {
+  return role === 'all' || role === 'data'
+}
+
+/** True if this node computes anything. */
+export function computes(role: Role): boolean {
+  return servesClients(role) || computesJobs(role)
+}
 
 export const SYNC_SETTINGS = {
+  /** What this node does of what a service does. */
+  role: ROLE,
   /** True: records are read from every chain that has an RPC. */
-  sync: flag('SYNC', true),
+  sync: { ...SYNC, read: (source) => SYNC.read(source) && ROLE.read(source) !== 'api' } satisfies Setting<boolean>,
   /** Addresses and CIDR ranges that may use `/api/sync`, in addition to this machine. */
   syncAllow: list('SYNC_ALLOW'),
   /** Bearer token that gives access to `/api/sync` from any address. */
@@ -35,7 +75,7 @@ export const SYNC_LIMITS = {
   /** Ranges stored in one pass over a chain. */
   syncStepsPerPass: constant(20),
   maxAttestationBytes: integer('MAX_ATTESTATION_BYTES', 1_048_576, 1024, 64 * 1_048_576),
-  /** How long the process that reads the chains may be silent before another process takes over. */
+  /** How long a process that reads a chain may be silent before another process takes over. */
   syncLeaseMs: integer('SYNC_LEASE_MS', 3000, 300, 600_000),
   /** Interval between comparisons of all valid records with their chain. */
   syncSweepMs: integer('SYNC_SWEEP_MS', 3_600_000, 1000, 86_400_000),

@@ -9,7 +9,7 @@ const EMPTY_HASH = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85
  * Creates keccak-256 in WebAssembly (0.5 µs for 66 bytes), or in JavaScript (3.6 µs) if WebAssembly cannot be instantiated or
  * gives a wrong hash of the empty input.
  *
- * @param preferred requires one backend, for tests that compare them
+ * @param preferred forces one backend, for tests that compare the two
  */
 export async function createKeccak(preferred?: Keccak['backend']): Promise<Keccak> {
   if (preferred === 'javascript') return javascriptKeccak()

@@ -92,7 +92,7 @@ function* allRingTerms(kernel: Kernel, geometry: FlatGeometry): Iterable<number>
   }
 }
 
-/** Yields the areas of the rings of one Polygon part, those of holes negative. */
+/** Yields the areas of the rings of one Polygon part; the areas of holes are negative. */
 function* ringTerms(kernel: Kernel, geometry: FlatGeometry, part: number): Iterable<number> {
   const { vertices, sequenceStarts, partStarts } = geometry
   const exterior = partStarts[part]!

@@ -3,8 +3,8 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 /**
- * Adds numbers in their order and corrects the sum by what each addition rounded away (Neumaier). Cutting a geometry into many
- * parts then loses no more than the rounding of the parts themselves.
+ * Adds numbers in the given order and corrects the sum by the rounding error of each addition (Neumaier). So a geometry that is
+ * cut into many parts has no larger error than the parts themselves.
  */
 export function compensatedSum(terms: Iterable<number>): number {
   let sum = 0
@@ -22,7 +22,7 @@ export function compensatedSum(terms: Iterable<number>): number {
  *
  * @param geometry LineString or MultiLineString
  * @returns metres, before any rounding
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), doi:10.1007/s00190-012-0578-z
  */
 export function lengthMeters(kernel: Kernel, geometry: FlatGeometry): number {

@@ -7,9 +7,9 @@ import type { Kernel } from '../wasm/loader.ts'
 const METERS_PER_SQUARE_DEGREE = 242.9
 /** Largest difference of longitude for which this bound holds. */
 const MAX_BOUNDED_DEGREES = 90
-/** Less than the length of a degree of latitude anywhere, metres. */
+/** Lower bound on the length of a degree of latitude, metres. */
 const METERS_PER_DEGREE = 110_000
-/** Halvings of an edge, after which its length is below rounding. */
+/** Number of halvings after which the rest of an edge is shorter than the rounding error. */
 const HALVINGS = 60
 
 /** Work of the search for one extreme latitude, in units. */
@@ -30,7 +30,7 @@ export interface ParallelCrossing {
  * beyond that parallel. Geodesics bulge towards the nearer pole, so the extreme latitude of each edge decides.
  *
  * @param geometry is valid in the plane, so every ordinary ring lies on one side of every parallel
- * @throws {WorkLimitError} when it costs more work than the request may still spend
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function findParallelCrossing(kernel: Kernel, geometry: FlatGeometry): ParallelCrossing | undefined {
   const { vertices, sequenceStarts, partStarts, partDimensions, elementStarts } = geometry

@@ -54,8 +54,8 @@ const DEFAULT_PREPARED_BYTES = 64 << 20
 const blockLists = new WeakMap<Kernel, BlockList>()
 
 /**
- * Reserves memory of a kernel for prepared geometries. Call it at most once, before the first of them. Pages that are never used
- * cost no physical memory.
+ * Reserves memory of a kernel for prepared geometries. Call it at most once, before the first geometry is prepared. Pages that
+ * are never used take no physical memory.
  *
  * @throws {RangeError} when memory was already reserved, or cannot grow that far
  */
@@ -68,7 +68,7 @@ export function reservePreparedMemory(kernel: Kernel, byteLength: number): void 
 
 /** A geometry laid out in the memory of a kernel, for any number of distances. */
 export class PreparedDistance {
-  /** Bytes that it takes of the reserved memory. */
+  /** Size of its part of the reserved memory. */
   readonly byteLength: number
   readonly #kernel: Kernel
   #block: number
@@ -96,8 +96,8 @@ export class PreparedDistance {
 }
 
 /**
- * Prepares a geometry for distances. A point is then compared with 10,000 vertices in microseconds. Results have the same bits as
- * without preparation. The first call for a kernel invalidates the contents of its arena.
+ * Prepares a geometry for distances. A point is then compared with 10,000 vertices in microseconds. Results are bit for bit the
+ * same as without preparation. The first call for a kernel invalidates the contents of its arena.
  *
  * @returns undefined when there is no memory left: release other geometries, or measure without preparing
  */

@@ -62,7 +62,7 @@ type Library = typeof import('h3-js')
 
 let library: Library | undefined
 
-/** Loads the library on first use, because that takes tens of milliseconds, and megabytes in every thread. */
+/** Loads the library on first use, because that takes tens of milliseconds, and megabytes of memory in every thread. */
 function loadLibrary(): Library {
   library ??= createRequire(import.meta.url)('h3-js') as Library
   return library

@@ -82,7 +82,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Every member `coordinates` of a skeleton is `[k]`, because the kernel does not scan a text with any other. */
 function findSpan(text: ScannedText, value: Record<string, unknown>): Span | undefined {
   const reference = value['coordinates'] as readonly [number] | undefined
-  return reference === undefined ? undefined : text.spans[reference[0]]
+  return reference?.length === 1 ? text.spans[reference[0]] : undefined
 }
 
 function isWellFormed({ type, span }: Element): boolean {

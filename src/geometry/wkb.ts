@@ -1,4 +1,4 @@
-import wkx from 'wkx'
+import { createRequire } from 'node:module'
 import { problemAt } from '../base/problem.ts'
 import type { Geometry, Position } from '../types/generated.ts'
 import { FormatBudget, type FormatLimits, type Path, trimAscii } from './notation.ts'
@@ -44,13 +44,13 @@ interface Header {
   readonly dimension: Dimension
   readonly hasSrid: boolean
   readonly isLittleEndian: boolean
-  /** Whether it has a flag of EWKB; its members may then not use ISO codes. */
+  /** True if it has a flag of EWKB. Its members must then not use ISO codes. */
   readonly isExtended: boolean
 }
 
 /**
- * Checks well-known binary without building anything: every count against the remaining bytes and the limits, every position,
- * every ring. wkx can read what passes, and reads it in the same way.
+ * Checks well-known binary without building a geometry: every count against the remaining bytes and the limits, every position,
+ * every ring. wkx can read everything that passes, with the same result.
  *
  * @throws {ProblemError} `invalid-input` that names the byte
  */
@@ -202,10 +202,20 @@ function hasFlag(word: number, flag: number): boolean {
   return Math.floor(word / flag) % 2 === 1
 }
 
+type Library = typeof import('wkx')
+
+let library: Library | undefined
+
+/** Loads the library on first use, because that takes about ten milliseconds, and most requests do not need it. */
+function loadLibrary(): Library {
+  library ??= createRequire(import.meta.url)('wkx') as Library
+  return library
+}
+
 /**
  * Converts well-known binary to GeoJSON: OGC and ISO codes with Z and M, and PostGIS's EWKB with its SRID.
  *
- * @param bytes are checked before wkx reads them, because wkx believes every count in them
+ * @param bytes are checked before wkx reads them, because wkx trusts every count in them
  * @param path of the bytes in the request, for messages
  * @returns positions of longitude and latitude; further numbers are dropped
  * @throws {ProblemError} `invalid-input` that names the byte, counted from 0
@@ -213,12 +223,12 @@ function hasFlag(word: number, flag: number): boolean {
  */
 export function readWkb(bytes: Uint8Array, path: Path, limits: FormatLimits): Geometry {
   guardWkb(bytes, new FormatBudget('byte', bytes.byteLength, path, limits))
-  const parsed = wkx.Geometry.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  const parsed = loadLibrary().Geometry.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   return dropHeights(parsed.toGeoJSON() as Geometry)
 }
 
 /**
- * Does the same for hex digits, as `psql` and `ST_AsHexEWKB` show them, with or without a leading `\x` or `0x`.
+ * Converts well-known binary in hex digits, as `psql` and `ST_AsHexEWKB` show it, with or without a leading `\x` or `0x`.
  *
  * @throws {ProblemError} `invalid-input`
  */
@@ -240,7 +250,7 @@ export function readWkbHex(text: string, path: Path, limits: FormatLimits): Geom
  * @param geometry whose positions all have two numbers, or all have three
  */
 export function writeWkb(geometry: Geometry): Uint8Array {
-  const parsed = wkx.Geometry.parseGeoJSON(geometry)
+  const parsed = loadLibrary().Geometry.parseGeoJSON(geometry)
   // wkx assumes WGS 84, and writes the flags of EWKB for a geometry with a reference system.
   delete (parsed as { srid?: number }).srid
   return parsed.toWkb()

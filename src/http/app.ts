@@ -3,11 +3,20 @@ import type { Log } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
-import type { ApiKey, Tier } from '../config/http.ts'
+import { servesClients } from '../config/sync.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
-import { type AddressRange, ApiKeys, addressKey, clientAddress, type KeyHolder, parseRanges } from './access/caller.ts'
-import { CostLimiter, costProblem, createBudgets, remainingField, StreamMeter } from './access/cost-limit.ts'
+import type { KeyScope, Tier } from '../wire/key-messages.ts'
+import { type ApiKeys, type KeyHolder, keyProblem } from './access/api-keys.ts'
+import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/caller.ts'
+import {
+  CostLimiter,
+  costProblem,
+  createBudgets,
+  policiesOf,
+  remainingField,
+  StreamMeter,
+} from './access/cost-limit.ts'
 import {
   createAccessLog,
   createItemMetrics,
@@ -15,17 +24,25 @@ import {
   type FinishedRequest,
 } from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
-import type { StoredKey } from './access/key-file.ts'
-import { RateLimiter, rateLimitProblem, rateStatus, type Subject, takeQuota } from './access/rate-limit.ts'
+import {
+  RateLimiter,
+  type RateStatus,
+  rateLimitProblem,
+  rateStatus,
+  type Subject,
+  takeQuota,
+  uncountedProblem,
+} from './access/rate-limit.ts'
 import {
   createRequestIds,
   errorTypeBase,
   isRequestId,
   LOCAL_CALLER,
+  limitOf,
   RequestState,
   tierOf,
 } from './access/request-state.ts'
-import type { SharedCounts } from './access/shared-counts.ts'
+import type { CountSharing } from './access/shared-counts.ts'
 import type { AllMetrics } from './routes/operator-routes.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import { type RefusalFacts, Refusals } from './routes/refusals.ts'
@@ -51,13 +68,12 @@ export interface AppParts {
   /** What `/metrics` shows, if it is more than the metrics of this process. */
   readonly allMetrics?: AllMetrics | undefined
   /** What other processes count for the limits, if there are several. */
-  readonly shares?: SharedCounts | undefined
+  readonly shares?: CountSharing | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** 0 ≤ value < 1, for log sampling. */
   readonly random?: () => number
-  /** Keys in addition to those of the configuration: the development keys. */
-  readonly extraKeys?: readonly ApiKey[]
+  readonly keys: ApiKeys
   /** Routes in addition to those of the table. */
   readonly extraRoutes?: readonly Route[]
 }
@@ -66,12 +82,12 @@ export interface AppParts {
 export interface App {
   readonly handler: HttpHandler
   readonly routes: readonly Route[]
-  /** Replaces the keys of the key file. */
-  setStoredKeys(keys: readonly StoredKey[]): void
 }
 
+/** Paths that a node without clients answers. */
+const OPERATOR_PATHS = /^\/(health|ready|metrics|api\/sync.*)$/
+
 const NO_BODY = new Uint8Array(0)
-const INVALID_KEY: ProblemData = { type: 'unauthorized', detail: 'Invalid API key' }
 const KEY_REQUIRED: ProblemData = { type: 'unauthorized', detail: 'An API key is required' }
 const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our side; report the requestId' }
 
@@ -82,9 +98,10 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  */
 export function createApp(parts: AppParts): App {
   const { config, services, metrics, allMetrics = metrics, extraRoutes = [] } = parts
-  const routes = [...createRoutes(services, config, allMetrics), ...extraRoutes]
+  const all = [...createRoutes(services, config, allMetrics), ...extraRoutes]
+  const routes = servesClients(config.role) ? all : all.filter(({ path }) => OPERATOR_PATHS.test(path))
   const handler = new RequestHandler(parts, routes)
-  return { handler, routes, setStoredKeys: (stored) => handler.setStoredKeys(stored) }
+  return { handler, routes }
 }
 
 /**
@@ -112,7 +129,7 @@ class RequestHandler implements HttpHandler {
   readonly #notFoundPage = createNotFoundPage()
 
   constructor(
-    { config, services, log, metrics, shares, now, random = Math.random, extraKeys = [] }: AppParts,
+    { config, services, log, metrics, shares, keys, now, random = Math.random }: AppParts,
     routes: readonly Route[],
   ) {
     this.#config = config
@@ -120,7 +137,7 @@ class RequestHandler implements HttpHandler {
     this.#log = log
     this.#now = now
     this.#findPath = createRouter(routes)
-    this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
+    this.#keys = keys
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
     this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
     shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
@@ -144,10 +161,6 @@ class RequestHandler implements HttpHandler {
     }
   }
 
-  setStoredKeys(keys: readonly StoredKey[]): void {
-    this.#keys.setStored(keys)
-  }
-
   refuse(request: ReceivedRequest): ResponseData<string> | undefined {
     if (!this.#services.isCrowded()) return undefined
     try {
@@ -162,10 +175,10 @@ class RequestHandler implements HttpHandler {
     const { method, path, head, startedMs } = request
     const route = method === 'POST' ? this.#findPath(path)?.byMethod.POST : undefined
     if (route?.refusal === undefined || framingProblem(method, head) !== undefined) return undefined
-    const { holder, subject } = this.#findCaller(request)
+    const nowMs = this.#now()
+    const { holder, subject } = this.#findCaller(request, nowMs)
     const problem = route.refusal(subject, head.bodyBytes)
     if (problem === undefined) return undefined
-    const nowMs = this.#now()
     const tier = tierOf(holder, subject)
     const requestId = this.#findRequestId(head)
     const facts = {
@@ -177,17 +190,23 @@ class RequestHandler implements HttpHandler {
       path,
       errorTypeBase: errorTypeBase(this.#config, head),
     }
-    const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, nowMs))
+    const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, holder, nowMs))
     const durationMs = performance.now() - startedMs
     this.#count({ requestId, method, route: route.path, status: response.status, durationMs, tier, subject })
     return response
   }
 
-  #describeRefusal({ window, costs, path, errorTypeBase }: RefusalFacts, tier: Tier, nowMs: number) {
-    const rate = rateStatus(window, this.#config.requestsPerHour[tier], nowMs)
+  #describeRefusal(
+    { window, costs, path, errorTypeBase }: RefusalFacts,
+    tier: Tier,
+    holder: KeyHolder | 'invalid' | undefined,
+    nowMs: number,
+  ) {
+    const limit = limitOf(this.#config, tier, holder)
+    const rate = rateStatus(window, limit, nowMs)
     const budget = this.#budgets[tier]
     const remaining = remainingField(rate, budget, costs, nowMs)
-    return { rate, policies: budget.policies, remaining, nowMs, path, errorTypeBase }
+    return { rate, policies: policiesOf(budget, limit), remaining, nowMs, path, errorTypeBase }
   }
 
   handle(exchange: Exchange): void {
@@ -222,9 +241,9 @@ class RequestHandler implements HttpHandler {
     state.parameter = path.parameter(exchange.path)
     const problem = this.#checkBeforeBody(state, route)
     if (problem !== undefined) this.decline(exchange, problem, false)
-    else if (route.stream !== undefined && method !== 'HEAD') route.stream(streamRequest(state, this.#streamParts))
-    else if (route.method === 'GET' || route.method === 'DELETE') this.#run(state, route, NO_BODY)
-    else exchange.readBody(state.subject, (body) => this.#run(state, route, body))
+    else if (route.stream !== undefined && method !== 'HEAD') this.#stream(state, route.stream)
+    else if (route.method === 'GET' || route.method === 'DELETE') this.#runAdmitted(state, route, NO_BODY)
+    else exchange.readBody(state.subject, (body) => this.#runAdmitted(state, route, body))
   }
 
   decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
@@ -272,7 +291,7 @@ class RequestHandler implements HttpHandler {
   #begin(exchange: Exchange): RequestState {
     const nowMs = this.#now()
     exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs
-    const { holder, subject } = this.#findCaller(exchange)
+    const { holder, subject } = this.#findCaller(exchange, nowMs)
     exchange.client = subject
     const requestId = this.#findRequestId(exchange.head)
     const state = new RequestState(exchange, this.#config, this.#budgets, { requestId, nowMs, holder, subject })
@@ -281,18 +300,25 @@ class RequestHandler implements HttpHandler {
   }
 
   /** Finds out who asks. Reads the address only if there is no valid key, because that takes as long as everything else here. */
-  #findCaller(request: ReceivedRequest): {
+  #findCaller(
+    request: ReceivedRequest,
+    nowMs: number,
+  ): {
     readonly holder: KeyHolder | 'invalid' | undefined
     readonly subject: Subject
   } {
-    const holder = this.#keys.findHolder(request.head)
+    const holder = this.#keys.findHolder(request.head, nowMs)
     return { holder, subject: typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder) }
   }
 
   /** Returns the subject of a request without a valid key. A wrong key never gets the tier of this machine. */
   #findSubject(request: ReceivedRequest, holder: 'invalid' | undefined): Subject {
     if (holder === undefined && this.#isLocalCaller(request)) return LOCAL_CALLER
-    return addressKey(clientAddress(request.peer, request.head.forwardedFor, this.#trusted))
+    return addressKey(this.#clientAddress(request))
+  }
+
+  #clientAddress({ peer, head }: ReceivedRequest): Uint8Array {
+    return clientAddress(peer, head.forwardedFor, this.#trusted)
   }
 
   #findRequestId({ requestId }: RequestHead): string {
@@ -307,10 +333,11 @@ class RequestHandler implements HttpHandler {
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
     const { exchange } = state
+    const refusal = route.scope === undefined ? undefined : this.#checkKey(state, route.scope)
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
-      (route.counts ? this.#admit(state) : undefined) ??
+      (route.counts ? this.#admit(state, refusal) : refusal) ??
       (route.counts || route.isMetered === true ? this.#meter(state, route) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = exchange.head
@@ -323,18 +350,50 @@ class RequestHandler implements HttpHandler {
     }
   }
 
-  /** Checks the hourly limit, then the key. A wrong key counts against the address, which limits the guessing of keys. */
-  #admit(state: RequestState): ProblemData | undefined {
-    const { holder, limit, nowMs } = state
+  /**
+   * Checks the hourly limit, then the key. A wrong key counts against the address, which limits the guessing of keys.
+   *
+   * @param refusal why the key must not be used for this request
+   */
+  #admit(state: RequestState, refusal: ProblemData | undefined): ProblemData | undefined {
+    const { limit, nowMs } = state
     const window = this.#limiter.open(state.subject, nowMs)
-    const isAdmitted = takeQuota(window, limit, 1) === 1
-    state.knownRate = rateStatus(window, limit, nowMs)
-    if (!isAdmitted) {
-      this.#rejected.series({ tier: state.tier }).count++
-      return rateLimitProblem(limit, state.tier, 'answer')
+    const judge = (granted: number) => {
+      const rate = rateStatus(window, limit, nowMs)
+      return this.#judgeRate(state, rate, granted === 1) ?? refusal ?? this.#judgeHolder(state)
     }
-    if (holder === 'invalid') return INVALID_KEY
+    const granted = takeQuota(window, limit, 1)
+    if (typeof granted === 'number') return judge(granted)
+    state.admission = granted.then(judge)
+    // If the request is refused for another reason, nothing else waits for this.
+    state.admission.catch(() => {})
+    return refusal
+  }
+
+  #judgeRate(state: RequestState, rate: RateStatus, isAdmitted: boolean): ProblemData | undefined {
+    const { limit, tier } = state
+    state.knownRate = rate
+    if (isAdmitted) return undefined
+    this.#rejected.series({ tier }).count++
+    // Some of the limit remains, but only the database knows whether other nodes have used it.
+    return rate.remaining > 0 ? uncountedProblem(limit) : rateLimitProblem(limit, tier, 'answer')
+  }
+
+  #judgeHolder({ holder, exchange }: RequestState): ProblemData | undefined {
+    if (holder === 'invalid') return this.#keys.explainInvalid(exchange.head)
     return holder === undefined && this.#config.requireApiKey ? KEY_REQUIRED : undefined
+  }
+
+  /**
+   * Checks what the key of a request may be used for. If it must not be used, the request counts against the address: who has stolen a
+   * key cannot use up the limit of its holder from another address.
+   */
+  #checkKey(state: RequestState, scope: KeyScope): ProblemData | undefined {
+    const { holder, exchange } = state
+    if (typeof holder !== 'object') return scope === 'admin' && holder === undefined ? KEY_REQUIRED : undefined
+    const refusal = keyProblem(holder, scope, exchange.head, () => this.#clientAddress(exchange))
+    if (refusal !== undefined) state.dropKey(addressKey(this.#clientAddress(exchange)))
+    return refusal
   }
 
   /** Checks the hourly budgets, and has what the request costs charged to its client. */
@@ -356,6 +415,33 @@ class RequestHandler implements HttpHandler {
     state.knownRate ??= rateStatus(this.#limiter.peek(state.subject, nowMs), limit, nowMs)
     state.costWindow ??= this.#costs.peek(state.subject, nowMs)
     return state
+  }
+
+  /** Runs a request, after other nodes were asked for its quota if that was necessary. Its body arrives meanwhile. */
+  #runAdmitted(state: RequestState, route: Route, body: Uint8Array): void {
+    const { admission, exchange } = state
+    if (admission === undefined) {
+      this.#run(state, route, body)
+      return
+    }
+    admission
+      .then((problem) => {
+        if (problem !== undefined) this.decline(exchange, problem, false)
+        else if (!exchange.aborted) this.#run(state, route, body)
+      })
+      .catch((error: unknown) => this.fail(exchange, error))
+  }
+
+  /** Begins a stream before its quota is known, because its body arrives meanwhile. What it answers or stores waits for the quota. */
+  #stream(state: RequestState, begin: NonNullable<Route['stream']>): void {
+    begin(streamRequest(state, this.#streamParts))
+    state.admission
+      ?.then((problem) => {
+        if (problem === undefined) return
+        this.decline(state.exchange, problem, false)
+        state.onDisconnect?.()
+      })
+      .catch((error: unknown) => this.fail(state.exchange, error))
   }
 
   #run(state: RequestState, route: Route, body: Uint8Array): void {

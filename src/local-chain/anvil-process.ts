@@ -81,7 +81,7 @@ export interface AnvilProcess {
   readonly url: string
   /** Resolves when the process has ended. */
   readonly ended: Promise<AnvilEnd>
-  /** Stops the process; it saves its state first. After `stopMs` it is killed. */
+  /** Stops the process, which saves its state first. Kills it after `stopMs`. */
   stop(): Promise<void>
 }
 

@@ -11,7 +11,7 @@ import type { Hex } from '../wire/values.ts'
 import { type EasParts, easAbi, installEas, sendTransaction } from './eas-contracts.ts'
 
 interface SampleAttestationParts extends EasParts {
-  /** Each attests a share of the samples. At the end, the first one revokes one of its own. */
+  /** Each of these accounts attests a share of the samples. At the end, the first one revokes one of its attestations. */
   readonly attesters: readonly Hex[]
   readonly locationSchema: Hex
   /** Time of the newest event. */
@@ -96,7 +96,7 @@ const DEFAULT_SCHEMAS = {
 /** `empty`: a new chain. `partial`: its setup was interrupted. `whole`: its setup is complete. */
 type SetupState = 'empty' | 'partial' | 'whole'
 
-/** Finds the progress of a chain's setup. @param accounts anvil's accounts */
+/** Finds out how far the setup of a chain got. @param accounts anvil's accounts */
 export async function setupState(rpc: Rpc, accounts: readonly Hex[]): Promise<SetupState> {
   // The last step of the setup is the revocation, which is the second transaction of account 1.
   if (Number(await rpc.request('eth_getTransactionCount', [accounts[1], 'latest'])) >= 2) return 'whole'

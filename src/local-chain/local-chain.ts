@@ -1,4 +1,4 @@
-/** The chain of this machine: `npm start -- --chain`. */
+/** The local test chain of `npm start -- --chain`. */
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chain } from '../attest/chains.ts'
@@ -136,7 +136,7 @@ class SupervisedChain {
     this.#unlock()
   }
 
-  /** Ends what a killed service left running, then starts anvil. */
+  /** Ends an anvil that a killed service left running, then starts a new one. */
   async #openFirst(): Promise<AnvilProcess> {
     try {
       const ended = await endLeftover(this.#noteFile, (rpcUrl) => this.#connect(rpcUrl), this.#settings.stopMs)
@@ -201,7 +201,7 @@ class SupervisedChain {
       await this.#rpc.request('anvil_setBalance', [account, `0x${TEST_FUNDS.toString(16)}`])
   }
 
-  /** Starts anvil again when it ends. @param restarts number of restarts since it last ran for long */
+  /** Starts anvil again when it ends. @param restarts number of restarts since it last ran for `stableMs` */
   #watch(running: AnvilProcess, restarts: number): void {
     const startedMs = performance.now()
     void running.ended.then(({ code, signal, lastOutput }) => {
@@ -212,7 +212,7 @@ class SupervisedChain {
     })
   }
 
-  /** Starts anvil again after a pause that grows with each attempt, until there were too many. */
+  /** Starts anvil again after a pause that grows with each attempt. Gives up after `maxRestarts` attempts. */
   async #restart(attempt: number): Promise<void> {
     if (attempt > this.#settings.maxRestarts) {
       const hint = `start the service again; if you remove ${this.#folder} first, it sets up a new chain`
@@ -266,7 +266,7 @@ function lock(folder: string): () => void {
   }
 }
 
-/** What was done with the saved state: `none` existed, `kept`, replaced by an `older` copy, or `damaged` without a copy. */
+/** The state that `prepareState` found; it explains the values. */
 export type FoundState = 'none' | 'kept' | 'older' | 'damaged'
 
 export interface StateFiles {

@@ -55,7 +55,7 @@ export function requestSchemaReference(name: OperationName): string {
 }
 
 function requestSchema(name: OperationName, chainId: number | undefined): JsonSchema {
-  // The description speaks of older names of members, which a model does not need.
+  // The description mentions older names of members, which a model does not need.
   const { description, ...schema } = standaloneSchema(requestSchemaReference(name))
   if (chainId === undefined) return schema
   const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>

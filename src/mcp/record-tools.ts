@@ -81,7 +81,7 @@ export function createRecordTools(client: Client): Tool[] {
 
 function recordText(record: LocationRecord): string {
   const { uid, chain, event_timestamp, location, prover, subject, revoked, memo } = record
-  // Anyone can attest any text. As JSON it stays on its line and cannot pass for words of this tool.
+  // Anyone can attest any text. Written as JSON, it stays on one line and cannot be mistaken for text of this tool.
   const shown = JSON.stringify(
     location.length > MAX_SHOWN_CHARACTERS ? `${location.slice(0, MAX_SHOWN_CHARACTERS)}…` : location,
   )

@@ -18,10 +18,10 @@ import type { Tool } from './tool.ts'
 import { createVerifyResultTool, createVerifyTools } from './verify-tools.ts'
 
 /**
- * Describes an error to a model: the service's problem with pointers and hints, or what is wrong with the connection or an
+ * Describes an error to a model: a problem of the service with its pointers and hints, a connection error, or an invalid
  * argument.
  *
- * @returns undefined for any other error, which is a bug of ours
+ * @returns undefined for any other error, which is our bug
  */
 function describeError(error: unknown): string | undefined {
   if (error instanceof ApiError) {
@@ -120,7 +120,7 @@ function describe({ name, title, description, inputSchema, outputSchema }: Tool)
   }
 }
 
-/** @throws {TypeError} if an argument is missing or has a name that the tool does not know: a misspelt one would be ignored */
+/** @throws {TypeError} if an argument is missing, or if its name is unknown: a misspelt argument would otherwise be ignored */
 function checkArguments({ inputSchema }: Tool, given: Readonly<Record<string, unknown>>): void {
   const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: readonly string[] }
   const missing = required.find((name) => given[name] === undefined)

@@ -5,11 +5,11 @@ import type { SocketPort } from '../wire/socket-port.ts'
 /** What all processes have counted for one client in one hour. */
 interface Entry {
   readonly endSeconds: number
-  /** By number of the connection. Those of processes that have ended stay until the hour ends. */
+  /** Amounts by connection number. Those of a process that has ended stay until the hour ends. */
   readonly amounts: Map<number, readonly number[]>
 }
 
-/** Adds up what the processes count for each client, and tells each what the others have counted. */
+/** Adds up the counts of all processes for each client, and sends each process the total of the others. */
 export class CountTotals {
   readonly #tables: Readonly<Record<CountKind, HourTable<Entry>>>
   readonly #ports = new Map<number, SocketPort>()
@@ -26,11 +26,11 @@ export class CountTotals {
     this.#ports.set(number, port)
     port.on('close', () => this.#ports.delete(number))
     port.on('message', (message: CountReport) => {
-      if (message.type === 'counts') this.#take(number, message.counts, now())
+      if (message.type === 'counts') this.#add(number, message.counts, now())
     })
   }
 
-  #take(number: number, reports: readonly Counts[], nowMs: number): void {
+  #add(number: number, reports: readonly Counts[], nowMs: number): void {
     const outbox = new Map<number, Counts[]>()
     for (const { kind, subject, endSeconds, amounts } of reports) {
       if (endSeconds * 1000 <= nowMs) continue

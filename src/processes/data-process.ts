@@ -1,4 +1,4 @@
-/** The data process: what runs once on a machine with several HTTP processes. These are the store, the sync and the relay. */
+/** The data process runs what a machine with several HTTP processes has only once: the store, the sync and the relay. */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { chainTable } from '../attest/chains.ts'
@@ -10,7 +10,7 @@ import {
   registerDataMetrics,
   registerProcessMetrics,
   requireDatabase,
-  startSubmissionCounts,
+  startDataCounts,
   storeSampleRecords,
 } from '../start.ts'
 import { type ChainClient, startChainAccess } from '../threads/chain-client.ts'
@@ -52,8 +52,9 @@ export async function startDataProcess(parts: DataProcessParts): Promise<DataPro
   const chainClient = await startChainAccess(config, log, signer, store)
   const server = new DataServer(store, chainClient, new CountTotals(config.limits.maxRateLimitSubjects))
   const onState = (chainId: number, state: RelayState) => server.setRelayState(chainId, state)
-  const relay = signer && chainClient && store && startRelay({ chainClient, signer, log, onState })
-  const counts = signer && startSubmissionCounts(config, { signer, store, relay })
+  const canRelay = config.role !== 'api' && signer && chainClient && store
+  const relay = canRelay ? startRelay({ chainClient, signer, log, onState }) : undefined
+  const counts = startDataCounts(config, { signer, store, relay })
   const metrics = new Metrics()
   registerProcessMetrics(metrics, build)
   registerDataMetrics(metrics, { store, relay, chainClient, counts })
@@ -64,7 +65,7 @@ export async function startDataProcess(parts: DataProcessParts): Promise<DataPro
     metrics,
     lost: signer?.lost,
     async stop() {
-      counts?.close()
+      counts.close()
       server.close()
       // The sync thread returns its lease to the store before the store closes.
       await Promise.all([signer?.close(), chainClient?.close()])
@@ -73,7 +74,7 @@ export async function startDataProcess(parts: DataProcessParts): Promise<DataPro
   }
 }
 
-/** A connection to the store: whether it has reached it, and what it was told about the disk and the columns. */
+/** A connection to the store: whether the store is open for it, and the states of the disk and the columns that were last sent. */
 interface StorePortState {
   isConnected: boolean
   fullReason: string | undefined
@@ -98,9 +99,9 @@ class DataServer {
     this.#chainClient = chainClient
     this.#server = createServer((socket) => this.#accept(socket))
     store?.onState((state) => {
-      for (const port of this.#storePorts.keys()) this.#tellState(port, state)
+      for (const port of this.#storePorts.keys()) this.#sendState(port, state)
     })
-    chainClient?.onState((chainId, state) => this.#tellChains({ type: 'state', chainId, state }))
+    chainClient?.onState((chainId, state) => this.#sendToChains({ type: 'state', chainId, state }))
     // Called when the sync thread has started again. The HTTP processes connect again, because their nonce ports ended with it.
     chainClient?.connect(() => {
       this.#relayStates.clear()
@@ -130,7 +131,7 @@ class DataServer {
 
   setRelayState(chainId: number, state: RelayState): void {
     this.#relayStates.set(chainId, state)
-    this.#tellChains({ type: 'relay', chainId, state })
+    this.#sendToChains({ type: 'relay', chainId, state })
   }
 
   #accept(socket: Socket): void {
@@ -154,14 +155,14 @@ class DataServer {
     const known: StorePortState = { isConnected: false, fullReason: undefined, isWarming: false }
     this.#storePorts.set(port, known)
     const leave = store.connect((threadPort) => {
-      // After this tick, in which the state of a store that has just opened changes.
+      // Deferred, because the state of a store that has just opened changes later in this tick.
       queueMicrotask(() => {
         const { state } = store
         if (!state.isOpen || known.isConnected) return threadPort.close()
         const { engine, version } = state
         port.postMessage({ type: 'open', engine, version } satisfies StoreReply)
         known.isConnected = true
-        this.#tellState(port, state)
+        this.#sendState(port, state)
         // When the store ends, so does the connection, and the HTTP process opens another one.
         joinPorts(threadPort, port)
       })
@@ -170,10 +171,10 @@ class DataServer {
       leave()
       this.#storePorts.delete(port)
     })
-    this.#tellState(port, store.state)
+    this.#sendState(port, store.state)
   }
 
-  #tellState(port: SocketPort, state: StoreState): void {
+  #sendState(port: SocketPort, state: StoreState): void {
     const known = this.#storePorts.get(port)
     if (known?.isConnected === true) {
       if (!state.isOpen) return
@@ -202,7 +203,7 @@ class DataServer {
     })
   }
 
-  #tellChains(message: ChainReply | RelayStateMessage): void {
+  #sendToChains(message: ChainReply | RelayStateMessage): void {
     for (const port of this.#chainPorts) port.postMessage(message)
   }
 }

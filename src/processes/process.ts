@@ -1,4 +1,4 @@
-/** One process of several: an HTTP process or the data process. The supervisor starts it and tells it what it is. */
+/** One process of several: an HTTP process or the data process. The supervisor starts it and assigns its role. */
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { createLog, type Log, withFields } from '../base/log.ts'
@@ -27,7 +27,7 @@ interface Running {
   stop(isReplaced?: boolean): Promise<void>
 }
 
-/** Runs as the supervisor says, until it says stop or ends. */
+/** Runs in the role that the supervisor assigns, until the supervisor stops this process or ends itself. */
 export function runProcess(env: Environment): void {
   if (process.send === undefined || cluster.worker === undefined) {
     process.stderr.write('`trigpoint process` is started by `trigpoint serve --processes`\n')
@@ -86,7 +86,7 @@ class Child {
     this.#running.then(
       ({ facts, lost }) => {
         this.post({ type: 'ready', facts })
-        // Only the supervisor can hand the key over again, to a new process.
+        // Only a new process can get the key from the supervisor again.
         void lost?.then((error) => this.#fail('the signer is lost', error))
       },
       (error: unknown) => this.#fail('cannot start', error),

@@ -66,7 +66,7 @@ export class Supervisor {
   readonly #parts: SupervisorParts
   readonly #socketPath: string
   readonly #metrics = new Metrics()
-  /** The processes in charge, by name. One that was replaced is not among them. */
+  /** The current processes by name, without replaced ones. */
   readonly #children = new Map<string, Child>()
   readonly #pausesMs = new Map<string, number>()
   readonly #metricsRounds = new Map<number, (name: string, text: string) => void>()
@@ -186,7 +186,7 @@ export class Supervisor {
       onReady = resolve
       onFailure = reject
     })
-    ready.catch(() => {}) // whoever starts the process waits for it
+    ready.catch(() => {}) // the caller that starts the process handles the rejection
     const exited = new Promise<number>((resolve) => {
       worker.once('exit', (code, signal) => {
         onFailure(new StartFailure(name, code ?? 1))
@@ -195,12 +195,12 @@ export class Supervisor {
       })
     })
     const child: Child = { name, worker, startedMs: performance.now(), isReady: false, ready, exited }
-    worker.on('error', () => {}) // its channel broke, so it ends
+    worker.on('error', () => {}) // the channel broke, so the process will end
     worker.on('message', (message: ProcessMessage) => {
       if (message.type === 'listening') post(child, start)
       else if (message.type === 'ready') {
         child.isReady = true
-        this.#tellRunning()
+        this.#sendRunning()
         onReady(message.facts)
       } else if (message.type === 'metrics') this.#metricsRounds.get(message.id)?.(name, message.text)
       else void this.#collectMetrics().then((texts) => post(child, { type: 'all-metrics', id: message.id, texts }))
@@ -208,13 +208,13 @@ export class Supervisor {
     return child
   }
 
-  /** Starts a process again that ended by itself. */
+  /** Restarts a process that ended unexpectedly. */
   #onExit(child: Child, reason: string): void {
     const { name } = child
     if (this.#children.get(name) !== child) return // it was replaced
     this.#children.delete(name)
     if (this.#isStopping) return
-    this.#tellRunning()
+    this.#sendRunning()
     const isFirstStart = !child.isReady && !this.#pausesMs.has(name)
     if (isFirstStart) return // `start` and `replaceAll` report it
     const wasSteady = child.isReady && performance.now() - child.startedMs > STEADY_MS
@@ -228,7 +228,7 @@ export class Supervisor {
     }, pauseMs)
   }
 
-  #tellRunning(): void {
+  #sendRunning(): void {
     const http = [...this.#children.values()].filter(({ name }) => name !== DATA)
     const running = http.filter(({ isReady }) => isReady).length
     for (const child of http) post(child, { type: 'running', running, expected: this.#parts.config.processes })

@@ -114,7 +114,7 @@ export class RelayChain {
     return this.#readBlock(toQuantity(number))
   }
 
-  /** Returns the final block by the node's tag `finalized`, or else the block `depth` below the head. */
+  /** Returns the number of the newest final block: by the tag `finalized` or, if the node lacks it, `depth` below the head. */
   async finalizedNumber(head: ChainHead, depth: number): Promise<number> {
     const tagged = await this.#readBlock('finalized').catch((error: unknown) => {
       if (error instanceof RpcError && error.failure === 'error') return undefined
@@ -196,7 +196,7 @@ export class RelayChain {
     return (await this.#rpc.request('eth_getTransactionByHash', [hash])) !== null
   }
 
-  /** Returns which of these transactions, all with one nonce, is in a block of the current chain; undefined if none is. */
+  /** Finds which of these transactions, which share one nonce, is in a block of the current chain; undefined if none is. */
   async findMined(hashes: readonly Hex[], items: readonly AttestationPayload[]): Promise<MinedTransaction | undefined> {
     const receipts = await this.#readReceipts(hashes)
     for (const [index, hash] of hashes.entries()) {

@@ -108,7 +108,7 @@ export class RelayJudge {
     if (!isConfirmed(opinion)) {
       if (reverted.length > 0)
         return waiting(`one endpoint says that transaction ${reverted[0]!.hash} reverted; ${OPINION_TEXTS[opinion]}`)
-      // After each new block, one endpoint is a little behind the other. That needs no attention.
+      // After each new block, one endpoint is often slightly behind the other. The operator need not know.
       if (opinion === 'differs') return READY
       return waiting(`one endpoint says that transaction ${mined[0]!.hash} is final; ${OPINION_TEXTS.silent}`)
     }

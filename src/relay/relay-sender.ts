@@ -14,7 +14,7 @@ interface Fees {
 /** Upper limits of what we pay, in wei per unit of gas. */
 interface FeeCeilings {
   readonly feePerGas: bigint
-  /** Limit of the part that goes to the block producer. A node proposes it, and unlike the base fee it is paid in full. */
+  /** Limit of the part that goes to the block producer. A node proposes it, and unlike `maxFeePerGas` it is paid in full. */
   readonly priorityFeePerGas: bigint
 }
 

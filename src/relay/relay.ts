@@ -254,7 +254,7 @@ export class Relay {
   }
 
   /**
-   * Tells whether a head below a block that was seen is treated as that of a lagging node.
+   * Tells whether a head below a block that was seen is attributed to a lagging node.
    *
    * @throws {RpcError} when there are other endpoints to try
    */
@@ -305,7 +305,7 @@ export class Relay {
     return await this.#transactions.resend(snapshot, open)
   }
 
-  /** Sends the next transaction with as many queued submissions as it can have. */
+  /** Sends the next transaction with as many queued submissions as fit. */
   async #sendNext(snapshot: ChainSnapshot, { queued, nextNonce: storedNonce }: RelayWork): Promise<RelayState> {
     const { chain, usedNonces, head } = snapshot
     const nextNonce = storedNonce ?? usedNonces
@@ -331,7 +331,7 @@ export class Relay {
   }
 }
 
-/** Tells whether a pause has elapsed. If the clock was set back, it has. */
+/** Tells whether a pause has elapsed. Returns true if the clock was set back. */
 function hasElapsed(nowMs: number, sinceMs: number, pauseMs: number): boolean {
   return nowMs < sinceMs || nowMs - sinceMs >= pauseMs
 }

@@ -3,7 +3,7 @@
 import type { CostMeter } from '../base/cost.ts'
 import type { QueueClient } from '../base/fair-queue.ts'
 import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
-import type { Tier } from '../config/http.ts'
+import type { Tier } from '../wire/key-messages.ts'
 
 /** One request as the service sees it: its deadline, and whether the client is still connected. */
 export interface RequestContext {
@@ -53,9 +53,9 @@ export interface BatchContext extends RequestContext {
   /**
    * Takes items from the caller's hourly quota.
    *
-   * @returns the number of items that are allowed
+   * @returns the number of items that are allowed; a promise if other nodes have to be asked
    */
-  takeQuota(items: number): number
+  takeQuota(items: number): number | Promise<number>
   /**
    * Returns the problem of items that must not be computed, because a budget of the caller is used up; undefined while there is
    * some of each. Counts these items in the metrics.

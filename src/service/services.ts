@@ -4,6 +4,7 @@ import type { QueueClient } from '../base/fair-queue.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { OperationName } from '../wire/values.ts'
 import type { JobService } from './jobs/job-services.ts'
+import type { KeyService } from './keys/key-api.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
 import type {
   BatchContext,
@@ -82,6 +83,8 @@ export interface Services {
   openBatch(query: string, context: BatchContext, sink: BatchSink, onRoom: (bytes: number) => void): LineStream
   /** Batches that the store keeps. */
   readonly jobs: JobService
+  /** API keys in the database or, without a PostgreSQL server, in the key file. */
+  readonly keys: KeyService
   /**
    * Verifies one stamp.
    *

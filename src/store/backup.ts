@@ -166,7 +166,7 @@ async function restoreCheckpoint(session: Session, checkpoint: Row): Promise<voi
 
 async function restoreRows(session: Session, rows: readonly string[][]): Promise<number> {
   const columns = COLUMNS.map((_, index) => rows.map((row) => row[index]!))
-  // Backups do not have the family, because the document tells it.
+  // Backups do not contain the family, because it follows from the document.
   const families = columns.at(-1)!.map((document) => String(familyNumber(JSON.parse(document).location)))
   const [result] = await session.query(
     `with incoming as (

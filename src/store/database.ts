@@ -31,6 +31,11 @@ export interface Database {
   readTransaction<T>(run: (session: Snapshot) => Promise<T>): Promise<T>
   /** Runs a write transaction. It is rolled back when `run` rejects. */
   transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * Runs a write transaction on a connection that serves only leases, so that other writes never delay it. Locks that it takes for its
+   * session last until the connection ends. The embedded engine has one session for everything.
+   */
+  leaseTransaction<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Runs a statement outside any transaction, as `vacuum` requires. */
   maintain(statement: string): Promise<void>
   close(): Promise<void>

@@ -41,7 +41,7 @@ export function lockFolder(folder: string): () => void {
   }
 }
 
-/** Tells whether the lock file still has this content and is not being written right now. */
+/** Returns true if the lock file still has this content and is not being written right now. */
 function isStale(file: string, content: string): boolean {
   return readOwner(file) === content && (content !== '' || ageMs(file) > WRITING_MS)
 }
@@ -83,7 +83,7 @@ function readOwner(file: string): string {
 }
 
 /**
- * Tells whether the owner of a lock still runs.
+ * Returns true if the owner of a lock still runs.
  *
  * @param start start of the owner from `readStartTicks`: another process may have been given the same id
  */

@@ -1,12 +1,11 @@
 /**
  * The queue of jobs (decision 139). A job is a row, and its operations are chunks that processes take with `for update skip locked`. Every
- * statement that locks more than one table locks chunks, then jobs, then accounts, so transactions never wait for each other in a
- * circle.
+ * statement that locks more than one table locks chunks, then jobs, then accounts, so transactions cannot deadlock.
  */
 import type { Job, JobChunk, JobLimits, JobOperations, JobOptions, JobState } from '../wire/job-messages.ts'
 import type { Database, Row, Session } from './database.ts'
 
-// `order by` uses the name of the table where a column is returned as text: otherwise the text would be sorted.
+// Where a query returns a column as text, `order by` names the table too: otherwise the text would be sorted.
 type Argument<Name extends keyof JobOperations> = JobOperations[Name]['argument']
 type Result<Name extends keyof JobOperations> = JobOperations[Name]['result']
 
@@ -14,7 +13,7 @@ const DAY_MS = 86_400_000
 const COLUMNS = `position::text, id, options, state, received::text, total::text, done::text, failed::text, errors,
   created_ms::text, started_ms::text, updated_ms::text, reason`
 const IS_OPEN = "state in ('receiving', 'queued', 'running')"
-/** Jobs that are looked at for a chunk to take: those of the accounts that were served longest ago. */
+/** Candidate jobs for the next chunk: those of the least recently served accounts. */
 const JOBS_PER_CLAIM = 64
 /** Chunks that are deleted in one transaction. */
 const CHUNKS_PER_DELETION = 50
@@ -53,7 +52,7 @@ export function createJobStore(database: Database): {
       }),
     releaseChunks: ({ owner }) =>
       database.transaction(async (session) => {
-        // A process that ends by itself gives its attempt back. One that was killed may have been killed by the chunk.
+        // A process that stops in order does not count its attempt. A killed process may have died of the chunk, so its attempt counts.
         if (owner === undefined)
           await session.query('update job_chunk set owner = null, held_until = null where owner is not null')
         else
@@ -81,6 +80,7 @@ export function createJobStore(database: Database): {
       return { first: Number(row['first']), leaves: row['leaves'] as Uint8Array }
     },
     jobRoots: ({ position }) => readRoots(reads, position),
+    jobTotals: () => readTotals(reads),
     pruneJobs: (limits) => database.transaction((session) => pruneJobs(session, limits)),
   }
 }
@@ -113,7 +113,7 @@ async function createJob(
   return { outcome: 'created', job: readJob(row!) }
 }
 
-/** Two requests may reach the service by different names, so where their problems refer to is not compared. */
+/** Two requests may reach the service by different host names, so the base of their problem URIs is not compared. */
 function isSameOptions(a: JobOptions, b: JobOptions): boolean {
   return a.chainId === b.chainId && a.recipient === b.recipient && a.attest === b.attest
 }
@@ -138,7 +138,8 @@ async function appendJob(
     return 'large'
   }
   const account = job['account'] as string
-  if (!(await hasRoom(session, room, limits))) return 'full'
+  const missing = await findMissingRoom(session, account, room, limits)
+  if (missing !== undefined) return missing
   if (!(await takeDailyQuota(session, account, operations, limits.perDay, nowMs))) return 'spent'
   await session.query(
     'insert into job_chunk (job, first, operations, input, room, added_ms) values ($1, $2, $3, $4, $5, $6)',
@@ -152,12 +153,22 @@ async function appendJob(
   return 'stored'
 }
 
-async function hasRoom(session: Session, bytes: number, { maxBytes }: JobLimits): Promise<boolean> {
-  const [row] = await session.query('select coalesce(sum(bytes), 0)::text as bytes from job')
-  return Number(row!['bytes']) + bytes <= maxBytes
+/** Returns the limit that more bytes would exceed: of all jobs (`full`), or of those of the account (`share`); undefined if none. */
+async function findMissingRoom(
+  session: Session,
+  account: string,
+  bytes: number,
+  { maxBytes, maxAccountBytes }: JobLimits,
+): Promise<'full' | 'share' | undefined> {
+  const [row] = await session.query(
+    `select coalesce(sum(bytes), 0)::text as bytes, coalesce(sum(bytes) filter (where account = $1), 0)::text as own from job`,
+    [account],
+  )
+  if (Number(row!['bytes']) + bytes > maxBytes) return 'full'
+  return Number(row!['own']) + bytes > maxAccountBytes ? 'share' : undefined
 }
 
-/** Takes operations from what an account may upload today. @returns false, and takes nothing, if there are not enough */
+/** Takes operations from the account's daily quota. @returns false, and takes nothing, if there are not enough */
 async function takeDailyQuota(
   session: Session,
   account: string,
@@ -223,7 +234,7 @@ async function claimChunk(
   return undefined
 }
 
-/** Takes the first chunk of a job that no process holds. A process that is late with its lease does not take a chunk from itself. */
+/** Takes the first chunk of a job that no process holds. A process does not take its own chunk again after its lease has expired. */
 async function claimFrom(
   session: Session,
   position: number,
@@ -286,7 +297,7 @@ async function giveUpChunk(
 /** A chunk without results that a process holds. */
 interface LockedChunk {
   readonly operations: number
-  /** Bytes that the chunk was counted with. */
+  /** Bytes that are counted for the chunk until now. */
   readonly room: number
 }
 
@@ -303,11 +314,11 @@ async function lockChunk(
 
 interface Progress extends Pick<Argument<'finishChunk'>, 'position' | 'failed' | 'errors' | 'nowMs'> {
   readonly chunk: LockedChunk
-  /** Bytes that the chunk takes from now on. */
+  /** Bytes that are counted for the chunk from now on. */
   readonly room: number
 }
 
-/** Counts a chunk that ended. @returns false if the job was deleted meanwhile */
+/** Adds a finished chunk to the counters of its job. @returns false if the job was deleted meanwhile */
 async function addProgress(
   session: Session,
   { position, chunk, room, failed, errors, nowMs }: Progress,
@@ -361,9 +372,23 @@ async function readRoots(session: Session, position: number): Promise<Result<'jo
   }
 }
 
+async function readTotals(session: Session): Promise<Result<'jobTotals'>> {
+  // Jobs that are being deleted have no account. They do not count as jobs, but their bytes count.
+  const rows = await session.query(
+    `select state, count(*) filter (where account <> '')::int as jobs, sum(bytes)::text as bytes,
+       coalesce(sum(received - done) filter (where ${IS_OPEN}), 0)::text as waiting from job group by state`,
+  )
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0)
+  return {
+    byState: Object.fromEntries(rows.map((row) => [row['state'] as JobState, row['jobs'] as number])),
+    waitingOperations: sum('waiting'),
+    bytes: sum('bytes'),
+  }
+}
+
 /**
  * Deletes operations that were not computed when their job was cancelled or failed, and jobs that have not changed for long or that take
- * too much room. Each call does one step, because a step that hid a job and deleted its chunks would lock the job first.
+ * too much room. Each call does one step: one that hid a job and deleted its chunks would lock the job before the chunks.
  */
 async function pruneJobs(session: Session, limits: Argument<'pruneJobs'>): Promise<Result<'pruneJobs'>> {
   if (await deleteChunks(session)) return true
@@ -373,7 +398,7 @@ async function pruneJobs(session: Session, limits: Argument<'pruneJobs'>): Promi
   return deleted.length > 0 || hideJob(session, limits)
 }
 
-/** Deletes some chunks of one job that nobody reads. Chunks that a process locks are left for the next time. */
+/** Deletes some chunks of one job, which no client can read. Chunks that a process has locked are left for the next call. */
 async function deleteChunks(session: Session): Promise<boolean> {
   const deleted = await session.query(
     `with deleted as (
@@ -392,18 +417,22 @@ async function deleteChunks(session: Session): Promise<boolean> {
 }
 
 /**
- * Takes a job away from its account, so that nobody sees it without some of its results while it is deleted: a job of any state for its age;
- * a final one for the room, the oldest of the account that takes most.
+ * Detaches a job from its account before it is deleted, so that no client sees it with some results missing. Chooses a job of any state
+ * that has not changed for `keepMs`. If the jobs of all accounts or of one take too much room, it chooses a final one: the oldest of the
+ * account that takes the most.
  */
-async function hideJob(session: Session, { keepMs, maxBytes, nowMs }: Argument<'pruneJobs'>): Promise<boolean> {
+async function hideJob(
+  session: Session,
+  { keepMs, maxBytes, maxAccountBytes, nowMs }: Argument<'pruneJobs'>,
+): Promise<boolean> {
   const hidden = await session.query(
     `with used as (select account, sum(bytes) as bytes from job group by account)
      update job set account = '', idempotency_key = null, state = 'cancelled' where position = (
        select job.position from job join used using (account)
-       where account <> '' and (updated_ms < $1 or (not (${IS_OPEN}) and (select sum(bytes) from used) > $2))
+       where account <> '' and (updated_ms < $1 or (not (${IS_OPEN}) and ((select sum(bytes) from used) > $2 or used.bytes > $3)))
        order by updated_ms < $1 desc, used.bytes desc, updated_ms, job.position limit 1)
      returning 1 as hidden`,
-    [nowMs - keepMs, maxBytes],
+    [nowMs - keepMs, maxBytes, maxAccountBytes],
   )
   return hidden.length > 0
 }

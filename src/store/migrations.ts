@@ -204,6 +204,48 @@ const JOB_ROOM_COLUMNS: readonly string[] = [
   'alter table job_chunk add column problem text',
 ]
 
+/** API keys of several nodes: migration `API keys`. Never edit them, because users have applied them. */
+const API_KEY_TABLES: readonly string[] = [
+  `create table api_key (
+    sha256 text primary key,
+    document text not null,
+    created_ms bigint not null,
+    change bigint not null,
+    revoked boolean not null default false,
+    last_used_ms bigint
+  )`,
+  'create index api_key_change_number on api_key (change)',
+  'create table api_key_change (only_one boolean primary key default true check (only_one), number bigint not null default 0)',
+  'insert into api_key_change default values',
+]
+
+/**
+ * Tables of the leases of chains: migration `leases of chains`. Never edit them, because users have applied them. They replace the
+ * lease in `sync_worker`, whose columns stay for processes of an older version that are still to be replaced.
+ */
+const LEASE_TABLES: readonly string[] = [
+  // The processes that can read chains. With PostgreSQL each also holds a lock while its connection exists.
+  'create table sync_process (owner text primary key, chains bigint[] not null, held_until timestamptz not null)',
+  // The generation grows with each grant. Each write of a reader contains it, so a reader that has lost its lease cannot write.
+  'create table chain_lease (chain_id bigint primary key, owner text, generation bigint not null, started_at timestamptz)',
+]
+
+/** The hours of clients: migration `hours of clients`. Never edit it, because users have applied it. */
+const HOUR_TABLE: readonly string[] = [
+  // `used` counts requests or, in rows of the kind `costs`, bytes. `cap` and `granted` belong to the last change.
+  `create table client_hour (
+        kind text not null,
+        subject text not null,
+        ends bigint not null,
+        cap double precision not null,
+        used double precision not null,
+        vertices double precision not null,
+        cpu_ms double precision not null,
+        granted double precision not null,
+        primary key (kind, subject)
+      )`,
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -288,6 +330,9 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'jobs', statements: JOB_TABLES },
   { name: 'families of geometries', statements: FAMILY_COLUMN },
   { name: 'room of jobs', statements: JOB_ROOM_COLUMNS },
+  { name: 'API keys', statements: API_KEY_TABLES },
+  { name: 'leases of chains', statements: LEASE_TABLES },
+  { name: 'hours of clients', statements: HOUR_TABLE },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

@@ -1,6 +1,8 @@
 import type { AppliedRange, BlockRange, RecordStore } from '../wire/store-messages.ts'
+import { createChainLeases, holdGeneration } from './chain-leases.ts'
 import type { Database, Session } from './database.ts'
 import { createJobStore } from './jobs.ts'
+import { createKeyStore } from './keys.ts'
 import { appendChanges, pruneChanges, readChanges } from './records/changes.ts'
 import { bytesFromHex } from './records/conditions.ts'
 import { type Counters, readCounters, readStats } from './records/counters.ts'
@@ -68,6 +70,20 @@ function waitFor(running: Promise<unknown>): Promise<void> {
 const MARKS_PER_RANGE = 5
 /** Page marks that `maintain` sets in one transaction. */
 const MARKS_PER_MAINTENANCE = 200
+/** Hours of clients that `maintain` deletes in one transaction. */
+const HOURS_PER_MAINTENANCE = 20_000
+
+/** Deletes hours that have ended. It waits for no row and holds few, so that no request waits for it. @returns the number of hours */
+async function pruneHours(session: Session): Promise<number> {
+  const [row] = await session.query(
+    `with ended as (
+       select kind, subject from client_hour where ends < extract(epoch from now()) - 60 limit ${HOURS_PER_MAINTENANCE} for update skip locked
+     ), deleted as (
+       delete from client_hour using ended where client_hour.kind = ended.kind and client_hour.subject = ended.subject returning 1 as deleted
+     ) select count(*)::int as deleted from deleted`,
+  )
+  return row!['deleted'] as number
+}
 
 /**
  * Creates the store's operations on either engine.
@@ -88,13 +104,15 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     return cachedCounters
   }
   return {
-    page: (query) => listRecords(database, memory, query),
+    async page(query) {
+      const page = await listRecords(database, memory, query)
+      return { ...page, documents: new TextDecoder().decode(page.documents) }
+    },
     async newPage({ query, versionTag }) {
       // Read the tag before the page. If the page is newer than its tag, the only effect is that the next call reads it again.
       const { versionTag: currentTag } = await readCurrent()
       if (currentTag === versionTag) return { versionTag, page: undefined }
-      const page = await listRecords(database, memory, query)
-      return { versionTag: currentTag, page: { ...page, documents: new TextEncoder().encode(page.documents) } }
+      return { versionTag: currentTag, page: await listRecords(database, memory, query) }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
@@ -133,6 +151,8 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
         while ((await extend()) === MARKS_PER_MAINTENANCE);
       }
       await database.transaction(pruneChanges)
+      // Hours are deleted a minute after their end, when no node adds to them any more.
+      while ((await database.transaction(pruneHours)) === HOURS_PER_MAINTENANCE);
       await memory?.loaded()
       if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
       return undefined
@@ -144,7 +164,9 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     relayStep: ({ change, ...context }) => takeRelayStep(database.transaction, context, change),
     ...createSyncReads(database),
     ...createSyncControl(database),
+    ...createChainLeases(database),
     ...createJobStore(database),
+    ...createKeyStore(database),
   }
 }
 
@@ -160,6 +182,7 @@ const NOTHING_ROLLED_BACK: RollbackResult = {
 async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
   const { chainId, checkpoint, rollBackTo, removed = [], areAgreed = false } = range
   const rejected: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
+  if (!(await holdGeneration(session, chainId, range.leaseGeneration))) return rejected
   if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return rejected
   let rolledBack = NOTHING_ROLLED_BACK
   if (rollBackTo !== undefined) rolledBack = await rollBackRecords(session, chainId, rollBackTo, nowIso)
@@ -193,7 +216,7 @@ async function applyRange(session: Session, range: BlockRange, nowIso: string): 
   return { ok: true, inserted, revoked, rolledBack: Math.abs(rolledBack.records) }
 }
 
-/** Moves the checkpoint by compare and swap: a process that has lost the lease without noticing changes nothing. */
+/** Moves the checkpoint by compare and swap, so that a range that was read twice is stored once. */
 async function moveCheckpoint(
   session: Session,
   chainId: number,

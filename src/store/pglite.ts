@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { StoreFault } from '../wire/store-messages.ts'
 import { type Database, type Parameter, type Row, type Session, toStoreFault } from './database.ts'
@@ -21,14 +22,25 @@ import {
 } from './embedded-files.ts'
 import { lockFolder } from './folder-lock.ts'
 
-/** The files of an empty database, made by the build (`scripts/build-store.mjs`). Unbuilt sources use those of the last build. */
-const EMPTY_STORE = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/empty-store.tar.gz' : '../../empty-store.tar.gz',
-  import.meta.url,
+/**
+ * The files of an empty database, made by the build (`scripts/build-store.mjs`). Unbuilt sources use those of the last build. Without
+ * them the engine runs initdb, which takes seconds of processor time and 0.9 GB of memory.
+ */
+const EMPTY_STORE = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? '../../dist/empty-store.tar.gz' : '../../empty-store.tar.gz',
+    import.meta.url,
+  ),
 )
 
 /** Size of the file that tests the disk space; more than the engine writes while it opens intact files. */
 const PROBE_BYTES = 1_048_576
+
+/**
+ * Cache of the engine. Its default of 128 MB takes 75 MB more of resident memory, all from the start. What is not in it is read from
+ * the files, which the operating system keeps in memory.
+ */
+const SHARED_BUFFERS = ['-c', 'shared_buffers=64MB']
 
 /**
  * Growth of the log after which the engine makes a checkpoint. Without a server process it makes none itself, and after a kill it
@@ -49,6 +61,20 @@ const SCANS = ['enable_seqscan', 'enable_bitmapscan', 'enable_indexonlyscan']
 
 /** Beyond the end of any log. */
 const LOST_POSITION: LogPosition = 2n ** 62n
+
+const BYTEA = 17
+
+/**
+ * Converts `bytea`. The engine's own conversion makes one string for each byte: a chunk of a job of 4 MB then takes hundreds of
+ * megabytes, and ten times as long.
+ */
+const BYTES_AS_HEX = {
+  parsers: { [BYTEA]: (text: string) => Buffer.from(text.slice(2), 'hex') },
+  serializers: {
+    [BYTEA]: (bytes: Uint8Array) =>
+      `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`,
+  },
+}
 
 export interface EmbeddedOptions {
   /** Called when a read or a write finds damage. The store then has to be closed, because it may return wrong results. */
@@ -88,19 +114,30 @@ export async function openPglite(
   }
 }
 
+async function openEngine({ engine: dataDir }: EmbeddedFiles, isNew: boolean): Promise<PGlite> {
+  if (isNew && existsSync(EMPTY_STORE)) await unpackEmptyStore(dataDir)
+  return PGlite.create({ dataDir, startParams: [...PGlite.defaultStartParams, ...SHARED_BUFFERS], ...BYTES_AS_HEX })
+}
+
+/** Unpacks file by file. The engine's own `loadDataDir` keeps all of them in memory, about 100 MB until the next start. */
+async function unpackEmptyStore(folder: string): Promise<void> {
+  const { extract } = await import('tar')
+  mkdirSync(folder, { recursive: true })
+  // The names in it begin with a slash. `strict` makes a file that cannot be written an error.
+  await extract({ file: EMPTY_STORE, cwd: folder, strip: 1, preserveOwner: false, strict: true })
+}
+
 async function createEngine(paths: EmbeddedFiles, isNew: boolean): Promise<PGlite> {
-  const engine = await PGlite.create({ dataDir: paths.engine, ...(isNew ? readEmptyStore() : {}) }).catch(
-    (error: unknown) => {
-      requireDiskSpace(paths.folder)
-      if (isNew) throw error
-      throw damagedStore(paths.folder, `the engine cannot open it: ${(error as Error).message}`, error)
-    },
-  )
+  const engine = await openEngine(paths, isNew).catch((error: unknown) => {
+    requireDiskSpace(paths.folder)
+    if (isNew) throw error
+    throw damagedStore(paths.folder, `the engine cannot open it: ${(error as Error).message}`, error)
+  })
   await engine.exec("set jit = off; set timezone = 'UTC'")
   return engine
 }
 
-/** Opens files of the engine as they are, to read what can still be read. Nothing is checked, and no other process is kept away. */
+/** Opens files of the engine as they are, to read what can still be read. Checks nothing, and does not lock the folder. */
 export async function openDamaged(paths: EmbeddedFiles): Promise<Database> {
   return createDatabase(await createEngine(paths, false), paths, { release: () => {}, isRepair: true })
 }
@@ -128,6 +165,12 @@ async function createDatabase(
   const mark = new WrittenMark(paths)
   const writer = createWriter(engine, mark)
   const toSession = (source: PGlite | Transaction) => createSession(source, report)
+  const transaction: Database['transaction'] = async (run) => {
+    requireRoom(paths.folder)
+    return inTransaction(engine, (session) => writer.write(session, run(toSession(session))), report).then((result) =>
+      writer.acknowledge(result),
+    )
+  }
   return {
     engine: 'embedded',
     version: rows[0]!.server_version,
@@ -141,14 +184,8 @@ async function createDatabase(
         },
         report,
       ),
-    async transaction(run) {
-      requireRoom(paths.folder)
-      return inTransaction(
-        engine,
-        (transaction) => writer.write(transaction, run(toSession(transaction))),
-        report,
-      ).then((result) => writer.acknowledge(result))
-    },
+    transaction,
+    leaseTransaction: transaction,
     async maintain(statement) {
       requireRoom(paths.folder)
       await engine.exec(statement).catch((error: unknown) => {
@@ -269,12 +306,12 @@ async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promis
   }
 }
 
-/** Tells whether writes are missing that were acknowledged. Call it before anything is written. */
+/** Returns true if acknowledged writes are missing. Call it before anything is written. */
 export async function hasLostWrites(session: Session, paths: EmbeddedFiles): Promise<boolean> {
   return (await hasLostLog(session, paths)) || (await hasLostOutcomes(session))
 }
 
-/** Tells whether the engine has forgotten which transactions were committed. It then hides their rows. */
+/** Returns true if the engine has lost the record of which transactions were committed. It then hides their rows. */
 async function hasLostOutcomes(session: Session): Promise<boolean> {
   const [tables] = await session.query("select to_regclass('schema_migration') is null as missing")
   if (tables!['missing'] === true) return false // its tables are not made yet
@@ -320,11 +357,6 @@ async function requireRows(session: Session): Promise<void> {
   const [tables] = await session.query("select to_regclass('relay_attempt') is null as missing")
   if (tables!['missing'] === true) return // its tables are not made yet
   for (const [table, key] of TABLES_TO_READ) await countByIndex(session, table, key)
-}
-
-/** Reads the empty store. Without it the engine runs initdb, which takes seconds of processor time and 0.9 GB of memory. */
-function readEmptyStore(): { loadDataDir?: Blob } {
-  return existsSync(EMPTY_STORE) ? { loadDataDir: new Blob([readFileSync(EMPTY_STORE)]) } : {}
 }
 
 /**

@@ -15,24 +15,48 @@ export interface PostgresOptions {
   readonly onLost: (reason: string) => void
 }
 
+/**
+ * Connects to a PostgreSQL server for a command, which does one thing at a time.
+ *
+ * @param timeoutMs of each statement
+ * @throws {StoreFault} `unavailable` when the server cannot be reached
+ */
+export function openPostgresForCommand(url: string, connectTimeoutMs: number, timeoutMs: number): Promise<Database> {
+  const timeouts = { connectTimeoutMs, readTimeoutMs: timeoutMs, writeTimeoutMs: timeoutMs }
+  return openPostgres({ url, readers: 1, writers: 1, ...timeouts, onLost: () => {} })
+}
+
 interface CountedPool {
   readonly pool: pg.Pool
   readonly max: number
   inUse: number
 }
 
-/** How much longer than its own timeout the server may take to report it before the connection is given up. */
+/** Extra time for the server to report that its own timeout has passed. After that the connection is abandoned. */
 const GRACE_MS = 1000
+/** A connection that was idle for this long is closed. */
+const IDLE_MS = 10_000
+
+/** A writer that is silent within a transaction, for example because its machine has stopped, keeps its locks no longer than this. */
+const WRITER_SILENCE_MS = 3000
 
 /**
- * Connects to a PostgreSQL server through two pools.
+ * Connects to a PostgreSQL server through three pools: for reads, for writes, and one connection for leases.
  *
  * @throws {StoreFault} `unavailable` when the server cannot be reached
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const readers = createPool(options, options.readers, options.readTimeoutMs, '-c default_transaction_read_only=on')
-  const writers = createPool(options, options.writers, options.writeTimeoutMs, '')
-  const close = async () => void (await Promise.all([readers.pool.end(), writers.pool.end()]))
+  const { readTimeoutMs, writeTimeoutMs: timeoutMs } = options
+  const readers = createPool(options, {
+    max: options.readers,
+    timeoutMs: readTimeoutMs,
+    silenceMs: readTimeoutMs + GRACE_MS,
+    settings: '-c default_transaction_read_only=on',
+  })
+  const writers = createPool(options, { max: options.writers, timeoutMs, silenceMs: WRITER_SILENCE_MS })
+  // The locks of a session last as long as its connection, so the pool never closes it.
+  const leases = createPool(options, { max: 1, timeoutMs, silenceMs: WRITER_SILENCE_MS, idleTimeoutMillis: 0 })
+  const close = async () => void (await Promise.all([readers, writers, leases].map(({ pool }) => pool.end())))
   try {
     const [row] = await poolSession(readers).query('show server_version')
     return {
@@ -44,6 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           run(createSnapshot(client)),
         ),
       transaction: (run) => inTransaction(writers, 'begin', (client) => run(createSession(client))),
+      leaseTransaction: (run) => inTransaction(leases, 'begin', (client) => run(createSession(client))),
       maintain: async (statement) => void (await poolSession(writers).query(statement)),
       close,
     }
@@ -53,16 +78,42 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-function createPool(options: PostgresOptions, max: number, timeoutMs: number, settings: string): CountedPool {
+/** One connection for single statements, which opens when it is used and stays open. */
+export function openConnection(
+  options: Pick<PostgresOptions, 'url' | 'connectTimeoutMs' | 'writeTimeoutMs' | 'onLost'>,
+  { applicationName, settings }: Pick<PoolParts, 'applicationName' | 'settings'>,
+): { readonly session: Session; close(): Promise<void> } {
+  const timeoutMs = options.writeTimeoutMs
+  const parts = { max: 1, timeoutMs, silenceMs: WRITER_SILENCE_MS, idleTimeoutMillis: 0, applicationName, settings }
+  const pool = createPool(options, parts)
+  return { session: poolSession(pool), close: () => pool.pool.end() }
+}
+
+interface PoolParts {
+  readonly max: number
+  readonly timeoutMs: number
+  /** How long a connection may be silent within a transaction. */
+  readonly silenceMs: number
+  readonly settings?: string | undefined
+  readonly applicationName?: string | undefined
+  readonly idleTimeoutMillis?: number
+}
+
+function createPool(
+  options: Pick<PostgresOptions, 'url' | 'connectTimeoutMs' | 'onLost'>,
+  parts: PoolParts,
+): CountedPool {
+  const { max, timeoutMs, silenceMs, settings = '', applicationName = 'trigpoint', idleTimeoutMillis = IDLE_MS } = parts
   const pool = new pg.Pool({
     connectionString: options.url,
     max,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: timeoutMs,
     lock_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs + GRACE_MS,
+    idle_in_transaction_session_timeout: silenceMs,
+    idleTimeoutMillis,
     query_timeout: timeoutMs + GRACE_MS,
-    application_name: 'trigpoint',
+    application_name: applicationName,
     // A generic plan would fit no actual parameters: the number of matching records varies by a factor of a million.
     options: `-c jit=off -c plan_cache_mode=force_custom_plan -c timezone=UTC ${settings}`.trim(),
     keepAlive: true,

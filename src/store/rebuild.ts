@@ -127,7 +127,7 @@ async function salvageFrom(damaged: EmbeddedFiles, copyFolder: string): Promise<
     requireRoom(copyFolder)
     const database = await openDamaged(copy)
     try {
-      // Where this cannot be told, writes count as lost: a submission may then fail, but is not sent twice.
+      // Where this is unknown, writes count as lost: a submission may then fail, but is not sent twice.
       return await salvage(database, await hasLostWrites(database.reads, copy).catch(() => true))
     } finally {
       await database.close().catch(() => {})
@@ -135,7 +135,9 @@ async function salvageFrom(damaged: EmbeddedFiles, copyFolder: string): Promise<
   } catch (error) {
     // The submissions are not lost: with more room, the rebuild continues.
     if (isFullDisk(error)) throw error
-    return { fault: (error as Error).message }
+    // Without the advice to run the command that is running.
+    const { message, cause } = error as Error
+    return { fault: cause instanceof Error ? cause.message : message }
   } finally {
     rmSync(copyFolder, { recursive: true, force: true })
   }

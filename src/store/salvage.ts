@@ -85,7 +85,7 @@ async function readRange(session: Session, name: string, from: RowPosition, to: 
   return found.map((row) => row['line'] as string)
 }
 
-/** Tells whether rows of a table are missing. */
+/** Returns true if rows of a table are missing. */
 export function isPartial({ unreadablePages, isUncertain, fault }: SalvagedTable): boolean {
   return unreadablePages > 0 || isUncertain || fault !== undefined
 }

@@ -9,7 +9,7 @@ import type { Hex } from '../wire/values.ts'
 import type { Row, Session } from './database.ts'
 
 const DAY_MS = 86_400_000
-/** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */
+/** First number of the advisory locks: arbitrary, and unlikely to be used by other programs on the same server. */
 const SUBMIT_LOCK = 5_831_910
 
 const SELECT = `
@@ -24,7 +24,7 @@ interface SubmitLimits {
 }
 
 /**
- * Stores submissions in the given order, independently of each other. One lock covers all of them.
+ * Stores submissions in the given order, independently of each other.
  *
  * @param limits `gasPerDay` is the gas that the submissions of one account may use in 24 hours
  */
@@ -33,11 +33,27 @@ export async function submit(
   submissions: readonly NewSubmission[],
   limits: SubmitLimits,
 ): Promise<readonly SubmitOutcome[]> {
-  // One transaction at a time across all processes: the counts below stay true until the rows are stored.
-  await session.query('select pg_advisory_xact_lock($1)', [SUBMIT_LOCK])
+  await lockCounts(session, submissions)
   const outcomes: SubmitOutcome[] = []
   for (const submission of submissions) outcomes.push(await submitOne(session, submission, limits))
   return outcomes
+}
+
+/**
+ * Locks what is counted below, so that the counts stay true until the rows are stored: the gas of accounts, and the queues of
+ * senders on chains. All processes take these locks in the same order, so none waits for one that waits for it.
+ */
+async function lockCounts(session: Session, submissions: readonly NewSubmission[]): Promise<void> {
+  const counted = submissions.flatMap(({ account, sender, payload }) => [
+    `account ${account}`,
+    `${payload.chainId} ${sender}`,
+  ])
+  await session.query(
+    `select pg_advisory_xact_lock(${SUBMIT_LOCK}, number) from (
+       select distinct hashtext(counted) as number from unnest($1::text[]) as counted order by number
+     ) as sorted`,
+    [counted],
+  )
 }
 
 /** Stores a submission once per account and idempotency key. One that failed before is queued again. */

@@ -1,4 +1,5 @@
 import type { SyncKind, SyncOperations, SyncStatus } from '../wire/sync-messages.ts'
+import { holdGeneration } from './chain-leases.ts'
 import type { Database, Session } from './database.ts'
 import { storeProgress } from './sync-rows.ts'
 
@@ -10,21 +11,26 @@ type Operation<O extends keyof SyncOperations> = (
 const MAX_ERRORS = 100
 const ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
-/** Creates the operations for runs, errors and the lease. All of it is in the database, so every process reports the same. */
+/** Creates the operations for runs and errors. All of it is in the database, so every process reports the same. */
 export function createSyncControl(database: Database): {
-  readonly [O in 'beginRun' | 'endRun' | 'syncStatus' | 'setWorkerDesired' | 'lease']: Operation<O>
+  readonly [O in 'beginRun' | 'endRun' | 'syncStatus' | 'setWorkerDesired']: Operation<O>
 } {
   return {
-    async beginRun({ kind, chainId }) {
-      await database.transaction((session) =>
-        session.query('insert into sync_run (kind, chain_id) values ($1, $2) on conflict do nothing', [kind, chainId]),
-      )
+    async beginRun({ kind, chainId, leaseGeneration }) {
+      await database.transaction(async (session) => {
+        if (!(await holdGeneration(session, chainId, leaseGeneration))) return
+        await session.query('insert into sync_run (kind, chain_id) values ($1, $2) on conflict do nothing', [
+          kind,
+          chainId,
+        ])
+      })
       return undefined
     },
 
-    async endRun({ run, progress, errors }) {
+    async endRun({ run, leaseGeneration, progress, errors }) {
       const { kind, chainId, ok, count, revoked, startedMs, endedMs } = run
       await database.transaction(async (session) => {
+        if (!(await holdGeneration(session, chainId, leaseGeneration))) return
         await session.query('delete from sync_run where kind = $1 and chain_id = $2', [kind, chainId])
         await session.query(
           `update sync_counter set total = total + 1, failed = failed + $2::bigint, counted = counted + $3::bigint,
@@ -52,25 +58,6 @@ export function createSyncControl(database: Database): {
       await database.transaction((session) => session.query('update sync_worker set desired = $1', [isDesired]))
       return undefined
     },
-
-    lease: ({ owner, holdMs, always }) =>
-      database.transaction(async (session) => {
-        const [row] =
-          holdMs === 0
-            ? await session.query(
-                'update sync_worker set owner = null, held_until = null, started_at = null where owner = $1 returning false as held, desired',
-                [owner],
-              )
-            : await session.query(
-                `update sync_worker set owner = $1, held_until = clock_timestamp() + make_interval(secs => $2::double precision / 1000),
-                   started_at = case when owner = $1 and started_at is not null then started_at else clock_timestamp() end
-                 where (desired or $3) and (owner is null or owner = $1 or held_until < clock_timestamp()) returning true as held, desired`,
-                [owner, holdMs, always],
-              )
-        if (row !== undefined) return { isHeld: row['held'] as boolean, isDesired: row['desired'] as boolean }
-        const [state] = await session.query('select desired from sync_worker')
-        return { isHeld: false, isDesired: state!['desired'] as boolean }
-      }),
   }
 }
 
@@ -90,8 +77,10 @@ async function storeErrors(session: Session, chainId: number, atMs: number, erro
 
 async function readStatus(session: Session, recentErrors: number): Promise<SyncStatus> {
   const [worker] = await session.query(
-    `select desired, coalesce(held_until >= clock_timestamp(), false) as held, to_char(started_at, '${ISO_FORMAT}') as started,
-       coalesce(floor(extract(epoch from clock_timestamp() - started_at)), 0)::int as uptime from sync_worker`,
+    `select desired, started is not null as held, to_char(started, '${ISO_FORMAT}') as started,
+       coalesce(floor(extract(epoch from clock_timestamp() - started)), 0)::int as uptime
+     from sync_worker, (select min(started_at) as started from chain_lease join sync_process using (owner)
+       where held_until >= clock_timestamp()) as lease`,
   )
   const isHeld = worker!['held'] as boolean
   const runs = await session.query(
@@ -123,7 +112,7 @@ async function readStatus(session: Session, recentErrors: number): Promise<SyncS
       kind: row['kind'] as SyncKind,
       total: row['total'] as number,
       failed: row['failed'] as number,
-      // Without a holder of the lease, open runs belong to a process that has ended.
+      // If no process holds a lease, open runs belong to a process that has ended.
       open: isHeld ? (row['open'] as number) : 0,
       lastSuccessAt: row['last_success'] as string | null,
       lastEndAt: row['last_end'] as string | null,

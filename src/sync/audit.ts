@@ -18,14 +18,14 @@ interface AuditParts {
   readonly position: ChainPosition
   readonly store: Pick<SyncStore, 'storedLogs'>
   readonly onProblem: (message: string) => void
-  /** Called at every comparison with the number of logs that the endpoints contradict each other about without a majority. */
+  /** Called at every comparison with the number of logs on which the endpoints disagree without a majority. */
   readonly onContradictions: (logs: number) => void
 }
 
 /** The logs that an endpoint has of a range. */
 interface View {
   readonly index: number
-  /** The last block of the range that the endpoint has as final. Before the range: it has nothing of it. */
+  /** The last block of the range that is final for the endpoint; the block before the range if none is. */
   readonly to: number
   readonly logs: ReadonlyMap<string, EasLog>
 }
@@ -184,7 +184,7 @@ export class Audit {
   async #settle({ to, found, removed }: Comparison, from: number): Promise<number> {
     const { rpcs, gatherer, position, onProblem } = this.#parts
     if (removed.length > 0) {
-      // Only these logs: whoever reads the blocks again may be the endpoint that lied, and would omit others.
+      // Removes only these logs: the endpoint that reads the blocks again may be the one that lied, and could omit other logs.
       await position.commit({ removed })
       onProblem(`${removed.length} logs of blocks ${from} to ${to} are not on the chain and were removed`)
     }
@@ -196,7 +196,7 @@ export class Audit {
       areAgreed: true,
       progress: { auditedTo: to },
     })
-    // A revocation of an attestation that is older than the start block is no record, so nothing had been omitted.
+    // The revocation of an attestation from before the start block changes nothing, so its log does not count as omitted.
     if (inserted + revoked + gathered.quarantine.length > 0)
       onProblem(`${missing.length} logs of blocks ${from} to ${to} had been omitted by an endpoint and are stored now`)
     return missing.length

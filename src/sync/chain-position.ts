@@ -69,25 +69,35 @@ interface PositionStep {
   readonly progress?: ChainProgress
 }
 
-/** Thrown when another process moved the stored checkpoint. What was read is discarded. */
+/** Thrown when another process moved the stored checkpoint or has the lease. What was read is discarded. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'
 }
 
-/** The stored state of one chain, cached in memory until a commit fails. */
+/** The stored state of one chain, cached in memory until a commit fails or the lease is another one. */
 export class ChainPosition {
   readonly #store: SyncStore
   readonly #chainId: number
+  readonly #leaseGeneration: (() => number) | undefined
   #cached: ChainSyncState | undefined
+  /** The generation of the lease when the cached state was read. */
+  #cachedGeneration: number | undefined
 
-  constructor(store: SyncStore, chainId: number) {
+  /** @param leaseGeneration returns the generation of this process's lease of the chain; omitted when no other process reads it */
+  constructor(store: SyncStore, chainId: number, leaseGeneration?: () => number) {
     this.#store = store
     this.#chainId = chainId
+    this.#leaseGeneration = leaseGeneration
   }
 
-  /** Reads the state from the store unless it is cached. */
+  /** Reads the state from the store, unless it was read under the current lease. */
   async load(): Promise<ChainSyncState> {
-    this.#cached ??= await this.#store.syncState({ chainId: this.#chainId })
+    const generation = this.#leaseGeneration?.()
+    if (this.#cached === undefined || generation !== this.#cachedGeneration) {
+      this.#cached = undefined
+      this.#cachedGeneration = generation
+      this.#cached = await this.#store.syncState({ chainId: this.#chainId })
+    }
     return this.#cached
   }
 
@@ -98,7 +108,8 @@ export class ChainPosition {
   }
 
   /**
-   * Stores a step if the stored checkpoint is still the cached one.
+   * Stores a step if the stored checkpoint is still the cached one, and this process has had its lease since the state was read. A
+   * process that lost its lease and got it back meanwhile stores nothing, because another one may have written in between.
    *
    * @throws {CheckpointMoved | StoreFault} and drops the cached state, because it is unknown whether the step was stored
    */
@@ -124,8 +135,9 @@ export class ChainPosition {
       checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },
       knownBlocks: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
       progress,
+      ...(this.#cachedGeneration === undefined ? {} : { leaseGeneration: this.#cachedGeneration }),
     })
-    if (!applied.ok) throw new CheckpointMoved('another process moved the checkpoint')
+    if (!applied.ok) throw new CheckpointMoved('another process reads the chain')
     this.#cached = {
       checkpoint,
       knownBlocks: updateKnownBlocks(known, [], removed),

@@ -55,10 +55,14 @@ export class ChainReader {
     this.#finalityDepth = finalityDepth
   }
 
+  async head(rpc: RpcClient): Promise<Block> {
+    const [latest] = await rpc.requestAll([blockCall('latest')])
+    return requireHead(latest!)
+  }
+
   async heads(rpc: RpcClient): Promise<Heads> {
     const [latest, finalized] = await rpc.requestAll([blockCall('latest'), blockCall('finalized')])
-    const head = readBlock(requireValue(latest!))
-    if (head === undefined) throw new RpcError('eth_getBlockByNumber: no latest block')
+    const head = requireHead(latest!)
     // Some nodes do not support the tag, and some return block 0 until the first block is final.
     const tagged = finalized!.ok ? readBlockNumber(finalized!.value) : 0
     const isUsable = tagged > 0 && tagged <= head.number
@@ -117,6 +121,12 @@ export class ChainReader {
 
 function blockCall(block: string): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [block, false] }
+}
+
+function requireHead(response: RpcResult): Block {
+  const head = readBlock(requireValue(response))
+  if (head === undefined) throw new RpcError('eth_getBlockByNumber: no latest block')
+  return head
 }
 
 function requireValue(response: RpcResult): unknown {
@@ -186,7 +196,7 @@ function readLog(entry: unknown, { easAddress, schemas }: LogSource): EasLog | u
   }
 }
 
-/** Returns what identifies a log: the same for a log that an endpoint returns and for its stored effect. */
+/** Returns the identity of a log: the same for a log that an endpoint returns and for its stored effect. */
 export function logKey({ kind, uid, blockNumber }: StoredLog): string {
   return `${kind} ${uid} ${blockNumber}`
 }

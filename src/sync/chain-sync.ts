@@ -1,8 +1,9 @@
 import type { AppliedRange } from '../wire/store-messages.ts'
-import type { BlockId } from '../wire/sync-messages.ts'
+import type { BlockId, ChainProgress } from '../wire/sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import { type Block, type ChainReader, type EasLog, type Heads, takeWholeBlocks } from './chain-reader.ts'
-import type { Gatherer } from './gather.ts'
+import type { GatheredChanges, Gatherer } from './gather.ts'
+import type { HeadComparison } from './head-comparison.ts'
 import { DECODER_VERSION } from './location-record.ts'
 import { RangeSize } from './range-size.ts'
 import { confirmChain, confirmRemoved, findCommonAncestor } from './rollback.ts'
@@ -48,6 +49,7 @@ interface ChainSyncParts {
   readonly rpcs: RpcList
   readonly reader: ChainReader
   readonly gatherer: Gatherer
+  readonly comparison: Pick<HeadComparison, 'noteRead' | 'noteRollBack'>
   readonly position: ChainPosition
   readonly store: Pick<SyncStore, 'quarantined'>
   readonly nowSeconds: () => number
@@ -93,6 +95,7 @@ export class ChainSync {
   readonly #rpcs: RpcList
   readonly #reader: ChainReader
   readonly #gatherer: Gatherer
+  readonly #comparison: ChainSyncParts['comparison']
   readonly #position: ChainPosition
   readonly #limits: SyncLimits
   readonly #onProblem: (message: string) => void
@@ -109,6 +112,7 @@ export class ChainSync {
     this.#rpcs = parts.rpcs
     this.#reader = parts.reader
     this.#gatherer = parts.gatherer
+    this.#comparison = parts.comparison
     this.#position = parts.position
     this.#limits = parts.limits
     this.#onProblem = parts.onProblem
@@ -234,7 +238,7 @@ export class ChainSync {
         ? { number: last.blockNumber, hash: last.blockHash }
         : { number: end.number, hash: end.hash }
     const gathered = await this.#gatherer.gather(rpc, batch)
-    return this.#position.commit({ ...gathered, to: target, blocks: [target], progress: toProgress(head, finalized) })
+    return this.#storeRead(rpc, gathered, [target], toProgress(head, finalized))
   }
 
   /** Reads blocks that may still change: each by its hash, and each must be the child of the one before. */
@@ -267,7 +271,16 @@ export class ChainSync {
     if (last === undefined) throw new RpcError(`an endpoint does not have the logs of block ${from}`)
     const gathered = await this.#gatherer.gather(rpc, logs)
     const blocks = read.map(({ number, hash }) => ({ number, hash }))
-    return this.#position.commit({ ...gathered, to: blocks.at(-1)!, blocks, progress: toProgress(head, finalized) })
+    return this.#storeRead(rpc, gathered, blocks, toProgress(head, finalized))
+  }
+
+  /** Stores what was read from an endpoint, up to the last of these blocks. */
+  async #storeRead(rpc: RpcEndpoint, gathered: GatheredChanges, blocks: readonly BlockId[], progress: ChainProgress) {
+    const { checkpoint } = this.#position.state
+    const to = blocks.at(-1)!
+    const applied = await this.#position.commit({ ...gathered, to, blocks, progress })
+    this.#comparison.noteRead(rpc.index, checkpoint, to)
+    return applied
   }
 
   /** Rolls back to the newest block that we and the chain have in common, however deep it is. */
@@ -284,6 +297,7 @@ export class ChainSync {
     if (number < finalized) await confirmRemoved(this.#rpcs, rpc, this.#reader, checkpoint!)
     const depth = checkpoint!.number - number
     const applied = await this.#position.commit({ rollBackTo: number, to: ancestor ?? null })
+    this.#comparison.noteRollBack(ancestor)
     this.#passesBehind = 0
     this.#hasRolledBack = true
     this.#onProblem(

@@ -1,7 +1,7 @@
 import type { StoredLog } from '../wire/sync-messages.ts'
 import { type Block, type ChainReader, type EasLog, logKey, MAX_BLOCKS_PER_SECOND } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'
-import type { RpcEndpoint } from './rpc.ts'
+import { type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
 interface LogWitnessesParts {
@@ -10,7 +10,7 @@ interface LogWitnessesParts {
   readonly attestations: AttestationReader
 }
 
-/** What more than half of the endpoints of the chain say. `open`: nothing is said by so many. */
+/** What more than half of the endpoints of the chain say. `open`: there is no majority. */
 export type Verdict<T extends string> = T | 'open'
 
 /** Whether a log is on the chain. */
@@ -29,7 +29,7 @@ interface Facts {
   readonly reads: ReadonlyMap<string, ReadAttestation>
 }
 
-/** Finds out whether logs are on the chain when an endpoint claims them that cannot be trusted alone. */
+/** Finds out by a majority of the endpoints whether logs are on the chain, because a single endpoint cannot be trusted. */
 export class LogWitnesses {
   readonly #parts: LogWitnessesParts
 
@@ -63,7 +63,7 @@ export class LogWitnesses {
       const reads = new Map((await attestations.read(rpc, uids, head.number)).map((read) => [read.uid, read]))
       return logs.map(({ kind, uid }) => {
         const read = reads.get(uid)!
-        // What the contract has under such a UID is no record. If its log is in another block, it is found there.
+        // Without a valid attestation under this UID there is no record. If its log is in another block, the audit finds it there.
         if (read.state !== 'ok') return 'nowhere'
         const seconds = kind === 'attested' ? read.timeSeconds : read.revokedSeconds
         if (seconds === 0) return 'nowhere'
@@ -114,7 +114,7 @@ export class LogWitnesses {
           if (!nearby.has(blockNumber)) nearby.set(blockNumber, await this.#readLogsOfSecond(rpc, block, span))
           testimony = readNearby(log, testimony, nearby.get(blockNumber)!)
         }
-        // Blocks that are not final may differ without anybody being wrong.
+        // Blocks that are not final may legitimately differ.
         if (testimony === 'false' && blockNumber > finalized) testimony = 'unknown'
       }
       testimonies.push(testimony)
@@ -129,7 +129,8 @@ export class LogWitnesses {
     const near = logs.flatMap(({ blockNumber }) => [blockNumber - 1, blockNumber, blockNumber + 1])
     const numbers = [...new Set(near)].filter((number) => number >= 0 && number <= head.number)
     const blocks = await this.#readBlocks(rpc, numbers)
-    // A node behind this address that lags rejects the number of the head; at `latest` it would deny what is newer.
+    // A lagging node behind this address rejects the unknown number of the head. With `latest`, it would report newer attestations as
+    // missing.
     const list = await attestations.read(rpc, [...new Set(logs.map(({ uid }) => uid))], head.number)
     return { finalized, blocks, reads: new Map(list.map((read) => [read.uid, read])) }
   }
@@ -155,7 +156,10 @@ export class LogWitnesses {
       span = [...around.values()].filter((other): other is Block => other?.timeSeconds === timeSeconds)
     }
     const all = span.map((other) => other.number)
-    const { logs } = await this.#parts.reader.range(rpc, Math.min(...all), Math.max(...all), [])
+    const last = Math.max(...all)
+    const { logs, blocks } = await this.#parts.reader.range(rpc, Math.min(...all), last, [last])
+    // A node behind this address that lags returns fewer logs without an error.
+    if (blocks[0] === undefined) throw new RpcError(`an endpoint does not have block ${last}, which it had before`)
     return logs
   }
 }

@@ -44,11 +44,11 @@ export async function confirmChain(rpc: RpcClient, chainId: number): Promise<voi
 }
 
 /**
- * Asks other endpoints whether a final block really left the chain, which takes more than half of the endpoints. Suspends those
- * that still have it then.
+ * Asks other endpoints whether a final block really left the chain. More than half of the endpoints must confirm it. If they do, the
+ * endpoints that still have the block are suspended.
  *
  * @param reporter the endpoint that no longer has the block
- * @throws {RpcError} when not so many endpoints say so
+ * @throws {RpcError} when no majority confirms it
  */
 export async function confirmRemoved(
   rpcs: RpcList,

@@ -17,6 +17,7 @@ import { ChainReader } from './chain-reader.ts'
 import { ChainSync, type SyncLimits } from './chain-sync.ts'
 import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
+import { HeadComparison } from './head-comparison.ts'
 import { LogWitnesses } from './log-witnesses.ts'
 import { HttpRpc } from './rpc.ts'
 import { RpcList } from './rpc-list.ts'
@@ -138,6 +139,7 @@ export class RecordSync {
       nowSeconds: () => Math.floor(Date.now() / 1000),
       onProblem: (message) => problems.push(message),
       onContradictions: (logs) => this.#onEvent({ type: 'contradictions', chainId: chain.id, logs }),
+      leaseGeneration: () => this.#worker!.leaseGeneration(chain.id),
     })
     return {
       ...tasks,
@@ -169,8 +171,10 @@ interface ChainTasksParts {
   readonly nowSeconds: () => number
   /** Reports something to the operator. Messages contain no secrets. */
   readonly onProblem: (message: string) => void
-  /** Gets the number of logs that the endpoints contradict each other about without a majority, at every audit. */
+  /** Receives, at every audit, the number of logs on which the endpoints disagree without a majority. */
   readonly onContradictions: (logs: number) => void
+  /** Returns the generation of this process's lease of the chain; omitted when no other process reads it. */
+  readonly leaseGeneration?: () => number
 }
 
 /** Makes the tasks that read one chain. */
@@ -181,7 +185,7 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
   const chainId = chain.id
   const reader = new ChainReader(source, chain.finalityDepth)
   const attestations = new AttestationReader({ source, keccak, maxBumps: limits.maxBumps })
-  const position = new ChainPosition(store, chainId)
+  const position = new ChainPosition(store, chainId, options.leaseGeneration)
   const witnesses = new LogWitnesses({ rpcs, reader, attestations })
   const gatherer = new Gatherer({
     chainId,
@@ -197,9 +201,12 @@ export function createChainTasks(options: ChainTasksParts): ChainTasks {
     onProblem,
   })
   const parts = { chainId, startBlock, rpcs, reader, attestations, witnesses, gatherer, position, store, onProblem }
+  const { maxRangeBlocks } = limits
+  const comparison = new HeadComparison({ ...parts, maxRangeBlocks })
   return {
-    sync: new ChainSync({ ...parts, nowSeconds, limits }),
-    audit: new Audit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks, onContradictions }),
+    sync: new ChainSync({ ...parts, comparison, nowSeconds, limits }),
+    comparison,
+    audit: new Audit({ ...parts, maxRangeBlocks, onContradictions }),
     sweep: new Sweep(parts),
   }
 }

@@ -1,15 +1,17 @@
 import type { RecordStore } from '../wire/store-messages.ts'
-import type { SyncAction, SyncEvent, SyncKind, SyncOutcome } from '../wire/sync-messages.ts'
+import type { SyncAction, SyncEvent, SyncKind, SyncOperations, SyncOutcome } from '../wire/sync-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import type { Audit } from './audit.ts'
 import type { ChainSync, PassResult } from './chain-sync.ts'
-import { Lease } from './lease.ts'
+import type { HeadComparison } from './head-comparison.ts'
+import { Leases } from './lease.ts'
 import type { RpcList } from './rpc-list.ts'
 import type { Sweep } from './sweep.ts'
 
 /** The tasks that read one chain. They share one position, so only one of them may run at a time. */
 export interface ChainTasks {
   readonly sync: ChainSync
+  readonly comparison: HeadComparison
   readonly audit: Audit
   readonly sweep: Sweep
 }
@@ -27,6 +29,8 @@ export interface SyncedChain extends ChainTasks {
 interface SyncedChainState extends SyncedChain {
   /** The running task; the next one waits for it. */
   busy: Promise<unknown>
+  /** The running comparison with a second endpoint. It is busy only while it stores logs. */
+  comparing: Promise<void> | undefined
   isReading: boolean
   lastStoredMs: number
   lastAuditMs: number
@@ -52,6 +56,8 @@ interface SyncWorkerLimits {
   readonly sweepMs: number
 }
 
+type EndedRun = SyncOperations['endRun']['argument']
+
 /** Passes that find nothing are stored at most this often. */
 const IDLE_STORE_MS = 5000
 
@@ -62,7 +68,7 @@ export class SyncWorker {
   readonly #limits: SyncWorkerLimits
   readonly #onEvent: (event: SyncEvent) => void
   readonly #chains: readonly SyncedChainState[]
-  readonly #lease: Lease
+  readonly #leases: Leases
   /** Names of the requested jobs that are running. */
   readonly #jobs = new Set<string>()
   readonly #loops: readonly Promise<void>[]
@@ -76,6 +82,7 @@ export class SyncWorker {
     this.#chains = chains.map((chain) => ({
       ...chain,
       busy: Promise.resolve(),
+      comparing: undefined,
       isReading: false,
       lastStoredMs: 0,
       lastAuditMs: now(),
@@ -83,12 +90,14 @@ export class SyncWorker {
       lastSweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
       wake: () => {},
     }))
-    this.#lease = new Lease({
+    this.#leases = new Leases({
       store,
       owner,
+      chainIds: chains.map(({ chainId }) => chainId),
       holdMs: limits.leaseMs,
-      onChange: (isHeld) => this.#onLeaseChange(isHeld),
+      onChange: (chainIds) => this.#onLeaseChange(chainIds),
       onStopped: () => onEvent({ type: 'stopped' }),
+      idle: (chainId) => this.#chains.find((chain) => chain.chainId === chainId)!.busy,
     })
     this.#loops = this.#chains.map((chain) => this.#loop(chain))
   }
@@ -102,7 +111,7 @@ export class SyncWorker {
       case 'revocations':
         return this.#inBackground('revocations', (chain) => this.#sweep(chain))
       case 'refresh':
-        await this.#lease.renew()
+        await this.#leases.renew()
         return { state: 'started' }
     }
   }
@@ -111,12 +120,18 @@ export class SyncWorker {
     this.#isClosed = true
     for (const chain of this.#chains) chain.wake()
     await Promise.all(this.#loops)
-    await this.#lease.close()
+    await Promise.all(this.#chains.map(({ comparing }) => comparing))
+    await this.#leases.close()
   }
 
-  /** Reports whether this process now reads the chains, and lets the loops notice it at once. */
-  #onLeaseChange(isHeld: boolean): void {
-    this.#onEvent({ type: 'lead', isHeld })
+  /** Returns the generation that each write for a chain contains. The store rejects a write unless its generation is the newest. */
+  leaseGeneration(chainId: number): number {
+    return this.#leases.generation(chainId)
+  }
+
+  /** Reports which chains this process now reads, and lets the loops notice it at once. */
+  #onLeaseChange(chainIds: readonly number[]): void {
+    this.#onEvent({ type: 'lead', chainIds })
     for (const chain of this.#chains) chain.wake()
   }
 
@@ -124,7 +139,7 @@ export class SyncWorker {
   async #loop(chain: SyncedChainState): Promise<void> {
     while (!this.#isClosed) {
       let isCaughtUp = true
-      if (this.#lease.mayWork && !this.#isSuspended(chain)) {
+      if (this.#leases.mayRead(chain.chainId) && !this.#isSuspended(chain)) {
         const result = await this.#exclusively(chain, () => this.#pass(chain))
         isCaughtUp = result?.isCaughtUp ?? true
         if (isCaughtUp && result !== undefined) await this.#compare(chain)
@@ -149,17 +164,28 @@ export class SyncWorker {
     })
   }
 
-  /** Runs what is due besides new blocks: an audit step with a second endpoint, and a sweep of all valid records. */
+  /** Starts the comparison of new blocks with a second endpoint, and runs what is due: an audit step, and a sweep of all valid records. */
   async #compare(chain: SyncedChainState): Promise<void> {
+    // A silent second endpoint must not delay the next pass.
+    chain.comparing ??= this.#try(chain, () => chain.comparison.step((run) => this.#exclusively(chain, run))).finally(
+      () => {
+        chain.comparing = undefined
+      },
+    )
     if (this.#now() - chain.lastAuditMs >= this.#limits.auditMs) {
-      const missed = await this.#exclusively(chain, () => chain.audit.step()).catch((error: Error) => {
-        this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
-        return undefined
-      })
+      const missed = await this.#try(chain, () => this.#exclusively(chain, () => chain.audit.step()))
       // After an audited range the next follows immediately, until there is none left.
       if (missed === undefined) chain.lastAuditMs = this.#now()
     }
     if (this.#now() - chain.lastSweepMs >= this.#limits.sweepMs) await this.#sweep(chain)
+  }
+
+  /** Runs a task. If it fails, reports the error and returns undefined. */
+  #try<T>(chain: SyncedChainState, run: () => Promise<T>): Promise<T | undefined> {
+    return run().catch((error: Error) => {
+      this.#onEvent({ type: 'problem', chainId: chain.chainId, message: error.message })
+      return undefined
+    })
   }
 
   /** Runs one task at a time on a chain. */
@@ -173,12 +199,14 @@ export class SyncWorker {
   async #pass(chain: SyncedChainState): Promise<PassResult | undefined> {
     const { chainId } = chain
     const startedMs = this.#now()
+    // Not when the outcome is stored: by then, another process may have read the chain further.
+    const leaseGeneration = this.leaseGeneration(chainId)
     let result: PassResult | undefined
     const errors: string[] = []
     try {
       result = await chain.sync.pass(this.#limits.stepsPerPass, async () => {
         chain.isReading = true
-        await this.#store.beginRun({ kind: 'attestations', chainId })
+        await this.#store.beginRun({ kind: 'attestations', chainId, leaseGeneration })
       })
     } catch (error) {
       errors.push((error as Error).message)
@@ -189,9 +217,9 @@ export class SyncWorker {
     if (result !== undefined) this.#reportPass(chainId, result)
     if (isReading || errors.length > 0 || this.#now() - chain.lastStoredMs > IDLE_STORE_MS) {
       chain.lastStoredMs = this.#now()
-      const progress = result === undefined ? undefined : { head: result.head, headSeconds: result.headSeconds }
-      const done = { ok: result !== undefined, count: result?.inserted ?? 0, revoked: 0 }
-      await this.#storeRun(chain, 'attestations', startedMs, done, errors, progress)
+      const progress = result && { progress: { head: result.head, headSeconds: result.headSeconds } }
+      const run = { ok: result !== undefined, count: result?.inserted ?? 0, revoked: 0, startedMs }
+      await this.#storeRun(chain, 'attestations', run, { leaseGeneration, errors, ...progress })
     }
     return result
   }
@@ -211,14 +239,11 @@ export class SyncWorker {
   async #storeRun(
     { chainId }: SyncedChainState,
     kind: SyncKind,
-    startedMs: number,
-    done: { readonly ok: boolean; readonly count: number; readonly revoked: number },
-    errors: readonly string[],
-    progress?: { readonly head: number; readonly headSeconds: number },
+    run: Omit<EndedRun['run'], 'kind' | 'chainId' | 'endedMs'>,
+    rest: Omit<EndedRun, 'run'>,
   ): Promise<void> {
-    const run = { kind, chainId, startedMs, endedMs: this.#now(), ...done }
     try {
-      await this.#store.endRun({ run, errors, ...(progress === undefined ? {} : { progress }) })
+      await this.#store.endRun({ run: { kind, chainId, endedMs: this.#now(), ...run }, ...rest })
     } catch (error) {
       const message = `the outcome of a run could not be stored: ${(error as Error).message}`
       this.#onEvent({ type: 'problem', chainId, message })
@@ -228,24 +253,24 @@ export class SyncWorker {
   /** Compares all valid records of a chain with the contract. Passes may run between two pieces. */
   async #sweep(chain: SyncedChainState): Promise<void> {
     chain.lastSweepMs = this.#now()
-    const startedMs = this.#now()
-    const done = { ok: true, count: 0, revoked: 0 }
+    const run = { ok: true, count: 0, revoked: 0, startedMs: this.#now() }
     const errors: string[] = []
     try {
-      await this.#store.beginRun({ kind: 'revocations', chainId: chain.chainId })
+      const leaseGeneration = this.leaseGeneration(chain.chainId)
+      await this.#store.beginRun({ kind: 'revocations', chainId: chain.chainId, leaseGeneration })
       let after: Hex | null = null
       do {
         const piece = await this.#exclusively(chain, () => chain.sweep.piece(after))
-        done.count += piece.checked
-        done.revoked += piece.revoked
+        run.count += piece.checked
+        run.revoked += piece.revoked
         after = piece.next
       } while (after !== null && !this.#isClosed)
     } catch (error) {
-      done.ok = false
+      run.ok = false
       errors.push((error as Error).message)
     }
     this.#reportProblems(chain, errors)
-    await this.#storeRun(chain, 'revocations', startedMs, done, errors)
+    await this.#storeRun(chain, 'revocations', run, { leaseGeneration: this.leaseGeneration(chain.chainId), errors })
   }
 
   /** Reads a chain until it is caught up. Returns false when a pass failed. */
@@ -264,7 +289,7 @@ export class SyncWorker {
     if (chain === undefined) return { state: 'failed', reason: `chain ${chainId} has no RPC` }
     if (chain.isReading) return { state: 'busy', reason: 'the chain is being read' }
     let count = 0
-    const job = await this.#begin(`chain ${chainId}`, () =>
+    const job = await this.#begin(`chain ${chainId}`, [chain], () =>
       this.#catchUp(chain, (inserted) => {
         count += inserted
       }),
@@ -280,27 +305,28 @@ export class SyncWorker {
     return end ? { state: 'done', count } : { state: 'failed', reason: 'the chain or the store does not answer' }
   }
 
-  /** Starts a job that runs for every chain. */
+  /** Starts a job that runs for every chain that this process reads. */
   async #inBackground(name: string, run: (chain: SyncedChainState) => Promise<unknown>): Promise<SyncOutcome> {
-    const job = await this.#begin(name, () => Promise.all(this.#chains.map(run)))
+    const job = await this.#begin(name, this.#chains, (held) => Promise.all(held.map(run)))
     return 'state' in job ? job : { state: 'started' }
   }
 
-  /** Begins a job unless the same job is running or another process holds the lease. Works even while the worker is stopped. */
+  /** Begins a job unless the same job is running or other processes read all its chains. Works even while the worker is stopped. */
   async #begin<T>(
     name: string,
-    run: () => Promise<T>,
+    chains: readonly SyncedChainState[],
+    run: (held: readonly SyncedChainState[]) => Promise<T>,
   ): Promise<Extract<SyncOutcome, { state: 'busy' | 'failed' }> | { readonly end: Promise<T> }> {
     if (this.#jobs.has(name)) return { state: 'busy', reason: 'the same request is already running' }
     this.#jobs.add(name)
-    const release = await this.#lease.holdForJob()
-    if (release === undefined) {
+    const job = await this.#leases.holdForJob(chains.map(({ chainId }) => chainId))
+    if (job.held.length === 0) {
       this.#jobs.delete(name)
       return { state: 'busy', reason: 'another process of this deployment reads the chains' }
     }
-    const end = run().finally(() => {
+    const end = run(chains.filter(({ chainId }) => job.held.includes(chainId))).finally(() => {
       this.#jobs.delete(name)
-      release()
+      job.end()
     })
     return { end }
   }

@@ -41,7 +41,9 @@ export function logSyncEvent(log: Log, event: SyncEvent): void {
       break
     }
     case 'lead':
-      log.info(event.isHeld ? 'this process reads the chains' : 'this process does not read the chains')
+      log.info(event.chainIds.length > 0 ? 'this process reads the chains' : 'this process does not read the chains', {
+        chainIds: event.chainIds.join(','),
+      })
       break
     case 'stopped':
       log.warn('sync is stopped by request', { hint: 'POST /api/sync/worker?action=start starts it again' })
@@ -235,8 +237,12 @@ export class ChainClient {
 
   #onEvent(event: SyncEvent): void {
     if (event.type === 'contradictions') this.#contradictions.set(event.chainId, event.logs)
-    // Another process audits the chains from now on.
-    if (event.type === 'lead' && !event.isHeld) this.#contradictions.clear()
+    // Another process audits the other chains from now on.
+    if (event.type === 'lead') {
+      for (const chainId of this.#contradictions.keys()) {
+        if (!event.chainIds.includes(chainId)) this.#contradictions.delete(chainId)
+      }
+    }
     logSyncEvent(this.#log, event)
   }
 

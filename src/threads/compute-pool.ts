@@ -23,7 +23,7 @@ import { warmUpTasks } from './warm-up.ts'
 interface Job {
   /** Who waits. Clients are served in turn. */
   readonly client: QueueClient
-  /** Takes what the task costs; undefined if nobody is charged for it. */
+  /** Receives the cost of the task; undefined if no client is charged. */
   readonly costs?: CostMeter | undefined
   /** When the caller stops waiting for the response, in milliseconds since the epoch. */
   readonly deadlineMs: number
@@ -87,6 +87,25 @@ export interface ComputePool {
   abandon(): void
   /** Ends the threads. Pending jobs never settle then, so call `abandon` or wait for them first. */
   close(): Promise<void>
+}
+
+/** The pool of a node that computes nothing: none of its routes and jobs uses it. */
+export const NO_COMPUTE_POOL: ComputePool = {
+  runOnMainThread: rejectWork,
+  runSmall: rejectWork,
+  runLarge: rejectWork,
+  runChunk: rejectWork,
+  runTree: rejectWork,
+  runLeaves: rejectWork,
+  runVerify: rejectWork,
+  queueSize: 0,
+  isReady: true,
+  abandon() {},
+  async close() {},
+}
+
+function rejectWork(): never {
+  throw new RangeError('this node computes nothing')
 }
 
 /**

@@ -47,9 +47,9 @@ function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false
 
 /** The request for which an operation runs. */
 export interface StoreCaller {
-  /** Clients are served in turn. */
+  /** Clients get the same share of the time of the store thread. */
   readonly client?: QueueClient
-  /** Takes the time of the store thread. */
+  /** Is charged for the time of the store thread. */
   readonly costs?: CostMeter | undefined
   /** True once its client has disconnected. Then others may take its place in a queue. */
   readonly aborted?: boolean
@@ -80,8 +80,8 @@ export class StoreStateTracker {
   }
 
   /**
-   * Sets the state. Unless the store is still opening, waiting requests continue; each then gets a reply or the reason
-   * for none.
+   * Sets the state. Unless the store is still opening, waiting requests continue; each then gets a reply or an error with the
+   * reason.
    */
   set(state: StoreState): void {
     this.#state = state
@@ -128,6 +128,9 @@ export class StoreStateTracker {
   }
 }
 
+/** A client that owes more does not have a call waiting in the thread of the embedded engine. */
+const MAX_OWED_MS = 5
+
 interface QueuedCall {
   readonly operation: StoreOperation
   readonly argument: unknown
@@ -157,7 +160,7 @@ export class StoreClient {
   readonly #limits: Config['limits']
   readonly #engine: StoreEngine
   readonly #maxRunning: number
-  /** One place is left to the others: a call of theirs waits for one long call of this client, not for two. */
+  /** One slot is reserved for other clients, so a call of theirs waits for at most one long call of this client. */
   readonly #maxRunningPerClient: number
   readonly #queue: FairQueue<QueuedCall>
   /** Calls in the thread, oldest first. A call whose caller stopped waiting stays until it is answered. */
@@ -180,7 +183,7 @@ export class StoreClient {
   #isPinging = false
   /** Why the thread that is starting cannot open the store. */
   #refusal: StoreCondition | undefined
-  /** Times of the last ends of the thread by itself, in milliseconds. */
+  /** Times of the thread's last unexpected ends, in milliseconds. */
   #ends: number[] = []
 
   /** @param connect connects to the store of the data process, instead of starting a thread of this process */
@@ -302,7 +305,7 @@ export class StoreClient {
 
   #send(): void {
     while (this.state.isOpen && this.#running.size < this.#maxRunning) {
-      const call = this.#queue.shift((client) => this.#countRunning(client) < this.#maxRunningPerClient)
+      const call = this.#queue.shift((client) => this.#canRun(client))
       if (call === undefined) return
       if (call.caller.aborted === true) {
         rejectAll([call], DISCONNECTED)
@@ -311,6 +314,14 @@ export class StoreClient {
       void this.#run(call)
       if (this.#running.size === 1) this.#watch()
     }
+  }
+
+  #canRun(client: QueueClient): boolean {
+    if (this.#countRunning(client) >= this.#maxRunningPerClient) return false
+    // The embedded engine runs one call at a time. A long call that already waits in its thread would delay short ones of others that
+    // arrive meanwhile, so a client whose calls take long waits here until the thread is idle.
+    const isWaitingInThread = this.#engine === 'embedded' && this.#running.size > 0
+    return !isWaitingInThread || this.#queue.owedBy(client) <= MAX_OWED_MS
   }
 
   #countRunning(client: QueueClient): number {
@@ -322,7 +333,10 @@ export class StoreClient {
   async #run(call: QueuedCall): Promise<void> {
     this.#running.add(call)
     try {
-      const onTime = (ms: number) => call.caller.costs?.charge('cpu-ms', ms)
+      const onTime = (ms: number) => {
+        call.caller.costs?.charge('cpu-ms', ms)
+        this.#queue.charge(call.caller.client, ms)
+      }
       const value = await this.#requests.ask(call.operation, call.argument as never, { onTime })
       this.#leave(call)
       this.#markReachable()
@@ -407,7 +421,7 @@ export class StoreClient {
     }
   }
 
-  /** Tells the state and the log that the disk is full, or has room again. */
+  /** Updates the state and writes a log line when the disk becomes full or has room again. */
   #setRoom(fullReason: string | undefined): void {
     if (this.#openState?.isOpen !== true) return
     const { fullReason: _, ...state } = this.#openState
@@ -440,7 +454,7 @@ export class StoreClient {
   }
 
   /**
-   * Notes that the thread ended by itself, and tells whether it did so too often lately. Damaged files may break the engine in ways
+   * Records an unexpected end of the thread. Returns true if there were too many recently: damaged files may break the engine in ways
    * that it does not report.
    */
   #endsOften(): boolean {
@@ -484,7 +498,7 @@ export class StoreClient {
   }
 }
 
-/** Faults of a request or of its time. They are no reason for a line in the log. */
+/** Faults that the request itself or a high load explains. They are not logged. */
 const EXPECTED_FAULTS: ReadonlySet<StoreFaultKind> = new Set(['late', 'busy', 'large', 'deep'])
 const DISCONNECTED = 'the client has disconnected'
 

@@ -12,8 +12,8 @@ import { ValiditySweep } from './sweep/ring-sweep.ts'
 /**
  * Finds the first fault in the polygons of a geometry by the rules of RFC 7946 and OGC: rings are simple, holes lie inside,
  * interiors are connected (except by a hole around the whole globe, which leaves two caps or bands: every operation has a defined
- * result for them), and members of a MultiPolygon touch at points at most. Elements of a collection are checked
- * separately; lines and points have no faults. Repeated vertices are no fault, nor is orientation.
+ * result for them), and members of a MultiPolygon touch only at points. Elements of a collection are checked
+ * separately; lines and points have no faults. Neither repeated vertices nor the orientation are faults.
  *
  * The decision is exact and takes O(n log n). Edges along a pole do not count. A polygon that would cost too much to decide is
  * reported as a fault too.
@@ -54,8 +54,8 @@ function checkElement(geometry: FlatGeometry, element: number, resolvePole: Pole
 }
 
 /**
- * Looks for the crossing of two edges that is first in the order received. A client finds it more easily than the westernmost
- * fault, and it says more than that the polygon is too intricate. The effort is limited, so a later crossing may be found, or none.
+ * Looks for the first crossing of two edges, in the order in which the edges were received. A client finds it more easily than the
+ * westernmost fault, and it says more than "too intricate". The effort is limited, so the result may be a later crossing, or none.
  */
 function findCrossing({ segments, rings }: ElementRings): Invalidity | undefined {
   const { positions, left, right } = segments

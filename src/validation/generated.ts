@@ -3578,15 +3578,292 @@ return errors === 0;
 }
 validate63.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
 
-const check19 = validate76;
-const schema125 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
-const schema126 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
-const schema127 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
+const check19 = validate65;
+const schema128 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const schema126 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate67.evaluated;
+const evaluated0 = validate65.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.tier === undefined) && (missing0 = "tier")){
+validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema128.required,parentSchema:schema128,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "tier") || (key0 === "label")) || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "requestsPerHour")) || (key0 === "origins")) || (key0 === "addresses"))){
+validate65.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema128,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.tier !== undefined){
+let data0 = data.tier;
+const _errs2 = errors;
+if(!((data0 === "developer") || (data0 === "internal"))){
+validate65.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema128.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema128.properties.tier.enum,parentSchema:schema128.properties.tier,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.label !== undefined){
+let data1 = data.label;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func0(data1) > 200){
+validate65.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema128.properties.label,data:data1}];
+return false;
+}
+else {
+if(func0(data1) < 1){
+validate65.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema128.properties.label,data:data1}];
+return false;
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.label.type,parentSchema:schema128.properties.label,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scopes !== undefined){
+let data2 = data.scopes;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(Array.isArray(data2)){
+if(data2.length < 1){
+validate65.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema126,data:data2}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+const _errs8 = errors;
+if(!(((((data3 === "compute") || (data3 === "verify")) || (data3 === "records")) || (data3 === "jobs")) || (data3 === "admin"))){
+validate65.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema126.items.enum},message:"must be equal to one of the allowed values",schema:schema126.items.enum,parentSchema:schema126.items,data:data3}];
+return false;
+}
+var valid2 = _errs8 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema126.type,parentSchema:schema126,data:data2}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expiresAt !== undefined){
+let data4 = data.expiresAt;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func0(data4) > 40){
+validate65.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema128.properties.expiresAt,data:data4}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.expiresAt.type,parentSchema:schema128.properties.expiresAt,data:data4}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requestsPerHour !== undefined){
+let data5 = data.requestsPerHour;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate65.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema128.properties.requestsPerHour.type,parentSchema:schema128.properties.requestsPerHour,data:data5}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 1000000000 || isNaN(data5)){
+validate65.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema128.properties.requestsPerHour,data:data5}];
+return false;
+}
+else {
+if(data5 < 1 || isNaN(data5)){
+validate65.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema128.properties.requestsPerHour,data:data5}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.origins !== undefined){
+let data6 = data.origins;
+const _errs13 = errors;
+if(errors === _errs13){
+if(Array.isArray(data6)){
+if(data6.length > 32){
+validate65.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema128.properties.origins,data:data6}];
+return false;
+}
+else {
+if(data6.length < 1){
+validate65.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.origins,data:data6}];
+return false;
+}
+else {
+var valid3 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(func0(data7) > 300){
+validate65.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema128.properties.origins.items,data:data7}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.origins.items.type,parentSchema:schema128.properties.origins.items,data:data7}];
+return false;
+}
+}
+var valid3 = _errs15 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.origins.type,parentSchema:schema128.properties.origins,data:data6}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.addresses !== undefined){
+let data8 = data.addresses;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data8)){
+if(data8.length > 32){
+validate65.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema128.properties.addresses,data:data8}];
+return false;
+}
+else {
+if(data8.length < 1){
+validate65.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.addresses,data:data8}];
+return false;
+}
+else {
+var valid4 = true;
+const len2 = data8.length;
+for(let i2=0; i2<len2; i2++){
+let data9 = data8[i2];
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(func0(data9) > 60){
+validate65.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema128.properties.addresses.items,data:data9}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.addresses.items.type,parentSchema:schema128.properties.addresses.items,data:data9}];
+return false;
+}
+}
+var valid4 = _errs19 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.addresses.type,parentSchema:schema128.properties.addresses,data:data8}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.type,parentSchema:schema128,data}];
+return false;
+}
+}
+validate65.errors = vErrors;
+return errors === 0;
+}
+validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const check20 = validate78;
+const schema131 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
+const schema132 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
+const schema133 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
+
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate69.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3597,7 +3874,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.signer === undefined) && (missing0 = "signer")) || ((data.algorithm === undefined) && (missing0 = "algorithm"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))){
-validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema127.required,parentSchema:schema127,data}];
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema133.required,parentSchema:schema133,data}];
 return false;
 }
 else {
@@ -3609,7 +3886,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.scheme === undefined) && (missing1 = "scheme")) || ((data0.value === undefined) && (missing1 = "value"))){
-validate67.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema116.required,parentSchema:schema116,data:data0}];
+validate69.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema116.required,parentSchema:schema116,data:data0}];
 return false;
 }
 else {
@@ -3617,7 +3894,7 @@ if(data0.scheme !== undefined){
 let data1 = data0.scheme;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.scheme.type,parentSchema:schema116.properties.scheme,data:data1}];
+validate69.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.scheme.type,parentSchema:schema116.properties.scheme,data:data1}];
 return false;
 }
 var valid2 = _errs4 === errors;
@@ -3630,7 +3907,7 @@ if(data0.value !== undefined){
 let data2 = data0.value;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.value.type,parentSchema:schema116.properties.value,data:data2}];
+validate69.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.value.type,parentSchema:schema116.properties.value,data:data2}];
 return false;
 }
 var valid2 = _errs6 === errors;
@@ -3642,7 +3919,7 @@ var valid2 = true;
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data:data0}];
+validate69.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data:data0}];
 return false;
 }
 }
@@ -3658,12 +3935,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate67.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema127.properties.algorithm,data:data3}];
+validate69.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema133.properties.algorithm,data:data3}];
 return false;
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.algorithm.type,parentSchema:schema127.properties.algorithm,data:data3}];
+validate69.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.algorithm.type,parentSchema:schema133.properties.algorithm,data:data3}];
 return false;
 }
 }
@@ -3679,12 +3956,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate67.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema127.properties.value,data:data4}];
+validate69.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema133.properties.value,data:data4}];
 return false;
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.value.type,parentSchema:schema127.properties.value,data:data4}];
+validate69.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.value.type,parentSchema:schema133.properties.value,data:data4}];
 return false;
 }
 }
@@ -3698,7 +3975,7 @@ if(data.timestamp !== undefined){
 let data5 = data.timestamp;
 const _errs12 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate67.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema127.properties.timestamp.type,parentSchema:schema127.properties.timestamp,data:data5}];
+validate69.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema133.properties.timestamp.type,parentSchema:schema133.properties.timestamp,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -3712,20 +3989,20 @@ var valid0 = true;
 }
 }
 else {
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema133.type,parentSchema:schema133,data}];
 return false;
 }
 }
-validate67.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
+validate69.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate66.evaluated;
+const evaluated0 = validate68.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3736,7 +4013,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.temporalFootprint === undefined) && (missing0 = "temporalFootprint"))) || ((data.plugin === undefined) && (missing0 = "plugin"))) || ((data.pluginVersion === undefined) && (missing0 = "pluginVersion"))) || ((data.signals === undefined) && (missing0 = "signals"))) || ((data.signatures === undefined) && (missing0 = "signatures"))){
-validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema126.required,parentSchema:schema126,data}];
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema132.required,parentSchema:schema132,data}];
 return false;
 }
 else {
@@ -3744,7 +4021,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate66.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema126.properties.lpVersion,data:data0}];
+validate68.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema132.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3759,12 +4036,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate66.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema126.properties.locationType,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema132.properties.locationType,data:data1}];
 return false;
 }
 }
 else {
-validate66.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.locationType.type,parentSchema:schema126.properties.locationType,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.locationType.type,parentSchema:schema132.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -3778,7 +4055,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate66.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema126.properties.location.type},message:"must be object,string",schema:schema126.properties.location.type,parentSchema:schema126.properties.location,data:data2}];
+validate68.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema132.properties.location.type},message:"must be object,string",schema:schema132.properties.location.type,parentSchema:schema132.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3793,12 +4070,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate66.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema126.properties.srs,data:data3}];
+validate68.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema132.properties.srs,data:data3}];
 return false;
 }
 }
 else {
-validate66.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.srs.type,parentSchema:schema126.properties.srs,data:data3}];
+validate68.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.srs.type,parentSchema:schema132.properties.srs,data:data3}];
 return false;
 }
 }
@@ -3815,7 +4092,7 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.start === undefined) && (missing1 = "start")) || ((data4.end === undefined) && (missing1 = "end"))){
-validate66.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema126.properties.temporalFootprint.required,parentSchema:schema126.properties.temporalFootprint,data:data4}];
+validate68.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema132.properties.temporalFootprint.required,parentSchema:schema132.properties.temporalFootprint,data:data4}];
 return false;
 }
 else {
@@ -3823,7 +4100,7 @@ if(data4.start !== undefined){
 let data5 = data4.start;
 const _errs10 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate66.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema126.properties.temporalFootprint.properties.start.type,parentSchema:schema126.properties.temporalFootprint.properties.start,data:data5}];
+validate68.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema132.properties.temporalFootprint.properties.start.type,parentSchema:schema132.properties.temporalFootprint.properties.start,data:data5}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -3836,7 +4113,7 @@ if(data4.end !== undefined){
 let data6 = data4.end;
 const _errs12 = errors;
 if(!((typeof data6 == "number") && (isFinite(data6)))){
-validate66.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema126.properties.temporalFootprint.properties.end.type,parentSchema:schema126.properties.temporalFootprint.properties.end,data:data6}];
+validate68.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema132.properties.temporalFootprint.properties.end.type,parentSchema:schema132.properties.temporalFootprint.properties.end,data:data6}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -3848,7 +4125,7 @@ var valid1 = true;
 }
 }
 else {
-validate66.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.properties.temporalFootprint.type,parentSchema:schema126.properties.temporalFootprint,data:data4}];
+validate68.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema132.properties.temporalFootprint.type,parentSchema:schema132.properties.temporalFootprint,data:data4}];
 return false;
 }
 }
@@ -3864,18 +4141,18 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(func0(data7) > 64){
-validate66.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema126.properties.plugin,data:data7}];
+validate68.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema132.properties.plugin,data:data7}];
 return false;
 }
 else {
 if(func0(data7) < 1){
-validate66.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema126.properties.plugin,data:data7}];
+validate68.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema132.properties.plugin,data:data7}];
 return false;
 }
 }
 }
 else {
-validate66.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.plugin.type,parentSchema:schema126.properties.plugin,data:data7}];
+validate68.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.plugin.type,parentSchema:schema132.properties.plugin,data:data7}];
 return false;
 }
 }
@@ -3891,18 +4168,18 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func0(data8) > 64){
-validate66.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema126.properties.pluginVersion,data:data8}];
+validate68.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema132.properties.pluginVersion,data:data8}];
 return false;
 }
 else {
 if(func0(data8) < 1){
-validate66.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema126.properties.pluginVersion,data:data8}];
+validate68.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema132.properties.pluginVersion,data:data8}];
 return false;
 }
 }
 }
 else {
-validate66.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.pluginVersion.type,parentSchema:schema126.properties.pluginVersion,data:data8}];
+validate68.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.properties.pluginVersion.type,parentSchema:schema132.properties.pluginVersion,data:data8}];
 return false;
 }
 }
@@ -3916,7 +4193,7 @@ if(data.signals !== undefined){
 let data9 = data.signals;
 const _errs18 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate66.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.properties.signals.type,parentSchema:schema126.properties.signals,data:data9}];
+validate68.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema132.properties.signals.type,parentSchema:schema132.properties.signals,data:data9}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -3931,7 +4208,7 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(Array.isArray(data10)){
 if(data10.length > 16){
-validate66.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema126.properties.signatures,data:data10}];
+validate68.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema132.properties.signatures,data:data10}];
 return false;
 }
 else {
@@ -3939,8 +4216,8 @@ var valid2 = true;
 const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 const _errs22 = errors;
-if(!(validate67(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+if(!(validate69(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs22 === errors;
@@ -3951,7 +4228,7 @@ break;
 }
 }
 else {
-validate66.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema126.properties.signatures.type,parentSchema:schema126.properties.signatures,data:data10}];
+validate68.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema132.properties.signatures.type,parentSchema:schema132.properties.signatures,data:data10}];
 return false;
 }
 }
@@ -3971,20 +4248,20 @@ var valid0 = true;
 }
 }
 else {
-validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data}];
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema132.type,parentSchema:schema132,data}];
 return false;
 }
 }
-validate66.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
-validate66.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate76.evaluated;
+const evaluated0 = validate78.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3995,14 +4272,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.stamp === undefined) && (missing0 = "stamp")){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema125.required,parentSchema:schema125,data}];
+validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema131.required,parentSchema:schema131,data}];
 return false;
 }
 else {
 if(data.stamp !== undefined){
 const _errs1 = errors;
-if(!(validate66(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate68(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -4015,7 +4292,7 @@ if(data.media !== undefined){
 let data1 = data.media;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.media.type,parentSchema:schema125.properties.media,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.properties.media.type,parentSchema:schema131.properties.media,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4027,23 +4304,23 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data}];
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema131.type,parentSchema:schema131,data}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
 
-const check20 = validate78;
-const schema129 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
-const schema133 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
+const check21 = validate80;
+const schema135 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
+const schema139 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate72.evaluated;
+const evaluated0 = validate74.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4054,7 +4331,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema115.required,parentSchema:schema115,data}];
+validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema115.required,parentSchema:schema115,data}];
 return false;
 }
 else {
@@ -4062,7 +4339,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate72.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema115.properties.lpVersion,data:data0}];
+validate74.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema115.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4075,7 +4352,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.locationType.type,parentSchema:schema115.properties.locationType,data:data1}];
+validate74.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.locationType.type,parentSchema:schema115.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4088,7 +4365,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate72.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema115.properties.location.type},message:"must be object,string",schema:schema115.properties.location.type,parentSchema:schema115.properties.location,data:data2}];
+validate74.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema115.properties.location.type},message:"must be object,string",schema:schema115.properties.location.type,parentSchema:schema115.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -4101,7 +4378,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.srs.type,parentSchema:schema115.properties.srs,data:data3}];
+validate74.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.srs.type,parentSchema:schema115.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -4118,7 +4395,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate72.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema116.required,parentSchema:schema116,data:data4}];
+validate74.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema116.required,parentSchema:schema116,data:data4}];
 return false;
 }
 else {
@@ -4126,7 +4403,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.scheme.type,parentSchema:schema116.properties.scheme,data:data5}];
+validate74.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.scheme.type,parentSchema:schema116.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -4139,7 +4416,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.value.type,parentSchema:schema116.properties.value,data:data6}];
+validate74.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.value.type,parentSchema:schema116.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -4151,7 +4428,7 @@ var valid2 = true;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data:data4}];
+validate74.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data:data4}];
 return false;
 }
 }
@@ -4167,12 +4444,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate72.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema115.properties.radius,data:data7}];
+validate74.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema115.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema115.properties.radius.type,parentSchema:schema115.properties.radius,data:data7}];
+validate74.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema115.properties.radius.type,parentSchema:schema115.properties.radius,data:data7}];
 return false;
 }
 }
@@ -4190,7 +4467,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate72.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema117.required,parentSchema:schema117,data:data8}];
+validate74.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema117.required,parentSchema:schema117,data:data8}];
 return false;
 }
 else {
@@ -4200,12 +4477,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate72.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.start,data:data9}];
+validate74.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema117.properties.start.type,parentSchema:schema117.properties.start,data:data9}];
+validate74.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema117.properties.start.type,parentSchema:schema117.properties.start,data:data9}];
 return false;
 }
 }
@@ -4221,12 +4498,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate72.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.end,data:data10}];
+validate74.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema117.properties.end.type,parentSchema:schema117.properties.end,data:data10}];
+validate74.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema117.properties.end.type,parentSchema:schema117.properties.end,data:data10}];
 return false;
 }
 }
@@ -4239,7 +4516,7 @@ var valid4 = true;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data:data8}];
+validate74.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data:data8}];
 return false;
 }
 }
@@ -4253,7 +4530,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.eventType.type,parentSchema:schema115.properties.eventType,data:data11}];
+validate74.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.eventType.type,parentSchema:schema115.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -4271,20 +4548,20 @@ var valid0 = true;
 }
 }
 else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data}];
+validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data}];
 return false;
 }
 }
-validate72.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate74.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate80.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4295,7 +4572,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema129.required,parentSchema:schema129,data}];
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema135.required,parentSchema:schema135,data}];
 return false;
 }
 else {
@@ -4306,14 +4583,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.claim === undefined) && (missing1 = "claim")) || ((data0.stamps === undefined) && (missing1 = "stamps"))){
-validate78.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema129.properties.proof.required,parentSchema:schema129.properties.proof,data:data0}];
+validate80.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema135.properties.proof.required,parentSchema:schema135.properties.proof,data:data0}];
 return false;
 }
 else {
 if(data0.claim !== undefined){
 const _errs3 = errors;
-if(!(validate72(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+if(!(validate74(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -4328,12 +4605,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 64){
-validate78.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema129.properties.proof.properties.stamps,data:data2}];
+validate80.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema135.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
 if(data2.length < 1){
-validate78.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema129.properties.proof.properties.stamps,data:data2}];
+validate80.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema135.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
@@ -4341,8 +4618,8 @@ var valid2 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate66(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate68(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -4354,7 +4631,7 @@ break;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema129.properties.proof.properties.stamps.type,parentSchema:schema129.properties.proof.properties.stamps,data:data2}];
+validate80.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema135.properties.proof.properties.stamps.type,parentSchema:schema135.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 }
@@ -4367,7 +4644,7 @@ var valid1 = true;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema129.properties.proof.type,parentSchema:schema129.properties.proof,data:data0}];
+validate80.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema135.properties.proof.type,parentSchema:schema135.properties.proof,data:data0}];
 return false;
 }
 }
@@ -4387,18 +4664,18 @@ if(data4.chainId !== undefined){
 let data5 = data4.chainId;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate78.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema133.properties.chainId.type,parentSchema:schema133.properties.chainId,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema139.properties.chainId.type,parentSchema:schema139.properties.chainId,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate78.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema133.properties.chainId,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema139.properties.chainId,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate78.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema133.properties.chainId,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema139.properties.chainId,data:data5}];
 return false;
 }
 }
@@ -4414,7 +4691,7 @@ if(data4.submitOnchain !== undefined){
 let data6 = data4.submitOnchain;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate78.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema133.properties.submitOnchain.type,parentSchema:schema133.properties.submitOnchain,data:data6}];
+validate80.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema139.properties.submitOnchain.type,parentSchema:schema139.properties.submitOnchain,data:data6}];
 return false;
 }
 var valid4 = _errs12 === errors;
@@ -4429,12 +4706,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(!pattern1.test(data7)){
-validate78.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema133.properties.recipient,data:data7}];
+validate80.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema139.properties.recipient,data:data7}];
 return false;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema133.properties.recipient.type,parentSchema:schema133.properties.recipient,data:data7}];
+validate80.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema139.properties.recipient.type,parentSchema:schema139.properties.recipient,data:data7}];
 return false;
 }
 }
@@ -4447,7 +4724,7 @@ var valid4 = true;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema133.type,parentSchema:schema133,data:data4}];
+validate80.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema139.type,parentSchema:schema139,data:data4}];
 return false;
 }
 }
@@ -4460,22 +4737,22 @@ var valid0 = true;
 }
 }
 else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema129.type,parentSchema:schema129,data}];
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema135.type,parentSchema:schema135,data}];
 return false;
 }
 }
-validate78.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
-const check21 = validate81;
-const schema137 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
+const check22 = validate83;
+const schema143 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate83.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4488,7 +4765,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate81.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema137.properties.lpVersion,data:data0}];
+validate83.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema143.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4502,7 +4779,7 @@ let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate81.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.locationType,data:data1}];
+validate83.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -4517,7 +4794,7 @@ let data2 = data.srs;
 const _errs3 = errors;
 if(typeof data2 === "string"){
 if(func0(data2) < 1){
-validate81.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.srs,data:data2}];
+validate83.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.srs,data:data2}];
 return false;
 }
 }
@@ -4532,7 +4809,7 @@ let data3 = data.plugin;
 const _errs4 = errors;
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate81.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.plugin,data:data3}];
+validate83.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.plugin,data:data3}];
 return false;
 }
 }
@@ -4547,7 +4824,7 @@ let data4 = data.pluginVersion;
 const _errs5 = errors;
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate81.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.pluginVersion,data:data4}];
+validate83.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.pluginVersion,data:data4}];
 return false;
 }
 }
@@ -4576,7 +4853,7 @@ let data8 = data7.scheme;
 const _errs9 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate81.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
+validate83.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
 return false;
 }
 }
@@ -4591,7 +4868,7 @@ let data9 = data7.value;
 const _errs10 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate81.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.signatures.items.properties.signer.properties.value,data:data9}];
+validate83.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.signatures.items.properties.signer.properties.value,data:data9}];
 return false;
 }
 }
@@ -4613,7 +4890,7 @@ let data10 = data6.algorithm;
 const _errs11 = errors;
 if(typeof data10 === "string"){
 if(func0(data10) < 1){
-validate81.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.signatures.items.properties.algorithm,data:data10}];
+validate83.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.signatures.items.properties.algorithm,data:data10}];
 return false;
 }
 }
@@ -4628,7 +4905,7 @@ let data11 = data6.value;
 const _errs12 = errors;
 if(typeof data11 === "string"){
 if(func0(data11) < 1){
-validate81.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema137.properties.signatures.items.properties.value,data:data11}];
+validate83.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema143.properties.signatures.items.properties.value,data:data11}];
 return false;
 }
 }
@@ -4658,22 +4935,22 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema137.type,parentSchema:schema137,data}];
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema143.type,parentSchema:schema143,data}];
 return false;
 }
 }
-validate81.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
-const check22 = validate82;
-const schema138 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
+const check23 = validate84;
+const schema144 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4684,7 +4961,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema138.required,parentSchema:schema138,data}];
+validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema144.required,parentSchema:schema144,data}];
 return false;
 }
 else {
@@ -4692,7 +4969,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate82.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema138.properties.lpVersion,data:data0}];
+validate84.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema144.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4705,7 +4982,7 @@ if(data.srs !== undefined){
 let data1 = data.srs;
 const _errs2 = errors;
 if(!(((((((((data1 === "http://www.opengis.net/def/crs/OGC/1.3/CRS84") || (data1 === "http://www.opengis.net/def/crs/OGC/0/CRS84")) || (data1 === "http://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "https://www.opengis.net/def/crs/OGC/1.3/CRS84")) || (data1 === "https://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "urn:ogc:def:crs:OGC:1.3:CRS84")) || (data1 === "urn:ogc:def:crs:EPSG::4326")) || (data1 === "EPSG:4326")) || (data1 === "WGS84"))){
-validate82.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema138.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema138.properties.srs.enum,parentSchema:schema138.properties.srs,data:data1}];
+validate84.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema144.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema144.properties.srs.enum,parentSchema:schema144.properties.srs,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4720,12 +4997,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 <= 0 || isNaN(data2)){
-validate82.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema138.properties.radius,data:data2}];
+validate84.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema144.properties.radius,data:data2}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema138.properties.radius.type,parentSchema:schema138.properties.radius,data:data2}];
+validate84.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema144.properties.radius.type,parentSchema:schema144.properties.radius,data:data2}];
 return false;
 }
 }
@@ -4742,7 +5019,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.start === undefined) && (missing1 = "start")) || ((data3.end === undefined) && (missing1 = "end"))){
-validate82.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema138.properties.time.required,parentSchema:schema138.properties.time,data:data3}];
+validate84.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema144.properties.time.required,parentSchema:schema144.properties.time,data:data3}];
 return false;
 }
 else {
@@ -4752,12 +5029,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate82.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema138.properties.time.properties.start,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema144.properties.time.properties.start,data:data4}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema138.properties.time.properties.start.type,parentSchema:schema138.properties.time.properties.start,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema144.properties.time.properties.start.type,parentSchema:schema144.properties.time.properties.start,data:data4}];
 return false;
 }
 }
@@ -4773,12 +5050,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate82.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema138.properties.time.properties.end,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema144.properties.time.properties.end,data:data5}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema138.properties.time.properties.end.type,parentSchema:schema138.properties.time.properties.end,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema144.properties.time.properties.end.type,parentSchema:schema144.properties.time.properties.end,data:data5}];
 return false;
 }
 }
@@ -4791,7 +5068,7 @@ var valid1 = true;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema138.properties.time.type,parentSchema:schema138.properties.time,data:data3}];
+validate84.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema144.properties.time.type,parentSchema:schema144.properties.time,data:data3}];
 return false;
 }
 }
@@ -4810,7 +5087,7 @@ if(data6.scheme !== undefined){
 let data7 = data6.scheme;
 const _errs13 = errors;
 if(!(((data7 === "eth-address") || (data7 === "device-pubkey")) || (data7 === "did:web"))){
-validate82.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema138.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema138.properties.subject.properties.scheme.enum,parentSchema:schema138.properties.subject.properties.scheme,data:data7}];
+validate84.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema144.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema144.properties.subject.properties.scheme.enum,parentSchema:schema144.properties.subject.properties.scheme,data:data7}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -4824,7 +5101,7 @@ let data8 = data6.value;
 const _errs14 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate82.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema138.properties.subject.properties.value,data:data8}];
+validate84.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema144.properties.subject.properties.value,data:data8}];
 return false;
 }
 }
@@ -4836,7 +5113,7 @@ var valid2 = true;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema138.properties.subject.type,parentSchema:schema138.properties.subject,data:data6}];
+validate84.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema144.properties.subject.type,parentSchema:schema144.properties.subject,data:data6}];
 return false;
 }
 }
@@ -4851,7 +5128,7 @@ let data9 = data.locationType;
 const _errs15 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate82.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema138.properties.locationType,data:data9}];
+validate84.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema144.properties.locationType,data:data9}];
 return false;
 }
 }
@@ -4868,14 +5145,14 @@ var valid0 = true;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema138.type,parentSchema:schema138,data}];
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema144.type,parentSchema:schema144,data}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
 
 /** The validators by the reference of their schema. */
 export const VALIDATORS = {
@@ -4898,8 +5175,9 @@ export const VALIDATORS = {
   "input-forms#/$defs/OnchainInput": check16,
   "verified-proof.schema.json": check17,
   "resign-request.schema.json": check18,
-  "verify-request.schema.json#/$defs/VerifyStampRequest": check19,
-  "verify-request.schema.json#/$defs/VerifyProofRequest": check20,
-  "verify-request.schema.json#/$defs/StampRules": check21,
-  "verify-request.schema.json#/$defs/ClaimRules": check22,
+  "key.schema.json#/$defs/KeyRequest": check19,
+  "verify-request.schema.json#/$defs/VerifyStampRequest": check20,
+  "verify-request.schema.json#/$defs/VerifyProofRequest": check21,
+  "verify-request.schema.json#/$defs/StampRules": check22,
+  "verify-request.schema.json#/$defs/ClaimRules": check23,
 }

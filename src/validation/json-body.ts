@@ -61,8 +61,8 @@ function reject(detail: string, code: string, cause?: unknown): never {
  * Scans JSON before it is parsed and rejects what `JSON.parse` accepts silently (decision 109).
  *
  * With duplicate keys, `__proto__` or `constructor`, two parsers may see two different objects, and a hash of the object would be
- * ambiguous.
- * Deep nesting would overflow the stack of recursive code, and very many members would take long to parse. Malformed JSON passes, because the parser reports it better.
+ * ambiguous. Deep nesting would overflow the stack of recursive code, and very many members would take long to parse. Malformed
+ * JSON passes, because the parser reports it better.
  *
  * @param bytes UTF-8 text
  * @param maxDepth largest nesting of arrays and objects
@@ -129,11 +129,11 @@ function endOfString(text: Buffer, from: number): number {
 }
 
 const MAX_OFFSET_KEYS = 16
-/** The most members of one object. The parser takes seconds for an object with hundreds of thousands. */
+/** Maximum number of members of one object. The parser takes seconds for an object with hundreds of thousands. */
 const MAX_MEMBERS = 1000
 /**
- * The most objects and members of a body, at all depths. The largest request that is accepted has 30,000: 10,000 geometries of two
- * members. Half a million members that nobody reads would take a quarter of a second.
+ * Maximum number of objects and members of a body, at all depths. The largest request that is accepted has 30,000: 10,000
+ * geometries of two members. Half a million unused members would take a quarter of a second.
  */
 const MAX_BODY_MEMBERS = 50_000
 

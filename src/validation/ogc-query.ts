@@ -83,7 +83,7 @@ function readFilterLanguage(text = 'cql2-text'): (typeof FILTER_LANGUAGES)[numbe
   throw recordProblem('Invalid filter-lang parameter', `filter-lang must be one of ${FILTER_LANGUAGES.join(', ')}`)
 }
 
-/** Adds a filter to a query. Conditions that a list has anyway become those, because the columns in memory serve them. */
+/** Adds a filter to a query. A condition that is also a list parameter becomes one, because the columns in memory serve those. */
 function withFilter(query: RecordQuery, filter: RecordFilter): RecordQuery {
   const listed: { -readonly [Member in keyof RecordQuery]: RecordQuery[Member] } = { ...query }
   const remaining = (filter.op === 'and' ? filter.args : [filter]).filter((condition) => {

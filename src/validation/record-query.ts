@@ -211,7 +211,7 @@ export function readBbox(texts: readonly string[]): Bounds {
   throw recordProblem('Invalid bbox format', `Expected format: minLng,minLat,maxLng,maxLat; ${error}`)
 }
 
-/** Encodes the start of the next page as a text that is opaque to clients. */
+/** Encodes the start of the next page as an opaque text. */
 export function encodeCursor({ timeSeconds, uid, chainId }: RecordKey, offset: number): string {
   return Buffer.from(`${timeSeconds} ${uid} ${chainId} ${offset}`).toString('base64url')
 }

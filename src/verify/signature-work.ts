@@ -37,7 +37,7 @@ function workOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyWork
 /**
  * Counts the work of one signature that a key verifies.
  *
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function spendOnVerification(key: KeyObject): void {
   spendWork(workOf(key).verify)

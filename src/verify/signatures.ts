@@ -41,7 +41,7 @@ const HEX = /^(?:0x)?(?:[0-9a-fA-F]{2})+$/
  * Verifies each signature of a stamp with the key that it names. No verdict is `ok` without a cryptographic check.
  *
  * @param subject of the claim; undefined when there is no claim
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function verifySignatures(
   signatures: readonly StampSignature[],

@@ -20,7 +20,7 @@ type Path = readonly (string | number)[]
  *
  * @param claimed JSON as received
  * @param computed JSON as computed
- * @returns the path of the first difference; undefined when nothing contradicts
+ * @returns the path of the first difference; undefined when there is none
  */
 function findContradiction(claimed: unknown, computed: unknown, path: Path = []): Path | undefined {
   if (Array.isArray(computed)) {

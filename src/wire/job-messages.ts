@@ -64,6 +64,15 @@ interface JobResults {
   readonly problem: string | undefined
 }
 
+/** Totals of all stored jobs, for the metrics. */
+export interface JobTotals {
+  readonly byState: Readonly<Partial<Record<JobState, number>>>
+  /** Operations of open jobs that are uploaded and have neither a result nor a problem. */
+  readonly waitingOperations: number
+  /** Bytes of operations and results, which `JOB_MAX_BYTES` limits. */
+  readonly bytes: number
+}
+
 export interface JobLimits {
   /** Largest number of operations in a job. */
   readonly maxOperations: number
@@ -71,6 +80,8 @@ export interface JobLimits {
   readonly perDay: number
   /** Bytes that the operations and results of all jobs may take. */
   readonly maxBytes: number
+  /** The part of them that the jobs of one account may take. */
+  readonly maxAccountBytes: number
   /** Jobs of an account that are not final. */
   readonly maxOpen: number
 }
@@ -102,7 +113,7 @@ export interface JobOperations {
       readonly nowMs: number
     }
     /** A number: another upload has added operations, and the job has this many; `closed`: the job takes no more; the others are limits. */
-    result: 'stored' | number | 'closed' | 'spent' | 'large' | 'full'
+    result: 'stored' | number | 'closed' | 'spent' | 'large' | 'full' | 'share'
   }
   /** Ends the upload. Undefined if there is no such job. */
   endJobInput: { argument: { readonly position: number; readonly nowMs: number }; result: Job | undefined }
@@ -180,9 +191,17 @@ export interface JobOperations {
     argument: { readonly position: number }
     result: { readonly firsts: readonly number[]; readonly roots: Uint8Array; readonly leafCount: number }
   }
+  /** Counts the jobs of all accounts, for the metrics. */
+  jobTotals: { argument: undefined; result: JobTotals }
   /** Deletes some of what is kept too long or takes too much room. Returns true if there may be more. */
   pruneJobs: {
-    argument: { readonly keepMs: number; readonly maxBytes: number; readonly nowMs: number }
+    argument: {
+      readonly keepMs: number
+      readonly maxBytes: number
+      /** Of one account. */
+      readonly maxAccountBytes: number
+      readonly nowMs: number
+    }
     result: boolean
   }
 }

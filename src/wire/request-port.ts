@@ -14,7 +14,7 @@ export interface Call {
   readonly argument: unknown
 }
 
-/** `ms` is the time that it took, where the answering side measures it. */
+/** `ms` is the time that the call took, if the answering side measures it. */
 export type Answer = (
   | { readonly type: 'result'; readonly id: number; readonly value: unknown }
   | {
@@ -46,11 +46,11 @@ export interface RequesterOptions {
 }
 
 interface RequestLimits {
-  /** Afterwards the request is rejected and its answer ignored. Without it, only an answer or the end of the port ends the wait. */
+  /** After this time the request is rejected and its answer ignored. Without it, only an answer or the end of the port ends it. */
   readonly timeoutMs?: number
   /** The request is rejected when this many are pending. */
   readonly maxPending?: number
-  /** Called with the time that an answer took, if the other side measures it, also when nobody waits for the result any more. */
+  /** Called with the time that an answer took, if the other side measures it and the request has not been rejected. */
   readonly onTime?: (ms: number) => void
 }
 
@@ -153,7 +153,7 @@ interface ServeOptions {
   readonly failureKind?: (error: unknown) => string
   /** Returns the buffers of a result that are transferred instead of copied. */
   readonly transfer?: (value: unknown) => ArrayBuffer[]
-  /** Begins to measure a call; its result is called when the call ends and returns its milliseconds. */
+  /** Starts to measure a call. Returns a function that is called when the call ends, and returns how many milliseconds it took. */
   readonly clock?: () => () => number
   /** Called before each call is handled. */
   readonly onCall?: () => void

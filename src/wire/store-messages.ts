@@ -1,6 +1,7 @@
 /** Messages between threads about location records. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
 import type { JobOperations } from './job-messages.ts'
+import type { KeyOperations } from './key-messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { Answer, Call, RequestFailure } from './request-port.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
@@ -87,10 +88,12 @@ export interface BlockRange extends RangeNotes {
    * `to` becomes the new checkpoint; null removes it.
    */
   readonly checkpoint?: { readonly from: Hex | null; readonly to: Checkpoint | null }
+  /** If set, the range is stored only if this is still the generation of the chain's lease. */
+  readonly leaseGeneration?: number
 }
 
 export interface AppliedRange {
-  /** False if the stored checkpoint was not the expected one. In this case nothing was changed. */
+  /** False if the stored checkpoint or the lease was not the expected one. In this case nothing was changed. */
   readonly ok: boolean
   /** Number of new records. A record that is stored already changes nothing. */
   readonly inserted: number
@@ -139,6 +142,10 @@ export interface RecordQuery {
   readonly after?: RecordKey
   /** How long the exact number of matches may take, in milliseconds; then the read fails. Without it, a large count may be an estimate. */
   readonly exactCountMs?: number
+  /** The page ends early after the record with which it reaches this many bytes. */
+  readonly endBytes?: number
+  /** Largest number of bytes of the page, if it is below the limit of all pages. A page that is larger is an error. */
+  readonly maxBytes?: number
 }
 
 export interface RecordPage {
@@ -220,7 +227,7 @@ export interface RecordStats {
 }
 
 /** The operations of the store by name, each with its argument and result. */
-export interface StoreOperations extends SubmissionOperations, SyncOperations, JobOperations {
+export interface StoreOperations extends SubmissionOperations, SyncOperations, JobOperations, KeyOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {

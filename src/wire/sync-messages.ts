@@ -156,7 +156,8 @@ export type SyncEvent =
   | { readonly type: 'problem'; readonly chainId: number; readonly message: string }
   /** An audit found this many logs that the endpoints contradict each other about, without a majority. */
   | { readonly type: 'contradictions'; readonly chainId: number; readonly logs: number }
-  | { readonly type: 'lead'; readonly isHeld: boolean }
+  /** The chains that this process reads have changed. */
+  | { readonly type: 'lead'; readonly chainIds: readonly number[] }
   /** The worker is stopped because a client requested it. The store keeps this setting across restarts. */
   | { readonly type: 'stopped' }
   /** A chain was read for the first time, up to `block`. */
@@ -235,22 +236,42 @@ export interface SyncOperations {
       readonly revokedBlock: number | null
     }[]
   }
-  /** Records that a pass has started its work. */
-  beginRun: { argument: { readonly kind: SyncKind; readonly chainId: number }; result: undefined }
-  /** Records that a pass has ended. */
+  /** Records that a pass has started its work. Changes nothing if the chain's lease has another generation. */
+  beginRun: {
+    argument: { readonly kind: SyncKind; readonly chainId: number; readonly leaseGeneration: number }
+    result: undefined
+  }
+  /** Records that a pass has ended. Changes nothing if the chain's lease has another generation. */
   endRun: {
-    argument: { readonly run: SyncRun; readonly progress?: ChainProgress; readonly errors: readonly string[] }
+    argument: {
+      readonly run: SyncRun
+      readonly leaseGeneration: number
+      readonly progress?: ChainProgress
+      readonly errors: readonly string[]
+    }
     result: undefined
   }
   syncStatus: { argument: { readonly recentErrors: number }; result: SyncStatus }
   /** Sets whether the chains should be read, from now on and after every start. */
   setWorkerDesired: { argument: { readonly isDesired: boolean }; result: undefined }
-  /**
-   * Takes or renews the lease. Only the process that holds it may read the chains into this database. `holdMs` 0 releases it.
-   * Without `always`, the lease is granted only while the chains should be read.
-   */
+  /** Takes, renews and releases leases of chains. Only the process that holds the lease of a chain may read it into this database. */
   lease: {
-    argument: { readonly owner: string; readonly holdMs: number; readonly always: boolean }
-    result: { readonly isHeld: boolean; readonly isDesired: boolean }
+    argument: {
+      readonly owner: string
+      /** 0 releases all leases. */
+      readonly holdMs: number
+      /** The chains that this process can read. Leases of others are released. */
+      readonly chainIds: readonly number[]
+      /** Chains whose leases are also granted while the chains should not be read. */
+      readonly jobs: readonly number[]
+    }
+    result: {
+      readonly held: readonly { readonly chainId: number; readonly generation: number }[]
+      /** Chains to release as soon as nothing is written for them, because another process holds fewer. */
+      readonly surplus: readonly number[]
+      readonly isDesired: boolean
+      /** Whether other processes may use this database. */
+      readonly isShared: boolean
+    }
   }
 }

@@ -20,7 +20,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2' }),
       openBrowser(),
     ])
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await service?.stop()

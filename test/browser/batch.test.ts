@@ -32,7 +32,7 @@ describe.skipIf(WHY_NOT !== undefined)('a dropped file', () => {
   let browser: Browser
   beforeAll(async () => {
     ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await service?.stop()
@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== undefined)('a dropped file', () => {
     await page.waitForSelector(`text=${ROWS + 1} rows`)
     expect(streams).toEqual([])
     await page.getByRole('button', { name: `Compute ${ROWS} rows` }).click()
-    await page.waitForSelector('text=Compute again', { timeout: 60_000 })
+    await page.waitForSelector('text=Compute again')
     expect(new Set(streams)).toEqual(new Set(['application/x-ndjson']))
     expect(streams.length).toBeGreaterThan(1)
     expect(await page.locator('.batch-table tbody tr').count()).toBe(100)

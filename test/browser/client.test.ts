@@ -26,7 +26,7 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page of an
     service = started
     browser = opened
     application = await startApplication(browser, bundles)
-    await eventually(async () => expect((await fetch(`${service.url}/ready`)).status).toBe(200), { timeout: 50_000 })
+    await eventually(async () => expect((await fetch(`${service.url}/ready`)).status).toBe(200))
   })
   afterAll(async () => {
     application?.close()

@@ -52,12 +52,12 @@ export async function visit(browser: Browser, url: string, path: string, options
 
 /** Waits until the map is drawn. */
 export async function mapReady(page: Page): Promise<void> {
-  await page.waitForSelector('html[data-map=ready]', { timeout: 30_000 })
+  await page.waitForSelector('html[data-map=ready]')
 }
 
 /** Waits for a signed and verified response, and returns the text of its figure. */
 export async function signed(page: Page, verdict: 'good' | 'bad' = 'good'): Promise<string> {
-  await page.waitForSelector(`.readout[data-verdict=${verdict}]`, { timeout: 20_000 })
+  await page.waitForSelector(`.readout[data-verdict=${verdict}]`)
   return (await page.textContent('#figure')) ?? ''
 }
 

@@ -11,7 +11,7 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
   let opened: Visit
   beforeAll(async () => {
     ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await service?.stop()

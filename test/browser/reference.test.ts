@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 import { openBrowser, WHY_NOT } from './chromium.ts'
+import { axeFindings } from './page.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -73,6 +74,25 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
       (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
     )
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([])
+    await close()
+  })
+
+  it.each([
+    [1440, 'light'],
+    [390, 'dark'],
+  ] as const)('have no accessibility violation on any page of the guide: %d px, %s', async (width, theme) => {
+    const { page, close } = await open('/docs/guide', width, theme, true)
+    const paths = await page
+      .locator('main a[href^="/docs/guide/"]')
+      .evaluateAll((links) => links.map((link) => (link as unknown as { pathname: string }).pathname))
+    expect(new Set(paths).size).toBeGreaterThan(40)
+    const found: string[] = []
+    for (const path of new Set(paths)) {
+      await page.goto(service.url + path)
+      await settled(page)
+      found.push(...(await axeFindings(page)).map((finding) => `${path}: ${finding}`))
+    }
+    expect(found).toEqual([])
     await close()
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { NO_JOBS } from '../../src/service/jobs/jobs.ts'
 import type { RecordFeeds, RecordService } from '../../src/service/records/record-services.ts'
 import type { Services } from '../../src/service/services.ts'
 import { untilReadable } from '../record-service.ts'
@@ -175,6 +176,33 @@ describe.each(ADAPTERS)('limits by cost on %s', (adapter) => {
     expect((await list('GET')).status).toBe(429)
     // Other routes do not charge what they send.
     expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
+  })
+
+  it('charge the bytes of jobs that are sent and read, and never keep a client from cancelling one', async () => {
+    const response = { json: '0123456789' }
+    const jobs: Services['jobs'] = {
+      ...NO_JOBS,
+      create: async () => response,
+      state: async () => response,
+      cancel: async () => response,
+      results: async (_id, _query, _caller, _context, sink) => void (await sink.write(response.json)),
+    }
+    await start('', { env: { COST_LIMIT_DEVELOPER: 'bytes=50,vertices=0,cpu-ms=0' }, jobs })
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const answer = await fetch(`${server.url}/compute/v0/jobs${path}`, {
+        ...init,
+        headers: { 'X-API-Key': 'dev-key' },
+      })
+      await answer.text()
+      return [answer.status, Number(/"bytes";r=(\d+)/.exec(answer.headers.get('ratelimit')!)![1])]
+    }
+    expect(await ask('', { method: 'POST', body: 'x'.repeat(20) })).toEqual([202, 30])
+    expect(await ask('/a')).toEqual([200, 20])
+    expect((await ask('/a/results'))[0]).toBe(200)
+    expect(await ask('/a')).toEqual([200, 0])
+    for (const path of ['', '/a', '/a/results', '/a/events', '/a/attestation', '/a/results/0/proof'])
+      expect([path, ...(await ask(path))]).toEqual([path, 429, 0])
+    expect(await ask('/a', { method: 'DELETE' })).toEqual([200, 0])
   })
 
   it('end an export that uses up the budget, without its last chunk', async () => {

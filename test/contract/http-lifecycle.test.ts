@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { Metrics } from '../../src/base/metrics.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { ApiKeys } from '../../src/http/access/api-keys.ts'
 import { createApp } from '../../src/http/app.ts'
 import { ListenError } from '../../src/http/transport/port.ts'
 import { createHttpServer } from '../../src/http/transport/server.ts'
@@ -204,7 +205,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const controlled = controlledService()
     const server = await startServer(adapter, {
       compute: controlled.compute,
-      env: { MAX_IN_FLIGHT_BYTES: '1048576', MAX_BODY_BYTES: '600000' },
+      env: { MAX_IN_FLIGHT_BYTES: '1048576', MAX_BODY_BYTES: '600000', MAX_BATCH_BYTES: '600000' },
     })
     const first = compute(server, 'x'.repeat(600_000))
     await eventually(() => expect(controlled.waiting.length).toBe(1))
@@ -362,7 +363,8 @@ it('falls back to node:http and logs the reason once', () => {
   const warnings: unknown[] = []
   const log = { info() {}, warn: (...line: unknown[]) => void warnings.push(line), error() {} }
   const services = { compute: async () => ({ json: '' }), readiness: () => ({ ready: true, checks: {} }) }
-  const { handler } = createApp({ config, services: services as never, log, metrics: new Metrics(), now: Date.now })
+  const parts = { config, services: services as never, log, metrics: new Metrics(), now: Date.now }
+  const { handler } = createApp({ ...parts, keys: new ApiKeys([], false) })
   const server = createHttpServer(config, handler, log, () => ({ ok: false, reason: 'no such file' }))
   expect(server.adapter).toBe('node')
   expect(warnings).toEqual([['http adapter falls back to node:http', { reason: 'no such file' }]])

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, type RunningServer, type ServerParts, startServer } from '../running-http-server.ts'
 
 const KEYS = {
@@ -93,6 +94,17 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect(limits(await compute()), 'ten seconds later').toEqual(expectedLimits(100, 99, 10))
     isOverloaded = false
     expect((await compute()).headers.get('x-ratelimit-remaining')).toBe('98')
+  })
+
+  it('drops the body of a refused request, and answers the next request of the connection', async () => {
+    const problem = { type: 'overloaded', detail: 'too many results are waiting', retryAfterSeconds: 1 } as const
+    await start({ computeRefusal: () => problem })
+    const head = 'POST /compute/v0/area HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n'
+    const next = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'
+    for (const steps of [[`${head}{}${next}`], [head, { after: 1, send: `{}${next}` }]]) {
+      const { answers } = await sendRaw(server.port, steps, { wanted: 2 })
+      expect(answers.map(({ status }) => status)).toEqual([503, 200])
+    }
   })
 
   it('counts rejected bodies and failures like successful requests', async () => {

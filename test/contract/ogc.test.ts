@@ -266,7 +266,8 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       body.collections.map(({ id, extent }: { id: string; extent: object }) => [id, extent]),
     )
     const time = (seconds: number) => new Date(seconds * 1000).toISOString()
-    const lines = ALL.filter(({ uid }) => uidsOf('lines').includes(uid)).map((record) => record.eventTimeSeconds)
+    const uids = new Set(uidsOf('lines'))
+    const lines = ALL.filter(({ uid }) => uids.has(uid)).map((record) => record.eventTimeSeconds)
     expect(extents['location-lines']).toEqual({
       spatial: { bbox: [[-30, -21, 25, 31]], crs: 'http://www.opengis.net/def/crs/OGC/1.3/CRS84' },
       temporal: {
@@ -549,6 +550,17 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
         expect(text).toContain('<h1>')
       }
     }
+  })
+
+  it('shows the links of each collection under its title, and a box on one line', async () => {
+    const page = async (path: string) => (await fetch(`${service.url}/ogc${path}?f=html`)).text()
+    const collections = (await page('/collections')).split('<h2>').slice(1)
+    expect(collections.map((part) => part.slice(0, part.indexOf('<')))).toEqual([
+      'Location records',
+      ...FAMILY_NAMES.map((family) => `Location records: ${family}`),
+    ])
+    for (const part of collections) expect(part.match(/<li>/g)).toHaveLength(3)
+    expect(await page('/collections/location-records')).toMatch(/\[(?:-?[\d.]+, ){3}-?[\d.]+\]/)
   })
 
   it.skipIf(!HAS_OWSLIB)('is read by OWSLib', async () => {

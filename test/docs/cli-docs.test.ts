@@ -99,6 +99,18 @@ describe('docs/command-line.md', () => {
     expect(readFileSync(join(root, 'test/vectors/cli/compute.txt'), 'utf8')).toContain(documented)
   })
 
+  it.each([
+    ['bash', '--norc', '', 'complete -p trigpoint'],
+    ['zsh', '-f', 'autoload -U compinit; compinit -u -D;', 'print $_comps[trigpoint]'],
+    ['fish', '--no-config', '', 'complete -C "trigpoint comp"'],
+  ])('has a line that loads the completions of %s', (shell, flag, before, show) => {
+    if (spawnSync(shell, ['-c', 'true']).status !== 0) return console.log(`skipped: there is no ${shell}`)
+    const line = page.split('\n').find((text) => text.includes(`trigpoint completions ${shell}`))!
+    const env = { PATH: `${join(folder.path, 'bin')}:${process.env['PATH']}`, HOME: folder.path }
+    const loaded = spawnSync(shell, [flag, '-c', `${before} ${line}\n${show}`], { env, encoding: 'utf8' })
+    expect([loaded.status, loaded.stdout], loaded.stderr).toEqual([0, expect.stringMatching(/_trigpoint|compute/)])
+  })
+
   it('names every command and every exit code', async () => {
     const [, help = ''] = /Commands:([\s\S]*?)Examples:/.exec(run('trigpoint --help').stdout) ?? []
     const verbs = [...help.matchAll(/^ {2}([a-z-]+)(?: <| \[| {2})/gm)].map(([, verb]) => verb!)

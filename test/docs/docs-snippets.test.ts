@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import { eventually } from '../eventually.ts'
 import { type Block, blocksOf, PAGES } from '../markdown-pages.ts'
 import { untilReadable } from '../record-service.ts'
@@ -43,8 +44,9 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   [
     'docs/operations.md',
     'useradd',
-    'needs root: test/program/container.test.ts runs keygen and the service with such an environment',
+    'needs root: test/docs/restore-docs.test.ts runs keygen and the service with such an environment',
   ],
+  ['docs/operations.md', 'systemd-run', 'needs systemd: test/docs/restore-docs.test.ts runs it with a replacement'],
   [
     'docs/jobs.md',
     'cat',
@@ -85,6 +87,10 @@ describe('the code blocks of the pages', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'trigpoint-snippets-'))
     service = await startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' })
+    // Commands find the development keys where a service that runs in their folder stores them.
+    const { developerKey: developer, internalKey: internal } = service
+    mkdirSync(join(folder, '.data'))
+    writeFileSync(join(folder, '.data', 'dev-keys.json'), JSON.stringify({ developer, internal }))
     await untilReadable(service.url)
     // The sample records are stored after the service starts to listen.
     const isFilled = async () =>
@@ -115,6 +121,12 @@ describe('the code blocks of the pages', () => {
     for (const { page, line, code } of tested.filter(({ language }) => language === 'json')) {
       expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow()
     }
+  })
+
+  it('are valid YAML where marked as YAML', () => {
+    const written = blocks.filter(({ language }) => language === 'yaml')
+    expect(written.length).toBeGreaterThan(0)
+    for (const { page, line, code } of written) expect(() => parseYaml(code), `${page}:${line}`).not.toThrow()
   })
 
   it.each(commands.map((command) => ({ title: `${command.page}:${command.line}`, command })))(

@@ -4,29 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
+import { comparable, faultyOf, pieces } from '../job-operations.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 /** Enough for several chunks to be open at each kill. `JOB_LINES=1000000` is the large run. */
 const LINES = Number(process.env['JOB_LINES'] ?? 60_000)
 const KILLS = 4
-
-const line = (index: number) =>
-  index % 997 === 0
-    ? `{"op":"distance","id":${index}}\n`
-    : `{"op":"distance","id":${index},"from":{"type":"Point","coordinates":[${(index * 0.618) % 180},${(index * 0.382) % 90}]},"to":{"type":"Point","coordinates":[2.35,48.85]}}\n`
-
-function* pieces(from: number, to: number): Generator<string> {
-  for (let index = from; index < to; index += 1000)
-    yield Array.from({ length: Math.min(1000, to - index) }, (_, offset) => line(index + offset)).join('')
-}
-
-/** What two computations of the same operation have in common. */
-const comparable = (json: string) => {
-  const { error, ...result } = JSON.parse(json)
-  return JSON.stringify(
-    error === undefined ? { ...result, timestamp: 0 } : { ...result, error: [error.type, error.detail, error.errors] },
-  )
-}
 
 describe('jobs and kill -9', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-jobs-'))
@@ -119,7 +102,7 @@ describe('jobs and kill -9', () => {
       expect(state.state).toBe('done')
       return state
     })
-    expect(job).toMatchObject({ done: LINES, failed: Math.ceil(LINES / 997), total: LINES })
+    expect(job).toMatchObject({ done: LINES, failed: faultyOf(LINES), total: LINES })
 
     const headers = { 'x-api-key': service.developerKey }
     const results = (await (await fetch(`${service.url}${path}/${id}/results`, { headers })).text()).split('\n')

@@ -1,66 +1,15 @@
 /** Several processes on one port: what clients notice when one of them is killed or replaced, and where the key is. */
 import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { childrenOf } from '../children.ts'
 import { eventually } from '../eventually.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+import { requestDistance, startLoad } from '../steady-load.ts'
 
 // A public test account of anvil, easy to search for.
 const PRIVATE_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const BODY = JSON.stringify({
-  chainId: 84532,
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [2.3522, 48.8566] },
-})
-
-/** Sends one request and resolves to its status; rejects if there was no response. */
-function post(url: string, agent: Agent): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) }
-    const sent = request(`${url}/compute/v0/distance`, { method: 'POST', agent, headers }, (response) => {
-      response.resume()
-      response.on('end', () => resolve(response.statusCode!))
-      response.on('error', reject)
-    })
-    sent.on('error', reject)
-    sent.end(BODY)
-  })
-}
-
-/** Keeps clients busy. Each reuses its connection, as browsers and HTTP libraries do. */
-function startLoad(url: string, clients: number) {
-  const failures: string[] = []
-  let answered = 0
-  let isOver = false
-  const done = Promise.all(
-    Array.from({ length: clients }, async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      while (!isOver) {
-        try {
-          const status = await post(url, agent)
-          if (status === 200) answered++
-          else failures.push(String(status))
-        } catch (error) {
-          failures.push(String((error as NodeJS.ErrnoException).code))
-        }
-      }
-      agent.destroy()
-    }),
-  )
-  return {
-    failures,
-    get answered() {
-      return answered
-    },
-    async stop() {
-      isOver = true
-      await done
-    },
-  }
-}
-
 const events = (service: TestService, event: string) =>
   service.lines.filter((line) => line.includes(`"event":"${event}"`)).length
 
@@ -190,7 +139,7 @@ describe('several processes on one port', () => {
     try {
       const statuses: number[] = []
       // Each request has a connection of its own, so both processes answer some.
-      for (let n = 0; n < limit + 40; n++) statuses.push(await post(service.url, new Agent()))
+      for (let n = 0; n < limit + 40; n++) statuses.push(await requestDistance(service.url, new Agent()))
       const answered = statuses.filter((status) => status === 200).length
       expect(answered).toBeGreaterThanOrEqual(limit)
       // A hundredth of the limit for the second process, and one request that is answered during a report.
@@ -202,7 +151,7 @@ describe('several processes on one port', () => {
       // What a process has counted outlives it.
       process.kill(service.pid, 'SIGHUP')
       await eventually(() => expect(events(service, 'the HTTP processes are replaced')).toBe(1), { timeout: 60_000 })
-      await eventually(async () => expect(await post(service.url, new Agent())).toBe(429))
+      await eventually(async () => expect(await requestDistance(service.url, new Agent())).toBe(429))
     } finally {
       expect(await service.stop()).toBe(0)
     }
@@ -211,7 +160,7 @@ describe('several processes on one port', () => {
   it('report the metrics of all of them, whichever process answers', async () => {
     const service = await startTestService({ PROCESSES: '2' })
     try {
-      for (let n = 0; n < 20; n++) expect(await post(service.url, new Agent())).toBe(200)
+      for (let n = 0; n < 20; n++) expect(await requestDistance(service.url, new Agent())).toBe(200)
       const counts = await metric(service, 'http_requests_total')
       expect(counts.reduce((total, [, value]) => total + value, 0)).toBeGreaterThanOrEqual(20)
       const memory = await metric(service, 'process_resident_memory_bytes')

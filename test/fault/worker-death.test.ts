@@ -24,7 +24,12 @@ interface Item {
 describe('a compute thread that dies in the middle of a batch', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService({ NODE_OPTIONS: `--require ${join(import.meta.dirname, 'kill-worker.cjs')}` })
+    service = await startTestService({
+      NODE_OPTIONS: `--require ${join(import.meta.dirname, 'kill-worker.cjs')}`,
+      // The threads of batches have the lowest priority, so a busy machine may take longer than the default of ten seconds.
+      REQUEST_DEADLINE_MS: '120000',
+      MAX_QUEUE_MS: '60000',
+    })
   })
   afterAll(async () => {
     expect(await service.stop()).toBe(0)

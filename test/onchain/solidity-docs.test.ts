@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import {
   type Abi,
   type BaseError,
@@ -14,18 +17,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import type { Loose } from '../evidence.ts'
+import { startChainService } from '../local-chain-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy } from './solidity.ts'
 import { uids } from './within-fixture.ts'
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/solidity.md'), 'utf8')
+const root = resolve(import.meta.dirname, '../..')
+const page = readFileSync(join(root, 'docs/solidity.md'), 'utf8')
 const TARGET = keccak256(stringToHex('{"coordinates":[2.2945,48.8584],"type":"Point"}'))
 const LARGEST_DIFFERENCE = 0.005
 
 /** Returns the text of a fenced block, without the indentation of a list. */
 function block(name: string): string {
-  const found = new RegExp(`( *)\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)
+  const found = new RegExp(`( *)\`\`\`\\w+ ${name.replace('.', '\\.')}\\n([\\s\\S]*?)\`\`\``).exec(page)
   if (found === null) throw new Error(`docs/solidity.md has no block ${name}`)
   return found[2]!.replaceAll(new RegExp(`^${found[1]}`, 'gm'), '')
 }
@@ -36,7 +41,7 @@ function pageSource(): string {
   return [
     '// SPDX-License-Identifier: Apache-2.0\npragma solidity ^0.8.20;',
     ...files.map((name) => `import "./${name}.sol";`),
-    ...['nearest', 'naive', 'club', 'signed', 'fare'].map(block),
+    ...['naive', 'club', 'signed', 'fare'].map(block),
     `contract Terms { function make(address locationAttester) external pure returns (WithinTerms memory) {
       ${block('terms')} return terms; } }`,
   ].join('\n')
@@ -66,7 +71,8 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
       'WithinEntry',
       'GeoVerifier',
     ]
-    contracts = compile([{ ...contractSources(), 'Page.sol': pageSource() }], names)[0]!
+    const nearest = block('Nearest.sol').replaceAll('"trigpoint/contracts/', '"./')
+    contracts = compile([{ ...contractSources(), 'Page.sol': pageSource(), 'Nearest.sol': nearest }], names)[0]!
     service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     const { address } = await deployed('Terms', [])
     terms = await read({ address, abi: contracts['Terms']!.abi }, 'make', [locator])
@@ -256,23 +262,53 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     expect(gas.size).toBe(page.slice(page.indexOf('| transaction | gas |')).match(/^\| (?!---|transaction)/gm)?.length)
   })
 
-  it('shows a contract that reads a signed distance', async () => {
+  it('shows a contract that reads only the distance between the two places that the caller names', async () => {
     const place = (longitude: number) => ({ type: 'Point', coordinates: [longitude, 48.8584] })
     const issuer = (await (await fetch(`${service.url}/.well-known/attester.json`)).json()) as Loose
     const { numeric } = issuer['chains'].find(({ chainId }: { chainId: number }) => chainId === local.chain.id).schemas
     const nearest = await deployed('Nearest', [service.attester, numeric])
     const body = { chainId: local.chain.id, from: place(2.2945), to: place(2.3522) }
     const answer = await requestSigned(body, { Prefer: 'result-signature' }, 'distance')
-    const call = (changed: object) =>
-      new Function('answer', 'chain', 'nearest', 'abi', block('nearest-call'))(
-        { ...answer, ...changed },
-        local.client,
-        nearest.address,
-        nearest.abi,
-      )
+    const { schema, recipient, data } = answer.attestation
+    const { deadline, salt, signature } = answer.resultSignature
+    const result = { schema, recipient, data, deadline: BigInt(deadline), salt, signature }
+    const call = (changed: object, references = answer.inputRefs) =>
+      read(nearest, 'distanceCm', [{ ...result, ...changed }, ...references])
     expect(await call({})).toBe(BigInt(Math.round(answer.result * 100)))
-    await expect(call({ inputRefs: answer.inputRefs.toReversed() })).rejects.toThrow()
-    const forged = { ...answer.attestation, data: answer.attestation.data.replace(/1/, '2') }
-    await expect(call({ attestation: forged })).rejects.toThrow('ResultHasOtherSigner')
+    await expect(call({}, answer.inputRefs.toReversed())).rejects.toThrow()
+    await expect(call({ data: data.replace(/1/, '2') })).rejects.toThrow('ResultHasOtherSigner')
+  })
+})
+
+describe.skipIf(skipReason())('the first contract of docs/solidity.md', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-solidity-docs-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('is two files that run as they are, beside `npm start -- --chain`', async () => {
+    const service = await startChainService(join(folder, 'data'))
+    try {
+      const project = join(folder, 'nearest')
+      mkdirSync(join(project, 'node_modules'), { recursive: true })
+      // `npm install` of the page makes the same link to the checkout, and installs the other two.
+      symlinkSync(root, join(project, 'node_modules/trigpoint'))
+      for (const name of ['viem', 'solc'])
+        symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name))
+      const script = block('nearest.mjs')
+        .replaceAll('http://127.0.0.1:3000', service.facts['url']!)
+        .replaceAll('http://127.0.0.1:8545', service.facts['rpcUrl']!)
+      writeFileSync(join(project, 'Nearest.sol'), block('Nearest.sol'))
+      writeFileSync(join(project, 'nearest.mjs'), script)
+      const { stdout } = await promisify(execFile)(process.execPath, ['nearest.mjs'], { cwd: project })
+      const promised = [...script.matchAll(/^console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
+      expect(promised).toHaveLength(2)
+      expect(stdout.trimEnd().split('\n')).toEqual(promised)
+    } finally {
+      await service.end('SIGTERM')
+    }
+  })
+
+  it('installs the versions that the tests use', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(page).toContain(`npm install viem@${dependencies.viem} solc@${devDependencies.solc} ../trigpoint`)
   })
 })

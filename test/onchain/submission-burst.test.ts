@@ -38,6 +38,7 @@ describe.skipIf(skipReason() !== undefined || POSTGRES === undefined)('a burst o
       COMPUTE_THREADS: '1',
       RPC_TIMEOUT_MS: '10000',
       REQUEST_DEADLINE_MS: '60000',
+      MAX_QUEUE_MS: '60000',
       RATE_LIMIT_DEVELOPER: '1000000000',
       SUBMIT_WAIT_MS: '0',
       SUBMIT_GAS_PER_DAY: '1000000000000',

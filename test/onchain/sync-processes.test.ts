@@ -56,6 +56,14 @@ async function kill(service: TestService): Promise<void> {
   await service.stop()
 }
 
+/** Kills a process and logs when another takes over. On a busy machine, the killed process needs its time to end before its connections close. */
+async function killAndWait(service: TestService, isTakenOver: () => Promise<boolean>): Promise<void> {
+  const killedMs = Date.now()
+  const after = () => Date.now() - killedMs
+  const [endedMs, takenOverMs] = await Promise.all([kill(service).then(after), until(isTakenOver).then(after)])
+  console.log(`taken over ${takenOverMs} ms after SIGKILL; the killed process ended after ${endedMs} ms`)
+}
+
 describe.skipIf(skipReason())('processes that read a chain', () => {
   let local: LocalChain
   beforeAll(async () => {
@@ -106,25 +114,33 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
       await cluster?.remove()
     })
 
-    it('share the work: one reads, and another takes over when it is killed', async () => {
-      const environment = {
-        ...local.environment,
-        RECORDS: '1',
-        DATABASE_URL: cluster.url,
-        SYNC_POLL_MS: '50',
-        SYNC_LEASE_MS: '1000',
-      }
-      const start = async () => {
-        const service = await startTestService(environment)
-        services.push(service)
-        await untilReadable(service.url)
-        return service
-      }
-      const first = await start()
+    const environment = () => ({
+      ...local.environment,
+      RECORDS: '1',
+      DATABASE_URL: cluster.url,
+      SYNC_POLL_MS: '50',
+    })
+    const start = async (settings: Record<string, string>) => {
+      const service = await startTestService({ ...environment(), ...settings })
+      services.push(service)
+      await untilReadable(service.url)
+      return service
+    }
+    const count = (service: TestService, text: string) => service.lines.filter((line) => line.includes(text)).length
+    /** Returns the chains that a service reads, as its log says. */
+    const readChains = (service: TestService): number[] => {
+      const line = service.lines.findLast((text) => text.includes('"chainIds":'))
+      const { chainIds = '' } = line === undefined ? {} : JSON.parse(line)
+      return chainIds === '' ? [] : chainIds.split(',').map(Number)
+    }
+    const isReader = (service: TestService) => count(service, 'this process reads the chains') > 0
+
+    it('share the work: one reads, and another takes over when the connection of the killed one ends', async () => {
+      // The lease outlasts the test, so only the end of the connection can free it.
+      const settings = { SYNC_LEASE_MS: '600000' }
+      const first = await start(settings)
       await until(async () => (await total(first)) >= 300)
-      const second = await start()
-      const isReader = (service: TestService) =>
-        service.lines.some((line) => line.includes('this process reads the chains'))
+      const second = await start(settings)
       expect(isReader(first)).toBe(true)
       const status = async (service: TestService) => {
         const { worker, chains } = await get(service, '/api/sync/status')
@@ -140,13 +156,60 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
         },
       })
       expect(isReader(second)).toBe(false)
-      await kill(first)
-      const killedMs = Date.now()
+      await killAndWait(first, async () => isReader(second))
       const before = await total(second)
       await attestMany(local, 1000, 10)
       await until(async () => (await total(second)) === before + 10)
-      console.log(`taken over after ${Date.now() - killedMs} ms`)
-      expect(isReader(second)).toBe(true)
+      await second.stop()
+    })
+
+    it('store nothing after they were stopped for longer than their lease', async () => {
+      const settings = { SYNC_LEASE_MS: '1000' }
+      const stopped = await start(settings)
+      await until(async () => isReader(stopped))
+      const second = await start(settings)
+      process.kill(stopped.pid, 'SIGSTOP')
+      const stoppedMs = Date.now()
+      await until(async () => isReader(second))
+      console.log(`taken over from a stopped process after ${Date.now() - stoppedMs} ms`)
+      const [synced, before] = [count(stopped, 'records synced'), await total(second)]
+      await attestMany(local, 1100, 20)
+      await until(async () => (await total(second)) === before + 20)
+      process.kill(stopped.pid, 'SIGCONT')
+      await until(async () => count(stopped, 'this process does not read the chains') > 0)
+      expect(count(stopped, 'records synced')).toBe(synced)
+      expect(await total(stopped)).toBe(before + 20)
+      await Promise.all([stopped.stop(), second.stop()])
+    })
+
+    it('spread several chains, and take over those of a process that is killed or stops', async () => {
+      const others = [await startLocalChain('0.26'), await startLocalChain('1.3.0')]
+      try {
+        const settings = Object.assign({ SYNC_LEASE_MS: '600000' }, ...others.map(({ environment }) => environment))
+        const chainIds = [local, ...others].map(({ chain }) => chain.id).sort()
+        const nodes = [await start(settings), await start(settings), await start(settings)]
+        const shares = (running: readonly TestService[]) => running.map((node) => readChains(node).length).sort()
+        const all = (running: readonly TestService[]) => running.flatMap(readChains).sort()
+        await until(async () => shares(nodes).join() === '1,1,1')
+        console.log('three processes read one chain each')
+        expect(all(nodes)).toEqual(chainIds)
+
+        const [killed, ...two] = nodes as [TestService, TestService, TestService]
+        await killAndWait(killed, async () => all(two).join() === chainIds.join())
+        expect(shares(two)).toEqual([1, 2])
+
+        const [stopped, last] = two as [TestService, TestService]
+        const stoppedMs = Date.now()
+        const exit = stopped.stop()
+        await until(async () => readChains(last).length === 3)
+        console.log(`the chains of a stopped process were taken over after ${Date.now() - stoppedMs} ms`)
+        expect(await exit).toBe(0)
+        const before = await total(last)
+        for (const chain of [local, ...others]) await attestMany(chain, 400, 10)
+        await until(async () => (await total(last)) === before + 30)
+      } finally {
+        await Promise.all(others.map((chain) => chain.stop()))
+      }
     })
   })
 })

@@ -35,6 +35,29 @@ describe('a batch in this process', () => {
     return batch({ signal }, ...more)
   }
 
+  // Regression: the longitude 0 of a fixed input was taken for a reference to the first coordinates of the line.
+  it.each([0, 1, 2, 2.35])('computes with the fixed input of --with at longitude %d', async (longitude) => {
+    const point = (lon: number) => `{"type":"Point","coordinates":[${lon},20]}`
+    const three = `{"type":"GeometryCollection","geometries":[${[50, 60, 70].map(point).join(',')}]}`
+    writeFileSync(path('points.ndjson'), `${point(10)}\n${three}\n`)
+    const run = async (attest: string) => {
+      const argv = ['batch', 'distance', path('points.ndjson'), '--with', `to=${longitude},51.5`, '--local']
+      const { out, exitCode } = await runCli([...argv, '--attest', attest], { env: { DATA_DIR: path('.data') } })
+      expect(exitCode).toBe(0)
+      return out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    }
+    const unsigned = await run('none')
+    const signed = await run('each')
+    expect(unsigned).toHaveLength(2)
+    for (const [index, { result, inputRefs }] of unsigned.entries()) {
+      expect(result).toBeGreaterThan(3e6)
+      expect([result, inputRefs]).toEqual([signed[index].result, signed[index].inputRefs])
+    }
+  })
+
   it.each([
     ['signed', []],
     ['unsigned', ['--attest', 'none']],

@@ -30,7 +30,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
       expect(verbs.length).toBeGreaterThan(14)
       expect(await offered('')).toEqual(verbs)
       expect(await offered('comp')).toEqual(['compute', 'completions'])
-      expect(await offered('keys', '')).toEqual(['add', 'list', 'revoke', 'help'])
+      expect(await offered('keys', '')).toEqual(['add', 'list', 'rotate', 'revoke', 'help'])
       expect(await offered('records', 'e')).toEqual(['export'])
     })
 
@@ -66,7 +66,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
   const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = [
     ['trigpoint comp', ['completions', 'compute']],
     ['trigpoint rec', ['records']],
-    ['trigpoint keys ', ['add', 'help', 'list', 'revoke']],
+    ['trigpoint keys ', ['add', 'help', 'list', 'revoke', 'rotate']],
     ['trigpoint records e', ['export']],
     ['trigpoint schema l', ['list']],
     ['trigpoint batch --con', ['--concurrency']],
@@ -90,7 +90,11 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
     writeFileSync(path('driver.zsh'), ZSH_DRIVER)
     for (const [line, expected] of LINES) {
       writeFileSync(path('offered'), '')
-      const run = spawnSync('zsh', ['-f', path('driver.zsh'), line], { cwd: folder, encoding: 'utf8', timeout: 30_000 })
+      const run = spawnSync('zsh', ['-f', path('driver.zsh'), line], {
+        cwd: folder,
+        encoding: 'utf8',
+        timeout: 300_000,
+      })
       expect([line, run.status, run.stderr]).toEqual([line, 0, ''])
       const offered = readFileSync(path('offered'), 'utf8').split('\n')
       expect([line, offered.filter((word) => word !== '').sort()]).toEqual([line, expected])

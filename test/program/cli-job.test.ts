@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cliFolder, runCli } from '../cli-runner.ts'
@@ -44,6 +44,13 @@ it('computes a file as a job, continues it after an interruption, and gives the 
   await eventually(async () => expect(await jobs()).toHaveLength(1), { interval: 5 })
   aborter.abort(new Error('ended'))
   expect(await interrupted).toMatchObject({ exitCode: 130 })
+
+  // Regression: results that were read and not written yet were kept, and the resumed run gave later items the results of earlier ones.
+  const reader = new AbortController()
+  const interruptedAgain = run('job.ndjson', ['--job'], reader.signal)
+  await eventually(() => expect(statSync(path('job.ndjson')).size).toBeGreaterThan(100_000), { interval: 1 })
+  reader.abort(new Error('ended'))
+  expect(await interruptedAgain).toMatchObject({ exitCode: 130 })
 
   const finished = await run('job.ndjson', ['--job'])
   expect(finished).toMatchObject({ exitCode: 1, out: expect.stringContaining('60 rejected') })

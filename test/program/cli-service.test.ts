@@ -14,12 +14,13 @@ const EIFFEL = '2.2945,48.8584'
 const TOWN_HALL = '2.3522,48.8566'
 const folder = cliFolder()
 const keyFile = join(folder.path, 'api-keys.json')
+const CRON_SECRET = 'a secret of at least 32 characters'
 let service: TestService
 let strict: TestService
 
 beforeAll(async () => {
   service = await startTestService({ API_KEYS_FILE: keyFile })
-  strict = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '3' })
+  strict = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '3', CRON_SECRET })
 })
 afterAll(async () => {
   await Promise.all([service.stop(), strict.stop()])
@@ -343,6 +344,18 @@ describe('commands that use a service', () => {
     const own = await runCli(['openapi'])
     expect(JSON.parse(own.out)).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
     expect(own.out).toBe((await cli(['openapi'])).out)
+  })
+
+  it('use the secret of the settings for a service on this machine that does not know its own callers', async () => {
+    const argv = ['sync', '--status', '--json', '--url']
+    const refused = await runCli([...argv, strict.url])
+    expect([refused.exitCode, refused.err]).toEqual([4, expect.stringContaining('in production this is needed')])
+    const served = await runCli([...argv, strict.url], { env: { CRON_SECRET } })
+    // The service accepts the secret, and has no records to report.
+    expect([served.exitCode, served.err]).toEqual([3, expect.stringMatching(/Service|records|database/i)])
+    // A service elsewhere must not get it.
+    const elsewhere = await runCli([...argv, strict.url.replace('127.0.0.1', 'localhost.')], { env: { CRON_SECRET } })
+    expect(elsewhere.exitCode).not.toBe(0)
   })
 
   it('say what to set for a service that reads no chain', async () => {

@@ -6,8 +6,11 @@ import { scaled } from '../scale.ts'
 import { simulate } from '../sync-simulation.ts'
 
 const SEEDS = scaled(1000)
-/** Seeds that once failed. 8155: an endpoint that denied a revocation caused its attestation to be removed too. */
-const REGRESSIONS = [8155]
+/**
+ * Seeds that once failed. 8155: an endpoint that denied a revocation caused its attestation to be removed too. 703: an endpoint that
+ * lagged confirmed the wrong one of two blocks of the same second.
+ */
+const REGRESSIONS = [8155, 703]
 
 let keccak: Keccak
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { openStoreForTests } from '../store-for-tests.ts'
 
 const NOW = 1_800_000_000_000
 const DAY_MS = 86_400_000
-const LIMITS: JobLimits = { maxOperations: 1000, perDay: 1_000_000, maxBytes: 1e9, maxOpen: 100 }
+const LIMITS: JobLimits = { maxOperations: 1000, perDay: 1_000_000, maxBytes: 1e9, maxAccountBytes: 1e9, maxOpen: 100 }
 const OPTIONS = { chainId: 84532, recipient: undefined, attest: 'none' as const, errorTypeBase: '/errors' }
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
@@ -54,6 +54,47 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     for (const { id } of await store.listJobs({ account, limit: 100 }))
       await store.cancelJob({ id, account, nowMs: NOW })
   }
+
+  it('counts jobs by state, their bytes, and the operations that wait', async () => {
+    const before = await store.jobTotals(undefined)
+    const [open, ended] = [await newJob('totals'), await newJob('totals')]
+    for (const job of [open, ended]) expect(await append(job, 0, 10)).toBe('stored')
+    await store.cancelJob({ id: ended.id, account: 'totals', nowMs: NOW })
+    const { byState, waitingOperations, bytes: total } = await store.jobTotals(undefined)
+    const added = (state: 'receiving' | 'cancelled') => byState[state]! - (before.byState[state] ?? 0)
+    expect([added('receiving'), added('cancelled')]).toEqual([1, 1])
+    // Operations of a job that was cancelled do not wait any more, and take room until they are deleted.
+    expect([waitingOperations - before.waitingOperations, total - before.bytes]).toEqual([10, 200])
+    await cancelAll('totals')
+  })
+
+  it('keeps every byte of operations and results', async () => {
+    const all = Uint8Array.from({ length: 3 * 65_536 }, (_, index) => (index * 31) ^ (index >> 8))
+    const job = await newJob('bytes')
+    const { position } = job
+    // A part of a larger buffer, as chunks are.
+    const input = all.subarray(5, 131_072)
+    const chunk = { position, first: 0, operations: 2, input, room: 100, limits: LIMITS, nowMs: NOW }
+    expect(await store.appendJob(chunk)).toBe('stored')
+    const taken = await claim('bytes')
+    expect(Buffer.compare(taken!.input, input)).toBe(0)
+    const [lines, leaves] = [all.subarray(7), all.subarray(0, 64)]
+    const results = {
+      owner: 'bytes',
+      position,
+      first: 0,
+      lines,
+      leaves,
+      root: undefined,
+      failed: 0,
+      errors: {},
+      nowMs: NOW,
+    }
+    expect(await store.finishChunk(results)).toBe(true)
+    expect(Buffer.compare((await store.jobResults({ position, from: 1 }))!.lines!, lines)).toBe(0)
+    expect(Buffer.compare((await store.jobLeaves({ position, from: 1 }))!.leaves, leaves)).toBe(0)
+    await cancelAll('bytes')
+  })
 
   it('runs from the upload to the results', async () => {
     const job = await newJob('a')
@@ -186,7 +227,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     await claim('one')
     await store.cancelJob({ id: job.id, account: 'i', nowMs: NOW })
     expect(await claim('one')).toBeUndefined()
-    while (await store.pruneJobs({ keepMs: DAY_MS, maxBytes: 1e9, nowMs: NOW }));
+    while (await store.pruneJobs({ keepMs: DAY_MS, maxBytes: 1e9, maxAccountBytes: 1e9, nowMs: NOW }));
     expect(await finish('one', job.position, 1, 'late\n')).toBe(false)
     expect(await store.readJob({ id: job.id, account: 'i' })).toMatchObject({
       state: 'cancelled',
@@ -209,8 +250,8 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     return job
   }
   const left = async (account: string) => (await store.listJobs({ account, limit: 10 })).map(({ id }) => id)
-  const prune = async (maxBytes: number, nowMs = NOW, keepMs = DAY_MS) => {
-    while (await store.pruneJobs({ keepMs, maxBytes, nowMs }));
+  const prune = async (maxBytes: number, nowMs = NOW, keepMs = DAY_MS, maxAccountBytes = 1e9) => {
+    while (await store.pruneJobs({ keepMs, maxBytes, maxAccountBytes, nowMs }));
   }
   const pruneAll = () => prune(1e9, NOW + 100, 0)
 
@@ -235,6 +276,25 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect([await left('small'), await left('large')]).toEqual([[small.id], [large[1]!.id]])
     await prune(1000)
     expect([await left('small'), await left('large')]).toEqual([[small.id], []])
+  })
+
+  it('gives an account no more than its share of the room, so that others find some', async () => {
+    await pruneAll()
+    await doneJob('greedy', 100, NOW)
+    const greedy = await newJob('greedy')
+    const room = { maxBytes: 400, maxAccountBytes: 200 }
+    expect(await append(greedy, 0, 1, room)).toBe('stored')
+    expect(await append(greedy, 1, 1, room)).toBe('share')
+    const other = await newJob('other')
+    expect([await append(other, 0, 1, room), await append(other, 1, 1, room)]).toEqual(['stored', 'stored'])
+    expect(await append(other, 2, 1, { ...room, maxAccountBytes: 1000 })).toBe('full')
+    // What the account has finished makes room for what it sends, although the store is not full.
+    await prune(1e9, NOW, DAY_MS, 199)
+    expect(await left('greedy')).toEqual([greedy.id])
+    expect(await append(greedy, 1, 1, room)).toBe('stored')
+    expect(await left('other')).toEqual([other.id])
+    await cancelAll('greedy')
+    await cancelAll('other')
   })
 
   it('keeps room for the results of operations that it has taken', async () => {

@@ -116,7 +116,8 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     await files.remove()
   })
 
-  const readUids = (documents: string): string[] => JSON.parse(`[${documents}]`).map(({ uid }: { uid: string }) => uid)
+  const readUids = (documents: string | Uint8Array): string[] =>
+    JSON.parse(`[${Buffer.from(documents)}]`).map(({ uid }: { uid: string }) => uid)
 
   async function compare(query: RecordQuery, stores = [store, storeWithMemory]): Promise<void> {
     const expected = naive(query)
@@ -154,6 +155,36 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       }
       await compare({ ...scope, limit: 100, offset: 999_999 })
     }
+  })
+
+  it('end once they reach a number of bytes, and continue after their last record', async () => {
+    const random = randomFrom(SEED + 5)
+    const endBytes = 5000
+    for (let round = 0; round < 30; round++) {
+      const query = { ...randomQuery(random), limit: 100, offset: 0, endBytes }
+      const { uids } = naive({ ...query, limit: COUNT })
+      for (const testedStore of [store, storeWithMemory]) {
+        const seen: string[] = []
+        let page = await testedStore.page(query)
+        while (seen.length < 60 && page.next !== undefined) {
+          expect(page.length).toBeLessThan(query.limit)
+          // The record before the last did not reach the number yet.
+          expect(page.documents.lastIndexOf('{"uid"')).toBeLessThan(endBytes + 20 * page.length)
+          seen.push(...readUids(page.documents))
+          page = await testedStore.page({ ...query, after: page.next })
+        }
+        seen.push(...readUids(page.documents))
+        expect(seen).toEqual(uids.slice(0, seen.length))
+        if (seen.length < 60) expect(seen).toHaveLength(uids.length)
+      }
+    }
+  })
+
+  it('are not read when they are larger than the caller accepts', async () => {
+    const query = { limit: 100, offset: 0, maxBytes: 5000 }
+    for (const filter of [{}, { bbox: [-180, -90, 180, 90] as const }])
+      for (const testedStore of [store, storeWithMemory])
+        await expect(testedStore.page({ ...query, ...filter })).rejects.toMatchObject({ kind: 'large' })
   })
 
   it('continue after any record', async () => {
@@ -304,11 +335,18 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     await database.transaction(async (session) => {
       await session.query('alter table location_record drop column family')
       await session.query('alter table job_chunk drop column room, drop column added_ms, drop column problem')
+      await session.query('drop table api_key, api_key_change, sync_process, chain_lease, client_hour')
       await session.query(
         "delete from schema_migration where position >= (select position from schema_migration where name = 'families of geometries')",
       )
     })
-    expect(await migrate(database)).toEqual(['families of geometries', 'room of jobs'])
+    expect(await migrate(database)).toEqual([
+      'families of geometries',
+      'room of jobs',
+      'API keys',
+      'leases of chains',
+      'hours of clients',
+    ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })
   })

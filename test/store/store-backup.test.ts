@@ -163,6 +163,15 @@ describe('a backup that cannot be finished', () => {
 })
 
 describe('the command line', () => {
+  it('makes no backup of a folder without a store, and no store', async () => {
+    const [dataDir, file] = [join(folder, 'elsewhere'), join(folder, 'elsewhere.gz')]
+    await expect(runRecordsCommand({ kind: 'backup', file }, readConfig({ DATA_DIR: dataDir }, 1))).rejects.toThrow(
+      `there is no store in ${dataDir}: name the data folder`,
+    )
+    expect(readdirSync(folder)).not.toContain('elsewhere')
+    expect(readdirSync(folder)).not.toContain('elsewhere.gz')
+  })
+
   it('accepts either --backup or --restore', () => {
     expect(readCommandLine(['--backup', 'a.gz'], {}).records).toEqual({ kind: 'backup', file: 'a.gz' })
     expect(readCommandLine(['--restore', 'a.gz'], {}).records).toEqual({ kind: 'restore', file: 'a.gz' })

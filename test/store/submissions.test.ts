@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
+import { submit } from '../../src/store/submissions.ts'
 import type {
   NewSubmission,
   RelayAttempt,
@@ -75,6 +76,35 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     expect(await store.submissions(['1-1', 'nobody'])).toEqual([first])
     expect((await store.relayWork({ chainId: 2, sender: SENDER, maxItems: 40 })).queued).toEqual([])
     expect((await store.relayWork({ chainId: 1, sender: addressOf(1), maxItems: 40 })).queued).toEqual([])
+  })
+
+  it.runIf(engine === 'postgres')('waits for no submission of another account on another chain', async () => {
+    chainId = 20
+    const first = newSubmission(1)
+    chainId = 21
+    // The transaction of the first ends only after the second is stored.
+    await database.transaction(async (session) => {
+      expect(takenSubmission((await submit(session, [first], LIMITS))[0]!).chainId).toBe(20)
+      expect(takenSubmission(await put(1)).chainId).toBe(21)
+    })
+    expect(await store.submissions([first.id])).toHaveLength(1)
+  })
+
+  it('waits for a submission of the same account, and for one to the same sender of a chain', async () => {
+    const [account, sender] = ['one account', addressOf(78)]
+    const tight = { gasPerDay: 400_000 * 3 }
+    const outcomes = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => {
+        chainId = 22 + (index % 3)
+        return put(index, { account, sender }, tight)
+      }),
+    )
+    expect(outcomes.filter(({ outcome }) => outcome === 'taken')).toHaveLength(3)
+    chainId = 25
+    const others = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => put(index, { account: `separate ${index}`, sender }, { maxQueued: 5 })),
+    )
+    expect(others.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5)
   })
 
   it('accepts equal concurrent requests once, and no gas beyond the budget', async () => {

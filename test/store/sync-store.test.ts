@@ -208,19 +208,64 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
     expect(await finality()).toEqual({ 10: true, 25: true })
   })
 
-  it('gives the lease to one owner at a time, and to the next when it expires', async () => {
-    const lease = (owner: string, holdMs = 60_000, always = false) => store.lease({ owner, holdMs, always })
-    expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })
-    expect(await lease('b')).toEqual({ isHeld: false, isDesired: true })
-    expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })
-    expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
-    expect((await lease('b', 1)).isHeld).toBe(true)
-    while (!(await lease('a')).isHeld); // `b` holds it for one millisecond
+  it('gives the lease of a chain to one owner at a time, and to the next when it expires', async () => {
+    const lease = async (owner: string, holdMs = 60_000, jobs: readonly number[] = []) => {
+      const { held, isDesired } = await store.lease({ owner, holdMs, chainIds: [chainId], jobs })
+      return { generation: held[0]?.generation, isDesired }
+    }
+    const first = (await lease('a')).generation!
+    expect(first).toBeGreaterThan(0)
+    expect(await lease('b')).toEqual({ generation: undefined, isDesired: true })
+    expect(await lease('a')).toEqual({ generation: first, isDesired: true })
+    expect(await lease('a', 0)).toEqual({ generation: undefined, isDesired: true })
+    expect(await lease('b', 0)).toEqual({ generation: undefined, isDesired: true })
+    expect((await lease('c', 1)).generation).toBe(first + 1)
+    while ((await lease('a')).generation === undefined); // `c` holds it for one millisecond
     await store.setWorkerDesired({ isDesired: false })
-    expect(await lease('a')).toEqual({ isHeld: false, isDesired: false })
-    expect(await lease('a', 60_000, true)).toEqual({ isHeld: true, isDesired: false })
+    expect(await lease('a')).toEqual({ generation: undefined, isDesired: false })
+    expect(await lease('a', 60_000, [chainId])).toEqual({ generation: first + 3, isDesired: false })
     await store.setWorkerDesired({ isDesired: true })
-    expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
+    expect(await lease('a', 0)).toEqual({ generation: undefined, isDesired: true })
+    expect(await lease('b', 0)).toEqual({ generation: undefined, isDesired: true })
+  })
+
+  it('spreads chains over the processes that can read them', async () => {
+    const chains = [901, 902, 903]
+    const lease = async (owner: string, chainIds = chains, holdMs = 60_000) => {
+      const { held, surplus } = await store.lease({ owner, holdMs, chainIds, jobs: [] })
+      return { held: held.map((chain) => chain.chainId).sort(), surplus }
+    }
+    expect(await lease('a')).toEqual({ held: chains, surplus: [] })
+    expect(await lease('b', [902, 903])).toEqual({ held: [], surplus: [] })
+    // `b` cannot read the first chain, and holds none.
+    expect(await lease('a')).toEqual({ held: chains, surplus: [902] })
+    expect(await lease('a', [901, 903])).toEqual({ held: [901, 903], surplus: [] })
+    expect(await lease('a')).toEqual({ held: [901, 903], surplus: [] }) // leaves the free one to `b`
+    expect(await lease('b', [902, 903])).toEqual({ held: [902], surplus: [] })
+    expect(await lease('a', chains, 0)).toEqual({ held: [], surplus: [] })
+    expect(await lease('b', [902, 903])).toEqual({ held: [902, 903], surplus: [] })
+    await lease('b', chains, 0)
+  })
+
+  it('stores nothing from a process whose lease another one has got', async () => {
+    const grant = async (owner: string, holdMs: number) => {
+      const { held } = await store.lease({ owner, holdMs, chainIds: [chainId], jobs: [] })
+      return held[0]?.generation
+    }
+    const old = (await grant('a', 1))!
+    let current: number | undefined
+    while (current === undefined) current = await grant('b', 60_000) // `a` holds it for one millisecond
+    const before = await store.syncStatus({ recentErrors: 100 })
+    const run = { kind: 'attestations' as const, chainId, startedMs: 1, endedMs: 2, ok: true, count: 7, revoked: 0 }
+    const end = { run, progress: { head: 123, headSeconds: 1 }, errors: ['from the old owner'] }
+    const range = { chainId, records: [recordOf(8100, { chainId })], revocations: [] }
+    await store.beginRun({ kind: 'attestations', chainId, leaseGeneration: old })
+    await store.endRun({ ...end, leaseGeneration: old })
+    expect(await store.apply({ ...range, leaseGeneration: old })).toMatchObject({ ok: false, inserted: 0 })
+    expect((await store.syncStatus({ recentErrors: 100 })).runs).toEqual(before.runs)
+    expect((await store.syncStatus({ recentErrors: 100 })).errors).toEqual(before.errors)
+    expect(await store.apply({ ...range, leaseGeneration: current })).toMatchObject({ ok: true, inserted: 1 })
+    await grant('b', 0)
   })
 
   it('reports the outcome of runs, and keeps the newest hundred errors of each chain', async () => {
@@ -233,11 +278,22 @@ describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
       revoked: 0,
     }
     const before = (await store.syncStatus({ recentErrors: 1 })).runs.find(({ kind }) => kind === 'attestations')!
-    await store.beginRun({ kind: 'attestations', chainId })
-    await store.endRun({ run: { ...run, ok: true }, progress: { head: 77, headSeconds: 1_750_000_000 }, errors: [] })
+    const { held } = await store.lease({ owner: 'a', holdMs: 60_000, chainIds: [chainId], jobs: [] })
+    const leaseGeneration = held[0]!.generation
+    await store.beginRun({ kind: 'attestations', chainId, leaseGeneration })
+    await store.endRun({
+      run: { ...run, ok: true },
+      leaseGeneration,
+      progress: { head: 77, headSeconds: 1_750_000_000 },
+      errors: [],
+    })
     for (let index = 0; index < 30; index++) {
       const errors = Array.from({ length: 5 }, (_, blockOn) => `error ${index} ${blockOn} "\u2028`)
-      await store.endRun({ run: { ...run, ok: false, count: 0, endedMs: run.endedMs + index }, errors })
+      await store.endRun({
+        run: { ...run, ok: false, count: 0, endedMs: run.endedMs + index },
+        leaseGeneration,
+        errors,
+      })
     }
     const status = await store.syncStatus({ recentErrors: 10 })
     const after = status.runs.find(({ kind }) => kind === 'attestations')!

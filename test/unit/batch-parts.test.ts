@@ -5,7 +5,7 @@ import { pack } from '../../src/base/bytes.ts'
 import { problemAt, underPath } from '../../src/base/problem.ts'
 import { BodyCollector, BodyPages } from '../../src/http/transport/in-flight.ts'
 import { type BatchParts, BatchRun, BatchTally } from '../../src/service/batch/batch.ts'
-import { LineCutter, type LineGroup, splitBatch } from '../../src/service/batch/item-cutters.ts'
+import { BatchSplitter, LineCutter, type LineGroup } from '../../src/service/batch/item-cutters.ts'
 import { OrderedQueue } from '../../src/service/batch/ordered-queue.ts'
 import { Gate } from '../../src/service/gate.ts'
 import type { BatchContext } from '../../src/service/request.ts'
@@ -26,10 +26,16 @@ const liveBytes = () => {
 
 const split = (text: string) => {
   const body = Buffer.from(text)
-  const result = splitBatch(body, 100)
+  const { result } = runSlices(body, 100)
   if (result === undefined) return undefined
   const items = Array.from({ length: result.count }, (_, i) => body.toString('utf8', result.starts[i], result.ends[i]))
   return { items, envelope: Buffer.from(result.envelope).toString() }
+}
+
+/** Splits a batch to its end. */
+const runSlices = (body: Uint8Array, maxItems: number) => {
+  const splitter = new BatchSplitter(body, maxItems)
+  for (let pauses = 0; ; pauses++) if (splitter.searchSlice()) return { result: splitter.result, pauses }
 }
 
 describe('the problem of an item', () => {
@@ -78,6 +84,15 @@ describe('splitting a batch', () => {
       expect(split(text)).toBeUndefined()
     },
   )
+
+  it.each([
+    ['the items', `{"items":[${'{"a":"b"},'.repeat(100_000)}1]}`, 100_001],
+    ['the members before the items', `{"a":[${'{"a":"b"},'.repeat(100_000)}1],"items":[1]}`, 1],
+  ])('pauses after each slice of %s, so that other requests have their turn', (_place, text, count) => {
+    const { result, pauses } = runSlices(Buffer.from(text), 200_000)
+    expect(result!.count).toBe(count)
+    expect(pauses).toBe(Math.floor(text.length / 65_536))
+  })
 
   it('finds the same items in random JSON as JSON.parse', () => {
     let seed = 1

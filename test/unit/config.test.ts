@@ -71,6 +71,21 @@ describe('the configuration', () => {
     expect(() => readConfig({ ...env, MAX_CLIENT_BODY_BYTES: tooFew }, 1)).toThrow(/MAX_CLIENT_BODY_BYTES/)
   })
 
+  // Without room for it in the memory of all bodies, the largest body was told to try again for ever.
+  it.each([
+    [{ MAX_BATCH_BYTES: '2000000' }, 2_000_000],
+    [{ MAX_BODY_BYTES: '9000000' }, 9_000_000],
+  ])('demands room for the largest body: %j', (env, bytes) => {
+    const withRoom = (room: number) => readConfig({ ...env, MAX_IN_FLIGHT_BYTES: String(room) }, 1).limits
+    expect(withRoom(bytes).maxInFlightBytes).toBe(bytes)
+    expect(() => withRoom(bytes - 1)).toThrow(/MAX_IN_FLIGHT_BYTES/)
+  })
+
+  it('has more memory for bodies by default if the largest one needs it', () => {
+    const bytes = 100 * 1_048_576
+    expect(readConfig({ MAX_BATCH_BYTES: String(bytes) }, 1).limits.maxInFlightBytes).toBe(bytes)
+  })
+
   it('reads chains by their number', () => {
     const { chains } = readConfig(
       { RPC_URL_84532: 'http://a, https://b', EAS_PROFILE_31337: 'v2', EAS_ADDRESS_31337: `0x${'1'.repeat(40)}` },
@@ -82,6 +97,10 @@ describe('the configuration', () => {
 
   it.each([
     ['PORT', '70000'],
+    ['ROLE', 'worker'],
+    ['ROLE', 'api'], // without DATABASE_URL
+    ['SHARED_LIMIT_WAIT_MS', '9'],
+    ['SHARED_LIMIT_EXCESS_PERCENT', '-1'],
     ['PORT', 'abc'],
     ['COMPUTE_THREADS', '1.5'],
     ['PROCESSES', '0'],

@@ -54,6 +54,21 @@ describe('links between the pages', () => {
   })
 })
 
+describe('the pages', () => {
+  const guide = PAGES.filter((page) => page.startsWith('docs/'))
+
+  it.each(guide)('%s opens with a paragraph that says what the reader can do with it', (page) => {
+    const [title, opening] = readPage(page).split('\n\n')
+    expect(title).toMatch(/^# /)
+    expect(opening).toMatch(/\bthis page (?:shows|says|defines|describes|follows)\b|\byou\b/i)
+    expect(opening).not.toMatch(/^#/m)
+  })
+
+  it('begin with a README of at most 120 lines', () => {
+    expect(readPage('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
+  })
+})
+
 /**
  * Finds commands that would download a package: `npx` without `--no-install`, and any package manager with this project's name,
  * which is in no registry. Whoever publishes a package of that name would run code on the reader's machine.

@@ -33,6 +33,52 @@ describe('a fair queue', () => {
     expect(queue.shift()).toBe('a2')
   })
 
+  it('gives clients the same share of the time, however much their items cost', () => {
+    const queue = new FairQueue<string>(1000)
+    const costs = { heavy: 30, light: 2 }
+    const spent = { heavy: 0, light: 0 }
+    for (let index = 0; index < 400; index++) {
+      queue.push('heavy', 'heavy')
+      queue.push('light', 'light')
+    }
+    for (let served = 0; served < 300; served++) {
+      const item = queue.shift() as 'heavy' | 'light'
+      spent[item] += costs[item]
+      queue.charge(item, costs[item])
+    }
+    expect(Math.abs(spent.heavy - spent.light)).toBeLessThanOrEqual(costs.heavy)
+  })
+
+  it('charges a client that nobody waited for with no more than its last item', () => {
+    const queue = new FairQueue<string>(1000)
+    for (let index = 0; index < 50; index++) {
+      queue.push('heavy', 'heavy')
+      expect(queue.shift()).toBe('heavy')
+      queue.charge('heavy', 100)
+    }
+    expect(queue.owedBy('heavy')).toBe(100)
+    queue.push('heavy', 'heavy')
+    // The light client is served first until its items have cost as much: 34 of them, and then the turn is that of the heavy one.
+    const order: (string | undefined)[] = []
+    for (let index = 0; index < 40; index++) {
+      queue.push('light', 'light')
+      const item = queue.shift()
+      order.push(item)
+      queue.charge(item, item === 'heavy' ? 100 : 3)
+    }
+    expect(order.indexOf('heavy')).toBe(34)
+  })
+
+  it('tells what a client owes, which becomes less while others are served', () => {
+    const queue = new FairQueue<string>(1000)
+    queue.charge('heavy', 10)
+    expect([queue.owedBy('heavy'), queue.owedBy('light')]).toEqual([10, 0])
+    queue.charge('light', 4)
+    queue.push('light', 'light')
+    expect(queue.shift()).toBe('light')
+    expect([queue.owedBy('heavy'), queue.owedBy('light')]).toEqual([6, 0])
+  })
+
   it('drops the newest item of the client with the most when it is full', () => {
     const queue = new FairQueue<string>(4)
     for (const item of ['a1', 'a2', 'a3', 'a4']) expect(queue.push('a', item)).toBeUndefined()

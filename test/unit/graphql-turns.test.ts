@@ -11,6 +11,8 @@ const QUERY = new TextEncoder().encode('{"query":"{ locationRecords(limit: 1) { 
 /** A service whose lists are held back until `answer` is called. */
 function startService() {
   const waiting: ((list: ListResponse) => void)[] = []
+  /** The largest number of bytes that each list may have. */
+  const sizes: unknown[] = []
   const unused = () => {
     throw new RangeError('not part of these queries')
   }
@@ -18,12 +20,17 @@ function startService() {
     config: unused,
     record: unused,
     stats: unused,
-    list: () => new Promise<ListResponse>((resolve) => waiting.push(resolve)),
+    list: (...[, , , , , maxBytes]: unknown[]) => {
+      sizes.push(maxBytes)
+      return new Promise<ListResponse>((resolve) => waiting.push(resolve))
+    },
   }
   let nowMs = 0
   const { post } = createGraphqlService({ config: readConfig({}, 2), records, now: () => nowMs })
   return {
     waiting,
+    sizes,
+    post,
     send: (client: string, deadlineMs = 1000) => post(QUERY, { client, aborted: false, deadlineMs }),
     answer: () => waiting.shift()!(LIST),
     passTime: (ms: number) => {
@@ -48,6 +55,49 @@ describe('the GraphQL queries of a client', () => {
     await eventually(() => expect(waiting).toHaveLength(1))
     answer()
     expect((await answers[2]!).status).toBe(200)
+  })
+
+  it('let other requests have their turn between them, even if all are rejected, and are charged', async () => {
+    let chargedMs = 0
+    const costs = {
+      charge(_resource: string, amount: number) {
+        chargedMs += amount
+      },
+    }
+    const { post } = startService()
+    const fields = 'locationRecordStats{total} '.repeat(100)
+    const body = new TextEncoder().encode(JSON.stringify({ query: `{${fields}}` }))
+    const context = { client: 'busy', aborted: false, deadlineMs: 1000, costs }
+    let turns = 0
+    let isDone = false
+    const countTurns = () => {
+      turns++
+      if (!isDone) setImmediate(countTurns)
+    }
+    setImmediate(countTurns)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(body, context)))
+    isDone = true
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(400))
+    expect(turns).toBeGreaterThanOrEqual(20)
+    expect(chargedMs).toBeGreaterThan(0)
+  })
+
+  it('read no more bytes together than a query may, whatever its lists are called', async () => {
+    const { post, waiting, sizes } = startService()
+    const names = Array.from({ length: 5 }, (_, index) => `list${index}: locationRecords(limit: 1) { count }`)
+    const query = new TextEncoder().encode(JSON.stringify({ query: `{${names.join(' ')}}` }))
+    const answer = post(query, { client: 'one', aborted: false, deadlineMs: 1000 })
+    const bytes = 1_000_000
+    const list = { json: Buffer.from(`{"data":[],"count":7${' '.repeat(bytes - 21)}}`) }
+    for (let index = 0; index < 5; index++) {
+      await eventually(() => expect(waiting).toHaveLength(1))
+      waiting.shift()!(list)
+    }
+    const { data, errors } = JSON.parse((await answer).json)
+    expect(data).toBeNull()
+    expect(errors).toMatchObject([{ message: expect.stringContaining('Page too large'), path: ['list4'] }])
+    const left = 4 * 1_048_576 - 4 * bytes
+    expect(sizes).toEqual([1_048_576, 1_048_576, 1_048_576, 1_048_576, left])
   })
 
   it('are rejected if their deadline has passed before their turn, and the next one runs', async () => {

@@ -1,16 +1,14 @@
+import { hash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/setting.ts'
-import { ApiKeys } from '../../src/http/access/caller.ts'
-import {
-  developmentKeyEntries,
-  generateKey,
-  hasValidChecksum,
-  loadDevelopmentKeys,
-} from '../../src/http/access/dev-keys.ts'
+import { ApiKeys, keyProblem } from '../../src/http/access/api-keys.ts'
+import { developmentKeyEntries, loadDevelopmentKeys } from '../../src/http/access/dev-keys.ts'
 import { RequestHead } from '../../src/http/transport/request-head.ts'
+import { generateKey, hasValidChecksum } from '../../src/service/keys/key-text.ts'
+import type { StoredKey } from '../../src/wire/key-messages.ts'
 
 const createHead = (lines: readonly (readonly [string, string])[]) => {
   const head = new RequestHead()
@@ -19,21 +17,24 @@ const createHead = (lines: readonly (readonly [string, string])[]) => {
 }
 
 describe('API keys', () => {
-  const keys = new ApiKeys([
-    { key: 'one', tier: 'developer', label: 'first' },
-    { key: 'two', tier: 'internal', label: 'second' },
-  ])
+  const keys = new ApiKeys(
+    [
+      { key: 'one', tier: 'developer', label: 'first' },
+      { key: 'two', tier: 'internal', label: 'second' },
+    ],
+    false,
+  )
 
   it('finds the holder and gives each key its own subject', () => {
-    const one = keys.findHolder(createHead([['x-api-key', 'one']]))
-    const two = keys.findHolder(createHead([['authorization', 'Bearer two']]))
+    const one = keys.findHolder(createHead([['x-api-key', 'one']]), 0)
+    const two = keys.findHolder(createHead([['authorization', 'Bearer two']]), 0)
     expect(one).toMatchObject({ tier: 'developer', label: 'first' })
     expect(two).toMatchObject({ tier: 'internal', label: 'second' })
     expect((one as { subject: string }).subject).not.toBe((two as { subject: string }).subject)
   })
 
   it('does not expose the key in plain text', () => {
-    expect(JSON.stringify(keys.findHolder(createHead([['x-api-key', 'one']])))).not.toContain('"one"')
+    expect(JSON.stringify(keys.findHolder(createHead([['x-api-key', 'one']]), 0))).not.toContain('"one"')
   })
 
   it('treats a repeated header as an invalid key', () => {
@@ -41,7 +42,91 @@ describe('API keys', () => {
       ['x-api-key', 'one'],
       ['x-api-key', 'one'],
     ])
-    expect(keys.findHolder(twice)).toBe('invalid')
+    expect(keys.findHolder(twice, 0)).toBe('invalid')
+  })
+})
+
+describe('stored keys', () => {
+  const NOON_MS = Date.parse('2030-01-01T12:00:00Z')
+  const key = generateKey('developer')
+  const stored: StoredKey = {
+    id: 'a',
+    sha256: hash('sha256', key),
+    tier: 'developer',
+    label: 'stored',
+    createdAt: '2029-01-01T00:00:00Z',
+  }
+  const head = createHead([['x-api-key', key]])
+  const localAddress = () => Uint8Array.of(127, 0, 0, 1)
+  const holderOf = (properties: Partial<StoredKey>) => {
+    const keys = new ApiKeys([], false)
+    keys.setStored([{ ...stored, ...properties }])
+    const holder = keys.findHolder(head, NOON_MS)
+    if (typeof holder !== 'object') throw new Error(`no holder: ${holder}`)
+    return holder
+  }
+
+  it('end at the time of their expiry, with a reason', () => {
+    const keys = new ApiKeys([], false)
+    keys.setStored([{ ...stored, expiresAt: '2030-01-01T12:00:00.000Z' }])
+    expect(keys.findHolder(head, NOON_MS - 1)).toMatchObject({ label: 'stored' })
+    expect(keys.findHolder(head, NOON_MS)).toBe('invalid')
+    expect(keys.explainInvalid(head)).toEqual({
+      type: 'unauthorized',
+      detail: 'the API key expired at 2030-01-01T12:00:00.000Z',
+    })
+  })
+
+  it('open only what their scopes name; without scopes everything but the routes of keys', () => {
+    const scopes = ['compute', 'verify', 'records', 'jobs', 'admin'] as const
+    const problems = (properties: Partial<StoredKey>) =>
+      scopes.filter((scope) => keyProblem(holderOf(properties), scope, head, localAddress) === undefined)
+    expect(problems({})).toEqual(['compute', 'verify', 'records', 'jobs'])
+    expect(problems({ scopes: ['admin'] })).toEqual(['admin'])
+    expect(keyProblem(holderOf({ scopes: ['jobs'] }), 'compute', head, localAddress)).toMatchObject({
+      type: 'forbidden',
+      detail: expect.stringContaining('needs the scope compute and has jobs'),
+    })
+  })
+
+  it('that name origins are refused without one, and for other pages', () => {
+    const holder = holderOf({ origins: ['https://a.example'] })
+    const from = (origin: string) => createHead([['origin', origin]])
+    expect(keyProblem(holder, 'compute', from('https://a.example'), localAddress)).toBeUndefined()
+    for (const other of [from('https://a.example.org'), from('null'), createHead([])])
+      expect(keyProblem(holder, 'compute', other, localAddress)?.type).toBe('forbidden')
+  })
+
+  it('that name addresses are refused from others', () => {
+    const holder = holderOf({ addresses: ['192.0.2.0/24', '2001:db8::1'] })
+    const isRefused = (...bytes: number[]) =>
+      keyProblem(holder, 'compute', head, () => Uint8Array.from(bytes)) !== undefined
+    expect(isRefused(192, 0, 2, 255)).toBe(false)
+    expect(isRefused(192, 0, 3, 0)).toBe(true)
+    expect(isRefused(0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)).toBe(false)
+    expect(isRefused(0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2)).toBe(true)
+  })
+
+  it('of a database are unknown for now, not wrong, until they have been read', () => {
+    const keys = new ApiKeys([], true)
+    expect(keys.findHolder(head, NOON_MS)).toBe('invalid')
+    expect(keys.explainInvalid(head)).toMatchObject({ type: 'overloaded', retryAfterSeconds: 1 })
+    expect(keys.explainInvalid(createHead([['x-api-key', `${key}x`]]))).toMatchObject({ type: 'unauthorized' })
+    keys.update({ isWhole: true, put: [], revoked: [] })
+    expect(keys.explainInvalid(head)).toMatchObject({ type: 'unauthorized', detail: 'Invalid API key' })
+  })
+
+  it('of a database follow its changes, and their uses are reported once', () => {
+    const keys = new ApiKeys([], true)
+    keys.update({ isWhole: true, put: [stored], revoked: [] })
+    expect(keys.findHolder(head, NOON_MS)).toMatchObject({ label: 'stored' })
+    expect(keys.takeUses()).toEqual([{ sha256: stored.sha256, atMs: NOON_MS }])
+    expect(keys.takeUses()).toEqual([])
+    keys.update({ isWhole: false, put: [], revoked: [stored.sha256] })
+    expect(keys.findHolder(head, NOON_MS)).toBe('invalid')
+    keys.update({ isWhole: false, put: [stored], revoked: [] })
+    keys.update({ isWhole: true, put: [], revoked: [] })
+    expect(keys.findHolder(head, NOON_MS)).toBe('invalid')
   })
 })
 
@@ -68,9 +153,9 @@ describe('development keys', () => {
 
   it('give access to their tiers', () => {
     const keys = loadDevelopmentKeys(newFolder())
-    const table = new ApiKeys(developmentKeyEntries(keys))
-    expect(table.findHolder(createHead([['x-api-key', keys.internal]]))).toMatchObject({ tier: 'internal' })
-    expect(table.findHolder(createHead([['x-api-key', keys.developer]]))).toMatchObject({ tier: 'developer' })
+    const table = new ApiKeys(developmentKeyEntries(keys), false)
+    expect(table.findHolder(createHead([['x-api-key', keys.internal]]), 0)).toMatchObject({ tier: 'internal' })
+    expect(table.findHolder(createHead([['x-api-key', keys.developer]]), 0)).toMatchObject({ tier: 'developer' })
   })
 
   it.each(['not JSON', '{}', '{"developer":"x","internal":"y"}', 'null'])('reject a file that holds %s', (text) => {

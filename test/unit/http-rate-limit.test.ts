@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { RateLimiter, rateLimitProblem, rateStatus, secondsUntil, takeQuota } from '../../src/http/access/rate-limit.ts'
+import {
+  RateLimiter,
+  rateLimitProblem,
+  rateStatus,
+  secondsUntil,
+  takeOwnQuota,
+} from '../../src/http/access/rate-limit.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 
@@ -14,7 +20,7 @@ describe('the hourly window', () => {
 
   it('admits exactly the limit', () => {
     const window = new RateLimiter(10).open('a', NOON)
-    expect(Array.from({ length: 3 }, () => takeQuota(window, 3, 2))).toEqual([2, 1, 0])
+    expect(Array.from({ length: 3 }, () => takeOwnQuota(window, 3, 2))).toEqual([2, 1, 0])
     expect(rateStatus(window, 3, NOON).remaining).toBe(0)
   })
 
@@ -67,7 +73,7 @@ describe('the problem for a request over the limit', () => {
 describe('the memory of the limiter', () => {
   it('never exceeds its maximum of subjects, and evicts the oldest', () => {
     const limiter = new RateLimiter(3)
-    for (const subject of ['a', 'b', 'c', 'd']) takeQuota(limiter.open(subject, NOON), 10, 1)
+    for (const subject of ['a', 'b', 'c', 'd']) takeOwnQuota(limiter.open(subject, NOON), 10, 1)
     expect(limiter.size).toBe(3)
     expect(limiter.peek('a', NOON)).toBeUndefined()
     expect(limiter.peek('d', NOON)?.used).toBe(1)

@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { Lease } from '../../src/sync/lease.ts'
+import { Leases } from '../../src/sync/lease.ts'
 
 /** Renews a lease once per value of `desired`, with a store that grants it while the value is true, and returns the events. */
 async function collectEvents(desired: readonly boolean[]) {
   const events: string[] = []
   const pending = [...desired]
-  const lease = new Lease({
+  const lease = new Leases({
     store: {
       lease: async () => {
         const isDesired = pending.length > 1 ? pending.shift()! : pending[0]!
-        return { isHeld: isDesired, isDesired }
+        const held = isDesired ? [{ chainId: 1, generation: 1 }] : []
+        return { held, surplus: [], isDesired, isShared: false }
       },
     },
     owner: 'a',
+    chainIds: [1],
     holdMs: 600_000,
-    onChange: (isHeld) => events.push(isHeld ? 'reads' : 'rests'),
+    idle: async () => {},
+    onChange: (chainIds) => events.push(chainIds.length > 0 ? 'reads' : 'rests'),
     onStopped: () => events.push('stopped'),
   })
   for (let index = 1; index < desired.length; index++) await lease.renew()

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { RateLimiter, takeQuota } from '../../src/http/access/rate-limit.ts'
+import { RateLimiter, takeOwnQuota } from '../../src/http/access/rate-limit.ts'
 import { SharedCounts } from '../../src/http/access/shared-counts.ts'
 import { CountTotals } from '../../src/processes/count-totals.ts'
 import { joinMetrics } from '../../src/processes/machine-metrics.ts'
@@ -84,7 +84,7 @@ function connectLimiter(totals: CountTotals): { take(): number; deliver(): void 
   const limiter = new RateLimiter(10, shares)
   shares.listen((counts) => limiter.receive(counts, 0))
   return {
-    take: () => takeQuota(limiter.open('client', 0), 100, 1),
+    take: () => takeOwnQuota(limiter.open('client', 0), 100, 1),
     deliver: () => {
       for (const report of waiting.splice(0)) for (const listener of toProcess) listener(report)
     },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chainTable } from '../../src/attest/chains.ts'
 import { LruCache } from '../../src/base/lru-cache.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { featureText, parseGeometry } from '../../src/service/records/documents.ts'
 import { createOgcService } from '../../src/service/records/ogc.ts'
 import { RecordApi } from '../../src/service/records/records.ts'
 import type { StoreAccess } from '../../src/service/records/store-access.ts'
@@ -214,7 +215,7 @@ describe('pages of records by links', () => {
       ({ page, newPage })[operation](argument)) as unknown as StoreAccess
     const parts = { config, chains, ask, askPatiently: ask, now: Date.now, version: '' }
     const api = new RecordApi(parts)
-    const ogc = createOgcService(parts)
+    const ogc = createOgcService({ ...parts, pageBytes: 1 })
     const seen: string[] = []
     const lengths: number[] = []
     let search: string | undefined = `limit=${LIMIT}`
@@ -255,6 +256,50 @@ describe('pages of records by links', () => {
   )
 })
 
+describe('a feature', () => {
+  const featureWith = (location: string) =>
+    JSON.parse(featureText(serializeRecord({ ...recordOf(1), location }, '2026-01-01T00:00:00.000Z')))
+
+  it.each([
+    '{"type":"Point","coordinates":[1,-2.5]}',
+    '{"type":"Point","coordinates":[-0.000001,89.99,8848.86]}',
+    '{"type":"Point","coordinates":[1e-7,2]}',
+    '{"type":"MultiPoint","coordinates":[[1,2],[3,4,5,6]]}',
+    '{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]],[[0.1,0.1],[0.2,0.1],[0.2,0.2],[0.1,0.1]]]}',
+    '{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]],[[[5,5],[6,5],[6,6],[5,5]]]]}',
+    '{"type":"MultiPolygon","coordinates":[]}',
+    '{"type":"Polygon","coordinates":[[]]}',
+    '{"type":"LineString","coordinates":[[1,2], [3,4]]}',
+    '{"type":"LineString","coordinates":[[1,2],[3,4]],"bbox":[1,2,3,4]}',
+    '{"coordinates":[1,2],"type":"Point"}',
+    '{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]}]}',
+  ])('has the geometry %s without foreign members', (location) => {
+    expect(featureWith(location).geometry).toEqual(parseGeometry(location))
+    expect(parseGeometry(location)).toBeDefined()
+  })
+
+  it.each([
+    '{"type":"Point","coordinates":[1]}',
+    '{"type":"Point","coordinates":[1,2,3,4,5]}',
+    '{"type":"Point","coordinates":[01,2]}',
+    '{"type":"Point","coordinates":[1.,2]}',
+    '{"type":"Point","coordinates":[.5,2]}',
+    '{"type":"Point","coordinates":[-,2]}',
+    '{"type":"Point","coordinates":[1,2]',
+    '{"type":"Point","coordinates":[1,2]}}',
+    '{"type":"Point","coordinates":[1,2],}',
+    '{"type":"Point","coordinates":[1,2]},"longitude":null,"x":"',
+    '{"type":"Point","coordinates":[[1,2]]}',
+    '{"type":"LineString","coordinates":[1,2]}',
+    '{"type":"LineString","coordinates":[[1,2],[3,4]]]}',
+    '{"type":"LineString","coordinates":[[1,2][3,4]]}',
+    '{"type":"Curve","coordinates":[1,2]}',
+    'Paris',
+  ])('has no geometry if its location is %s', (location) => {
+    expect(featureWith(location).geometry).toBeNull()
+  })
+})
+
 describe('the time of building a page for people', () => {
   const document = serializeRecord(recordOf(1), '2026-01-01T00:00:00.000Z')
   const documents = new TextEncoder().encode(document)
@@ -264,7 +309,7 @@ describe('the time of building a page for people', () => {
     record: () => document,
   }
   const ask = (async (operation: keyof typeof answers) => answers[operation]()) as unknown as StoreAccess
-  const ogc = createOgcService({ chains: chainTable(readConfig({}, 1)), ask, now: Date.now, version: '' })
+  const ogc = createOgcService({ chains: chainTable(readConfig({}, 1)), ask, now: Date.now, version: '', pageBytes: 1 })
   let charges = 0
   const costs = { charge: () => void charges++ }
   const context = { client: 'one', aborted: false, deadlineMs: Number.POSITIVE_INFINITY, costs }
@@ -275,7 +320,8 @@ describe('the time of building a page for people', () => {
     isKnown = true
     charges = 0
     expect((await ogc.items('location-records', request)).json).toContain('<table>')
-    expect(charges).toBe(1)
+    // Reading the properties, and building the page.
+    expect(charges).toBe(2)
   })
 
   it('is charged for one feature', async () => {

@@ -134,7 +134,10 @@ describe('filling a store with sample records', () => {
 
   it('does nothing to a store that has records from chains', async () => {
     const { uids, fill } = createStore(new Set([`0x${'5a'.repeat(32)}`]))
-    expect(await fill()).toEqual({ stored: 0, reason: 'the store already has records' })
+    expect(await fill()).toEqual({
+      stored: 0,
+      reason: 'the store already has other records: use a new data folder (--data)',
+    })
     expect(uids.size).toBe(1)
   })
 })

@@ -12,7 +12,7 @@ const rows = page
   .filter((line) => line.startsWith('| ') && !line.startsWith('| threat ') && !line.startsWith('| ---'))
 const linkedTests = (text: string) => [...text.matchAll(/\]\(\.\.\/(test\/[^)]+)\)/g)].map(([, file]) => file!)
 
-/** Tests of `test/fault` and `test/alone` that attack nothing, each with what it is about. */
+/** Tests of `test/fault`, `test/flood` and `test/alone` that attack nothing, each with what it is about. */
 const NO_ATTACKS: Readonly<Record<string, string>> = {}
 
 describe('docs/security.md', () => {
@@ -32,11 +32,14 @@ describe('docs/security.md', () => {
       expect(file).toBe(`${name}.test.ts`)
   })
 
-  it.each(['test/fault', 'test/alone'])('names every test of %s, except those that attack nothing', (folder) => {
-    const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.test.ts'))
-    const named = new Set([...linkedTests(page), ...Object.keys(NO_ATTACKS)])
-    expect(files.map((file) => `${folder}/${file}`).filter((file) => !named.has(file))).toEqual([])
-  })
+  it.each(['test/fault', 'test/flood', 'test/alone'])(
+    'names every test of %s, except those that attack nothing',
+    (folder) => {
+      const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.test.ts'))
+      const named = new Set([...linkedTests(page), ...Object.keys(NO_ATTACKS)])
+      expect(files.map((file) => `${folder}/${file}`).filter((file) => !named.has(file))).toEqual([])
+    },
+  )
 
   it('describes the files of the proxies', () => {
     const [nginx, haproxy, caddy] = ['nginx.conf', 'haproxy.cfg', 'Caddyfile'].map((name) => {

@@ -33,6 +33,17 @@ describe('items of a chunk that differ only in coordinates and ids', () => {
       (index: number) =>
         `{"op":"length","geometry":{"type":"Feature","id":${index},"properties":null,"geometry":{"type":"LineString","coordinates":[[0,0],[1,${index}]]}}}`,
     ],
+    // Regression: the second item with the same id got `"id":,`, which is not JSON.
+    ['the same id with a space behind its name', (index: number) => createItem('"id" : 7,', index / 7)],
+    ['the same id with an escape in its name', (index: number) => createItem('"\\u0069d":7,', index / 7)],
+    [
+      'an id with a space behind its name, and ids inside another member',
+      (index: number) => createItem(`"x":{"id":${index}},"id" : 7,`, index / 7),
+    ],
+    [
+      'an id with an escape in its name, and ids inside another member',
+      (index: number) => createItem(`"x":{"id":${index}},"\\u0069d":7,`, index / 7),
+    ],
     ['two ids', (index: number) => createItem(`"id":${index},"x":{"id":${index + 1}},`, index / 7)],
     ['an id inside a string', (index: number) => createItem(`"x":"{\\"id\\":${index}}","id":${index},`, index / 7)],
     ['a key that ends like an id', (index: number) => createItem(`"a\\"id":${index},`, index / 7)],

@@ -13,9 +13,13 @@ function createSubmission(id: string, status: SubmissionStatus = 'queued'): Subm
 }
 
 const NEVER = Number.POSITIVE_INFINITY
-const present = { aborted: false }
+const present = { aborted: false, client: 'one' }
 
-function createWaits(read: (ids: readonly string[]) => Promise<readonly Submission[]>, maxWaiting = 100) {
+function createWaits(
+  read: (ids: readonly string[]) => Promise<readonly Submission[]>,
+  maxWaiting = 100,
+  maxWaitingPerClient = maxWaiting,
+) {
   const polls: (readonly string[])[] = []
   let nowMs = 0
   const waits = new SubmissionWaits({
@@ -25,6 +29,7 @@ function createWaits(read: (ids: readonly string[]) => Promise<readonly Submissi
     },
     pollMs: 1,
     maxWaiting,
+    maxWaitingPerClient,
     now: () => nowMs++, // a millisecond passes with every look
   })
   return { waits, polls }
@@ -48,7 +53,7 @@ describe('waits for submissions', () => {
     const { waits } = createWaits(async (ids) =>
       ids.map((id) => createSubmission(id, id === 'bad' ? 'failed' : 'sent')),
     )
-    const departed = { aborted: false }
+    const departed = { aborted: false, client: 'one' }
     const open = waits.wait(createSubmission('open'), NEVER, present)
     const leaving = waits.wait(createSubmission('leaving'), NEVER, departed)
     expect((await waits.wait(createSubmission('bad'), NEVER, present)).status).toBe('failed')
@@ -76,6 +81,18 @@ describe('waits for submissions', () => {
     expect((await waits.wait(createSubmission('3'), NEVER, present)).status).toBe('queued')
     waits.close()
     expect(polls.flat()).not.toContain('3')
+  })
+
+  it('leave room for other clients when one repeats its request', async () => {
+    let status: SubmissionStatus = 'sent'
+    const { waits } = createWaits(async (ids) => ids.map((id) => createSubmission(id, status)), 4, 2)
+    const own = [0, 1].map(() => waits.wait(createSubmission('1'), NEVER, present))
+    expect((await waits.wait(createSubmission('1'), NEVER, present)).status).toBe('queued')
+    const other = waits.wait(createSubmission('2'), NEVER, { aborted: false, client: 'two' })
+    status = 'mined'
+    expect((await Promise.all([...own, other])).map((ended) => ended.status)).toEqual(['mined', 'mined', 'mined'])
+    // The places are free again.
+    expect((await waits.wait(createSubmission('1'), NEVER, present)).status).toBe('mined')
   })
 })
 

@@ -85,7 +85,11 @@ export async function copy(text: string, what: string): Promise<void> {
 }
 /** Saves text as a file. */
 export function download(name: string, text: string, type = 'application/json'): void {
-  const address = URL.createObjectURL(new Blob([text], { type }))
+  saveBlob(name, new Blob([text], { type }))
+}
+
+export function saveBlob(name: string, blob: Blob): void {
+  const address = URL.createObjectURL(blob)
   const link = h('a', { href: address, download: name })
   link.click()
   URL.revokeObjectURL(address)

@@ -53,6 +53,7 @@ function start(root: HTMLElement): void {
 
   const makers: Readonly<Record<PageName, () => Promise<Page>>> = {
     compute: async () => createComputePage(parts),
+    jobs: async () => (await import('./jobs/page.ts')).createJobsPage(parts),
     proof: async () => (await import('./lab/page.ts')).createLabPage(parts),
     records: async () => (await import('./records/page.ts')).createRecordsPage(parts),
     status: async () => (await import('./status/page.ts')).createStatusPage(parts),

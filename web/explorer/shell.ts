@@ -7,6 +7,7 @@ import type { PageName } from './router.ts'
 
 const TITLES: Readonly<Record<PageName, string>> = {
   compute: 'Compute',
+  jobs: 'Jobs',
   proof: 'Proof lab',
   records: 'Records',
   status: 'Status',

@@ -84,7 +84,8 @@ export class Feeder {
 
   /**
    * Yields the items to be sent, in groups: first those that were sent without a result, then new ones. A group has at most
-   * `GROUP_ITEMS` new items. It is empty if all of them are invalid or done, so that the caller can write what it was told of them.
+   * `GROUP_ITEMS` new items. It is empty if all of them are invalid or done, so that the caller can write the problems that
+   * `onFault` received.
    */
   async *unanswered(): AsyncGenerator<readonly Entry[], void, undefined> {
     const earlier = this.#pending.filter(isUnanswered)
@@ -114,7 +115,7 @@ export class Feeder {
     return items
   }
 
-  /** The items behind the first one without a result that have one already. */
+  /** Items that already have a result but wait for an earlier item. */
   get answeredAhead(): readonly Entry[] {
     return this.#pending.filter(({ result }) => result !== undefined)
   }

@@ -16,7 +16,7 @@ interface JobRun {
 }
 
 /**
- * Uploads the operations of the file, unless the job has them already, and takes the results as they are computed.
+ * Uploads the operations of the file that the job does not have yet, and writes the results as they are computed.
  *
  * @param feeder the items without a result
  * @param flush writes the results at the front of the feeder
@@ -45,7 +45,7 @@ export async function computeInJob(feeder: Feeder, flush: () => Promise<void>, r
   }
 }
 
-/** Yields the operations of the items. Items that are not operations are not sent. */
+/** Yields the operations of the items, without invalid items. */
 async function* operationsOf(items: Feeder) {
   try {
     for await (const entries of items.unanswered())

@@ -14,7 +14,7 @@ export interface Checkpoint {
   readonly errorBytes: number
   /** How much of the input was read. Some of it may not have a result yet. */
   readonly read?: ReadBytes
-  /** Results of items behind the first one that is not done, by number of the item. */
+  /** Results of items after the first unfinished one, by number of the item. */
   readonly ahead?: readonly (readonly [number: number, result: BatchResult])[]
 }
 

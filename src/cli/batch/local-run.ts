@@ -1,7 +1,7 @@
 /** Computes the items of a batch in this process, for `--local`. */
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { pack } from '../../base/bytes.ts'
-import type { LocalBatchOptions, LocalEngine, LocalResults } from '../local-engine.ts'
+import type { LocalBatchOptions, LocalEngine, UnsignedResults } from '../local-engine.ts'
 import { type Entry, type Feeder, type ItemResult, notSentProblem } from './feeder.ts'
 import { JSON_LINES, type OutputFormat } from './output-format.ts'
 import type { PackedGroup } from './packed-items.ts'
@@ -32,7 +32,7 @@ export async function computePacked(
   { writer, format, flush }: { writer: BatchWriter; format: OutputFormat; flush: () => Promise<void> },
   run: LocalRun,
 ): Promise<void> {
-  const writeLines = (group: PackedGroup, { lines }: LocalResults, begin: number, end: number) => {
+  const writeLines = (group: PackedGroup, { lines }: UnsignedResults, begin: number, end: number) => {
     const start = lines.offsets[begin]!
     const bytes = Buffer.from(lines.buffer, start, lines.offsets[end]! - start)
     if (begin === end) return
@@ -46,8 +46,8 @@ export async function computePacked(
   }
   for await (const group of groups) {
     await requireRunning(run)
-    const results = await run.engine.computeItems(group.items, run.call)
-    const rejected = [...results.others.keys()].map((item) => group.positions[item]!)
+    const results = run.engine.computeUnsigned(group.items, run.call, format === JSON_LINES, group.composer)
+    const rejected = results.rejected.map((item) => group.positions[item]!)
     let done = 0
     for (const index of [...group.faults, ...rejected].sort((first, second) => first - second)) {
       let item = done

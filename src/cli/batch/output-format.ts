@@ -36,20 +36,19 @@ const TABLE: OutputFormat = {
     return csvLine([...columns, ...RESULT_COLUMNS.map((name) => unusedName(name, columns))])
   },
   result(item, json) {
-    const { result, units, operation } = readResult(json)
-    return csvLine([...inputFields(item), result, units, operation, ''])
+    const [, result, units = '', operation] = RESULT.exec(json) ?? []
+    if (result !== undefined) return `${inputFields(item).map(csvField).join(',')},${result},${units},${operation},\n`
+    const parsed = JSON.parse(json)
+    return csvLine([...inputFields(item), parsed.result, parsed.units, parsed.operation, ''])
   },
   rejection: (item, { detail }) => csvLine([...inputFields(item), '', '', '', detail]),
 }
 
-/** The beginning of a result without an id, as the engine writes it. Its values have no escapes. */
-const RESULT = /^\{"result":([^,]+),(?:"units":"([^"]+)",)?"operation":"([^"]+)"/
-
-/** Reads the members of a result that a table shows. Parsing the whole result took longer than computing it. */
-function readResult(json: string): { readonly result: unknown; readonly units?: unknown; readonly operation: unknown } {
-  const found = RESULT.exec(json)
-  return found === null ? JSON.parse(json) : { result: found[1], units: found[2], operation: found[3] }
-}
+/**
+ * The beginning of a result without an id, as the engine writes it. Its values need no quotes in a table. Parsing the whole result
+ * took longer than computing it.
+ */
+const RESULT = /^\{"result":([^,]+),(?:"units":"([^",]+)",)?"operation":"([^",]+)"/
 
 /** Numbers a name that the input has already. A reader of two columns with one name may take the value of the input for the result. */
 function unusedName(name: string, columns: readonly string[]): string {

@@ -1,13 +1,14 @@
 import type { PackedBytes } from '../../base/bytes.ts'
-import { toInput } from '../../client/forms.ts'
+import type { ItemComposer } from '../../compute/chunk.ts'
 import type { LineRange } from '../inputs/pieces.ts'
 import { SourceError } from '../inputs/source-item.ts'
-import { type Entry, GROUP_ITEMS, type ItemRule, type ShownItem } from './feeder.ts'
+import { type Entry, GROUP_ITEMS, type ShownItem } from './feeder.ts'
 
 /** Items of a file as bytes, for the engine in this process. Valid until the next group is taken. */
 export interface PackedGroup {
-  /** Operations as JSON, without the items that have a fault. */
+  /** The items as JSON, without those that have a fault: operations, or objects from which `composer` makes operations. */
   readonly items: PackedBytes
+  readonly composer: ItemComposer | undefined
   /** The index in the group of each of `items`. */
   readonly positions: Uint32Array
   /** The indexes in the group of the items that have a fault, ascending. */
@@ -17,6 +18,8 @@ export interface PackedGroup {
   /** Parses the item at an index in the group, which finds every fault. */
   read(index: number): Entry
 }
+
+type TakeOptions = Pick<PackedGroup, 'read'> & Partial<Pick<PackedGroup, 'shown' | 'composer'>>
 
 const INITIAL_BYTES = 65_536
 
@@ -55,27 +58,32 @@ export class ItemPacker {
     this.#endItem(at + this.#bytes.write(text, at))
   }
 
-  /** Adds an item that is a text and then a line without its first byte, a brace. */
-  addLine(text: string, bytes: Buffer, { start, end }: LineRange): void {
-    const at = this.#reserve(3 * text.length + end - start)
-    const middle = at + this.#bytes.write(text, at)
-    this.#endItem(middle + bytes.copy(this.#bytes, middle, start + 1, end))
+  /** Adds the bytes of a line as an item. */
+  addLine(bytes: Buffer, { start, end }: LineRange): void {
+    const at = this.#reserve(end - start)
+    this.#endItem(at + bytes.copy(this.#bytes, at, start, end))
   }
 
   /**
    * Returns the items, and begins a new group.
    *
-   * @param read parses an item that was added as text
+   * @param composer makes the operation from an object that was added, by its index in the group
+   * @param read parses an item that was added unparsed
    */
-  take(read: (index: number) => Entry, shown: PackedGroup['shown'] = read): PackedGroup {
+  take({ read, shown = read, composer }: TakeOptions): PackedGroup {
     const offsets = this.#offsets.subarray(0, this.#count + 1)
+    const positions = this.#positions.subarray(0, offsets.length - 1)
     const [parsed, faults] = [this.#parsed, this.#faults]
     this.#parsed = new Map()
     this.#faults = []
     this.#count = 0
     return {
       items: { buffer: this.#bytes.buffer, offsets },
-      positions: this.#positions.subarray(0, offsets.length - 1),
+      composer: composer && {
+        compose: (object, item) => composer.compose(object, positions[item]!),
+        idOf: (item) => composer.idOf(positions[item]!),
+      },
+      positions,
       faults,
       shown,
       read: (index) => parsed.get(index) ?? read(index),
@@ -95,23 +103,6 @@ export class ItemPacker {
   #endItem(at: number): void {
     this.#positions[this.#count] = this.#size
     this.#offsets[++this.#count] = at
-  }
-}
-
-/**
- * Returns the members that all items of a run share, as the beginning of a JSON object.
- *
- * @returns undefined if a fixed input is invalid; then every item gets its problem
- */
-export function sharedMembers({ operation, fixed, radius }: ItemRule): Record<string, unknown> | undefined {
-  try {
-    return {
-      ...(operation === 'mixed' ? {} : { op: operation }),
-      ...(radius === undefined ? {} : { radius }),
-      ...Object.fromEntries(Object.entries(fixed).map(([name, input]) => [name, toInput(input)])),
-    }
-  } catch {
-    return undefined
   }
 }
 

@@ -1,8 +1,9 @@
 /** Packs the rows of a table. Making an object of each row and writing it as JSON took longer than computing its result. */
+import { toInput } from '../../client/forms.ts'
 import { type Columns, type CsvRecord, csvRecords, readRow } from '../inputs/csv-source.ts'
 import { OPERATION_INPUTS } from '../options.ts'
 import { createEntry, type ItemRule } from './feeder.ts'
-import { ItemPacker, type PackedGroup, requireItems, sharedMembers } from './packed-items.ts'
+import { ItemPacker, type PackedGroup, requireItems } from './packed-items.ts'
 
 interface RowOptions {
   readonly columns: string | undefined
@@ -31,10 +32,10 @@ export async function* packRows(
     const takeGroup = () => {
       const [rows, first] = [packed, number - packed.length + 1]
       packed = []
-      return packer.take(
-        (index) => createEntry(readRow(rows[index]!, columns), first + index, rule),
-        (index) => ({ id: first + index, row: { columns: columns.header, fields: rows[index]!.fields } }),
-      )
+      return packer.take({
+        read: (index) => createEntry(readRow(rows[index]!, columns), first + index, rule),
+        shown: (index) => ({ id: first + index, row: { columns: columns.header, fields: rows[index]!.fields } }),
+      })
     }
     for (const record of records) {
       if (++number <= skippedItems) continue
@@ -90,4 +91,21 @@ function findPoints({ inputs, radius }: Columns, { operation, fixed, radius: sha
     return input?.kind === 'point' ? { before, lon: input.lon, lat: input.lat } : undefined
   })
   return points.every((point) => point !== undefined) ? points : undefined
+}
+
+/**
+ * Returns the members that all items of a run share.
+ *
+ * @returns undefined if a fixed input is invalid; then every item is parsed, and reports it
+ */
+function sharedMembers({ operation, fixed, radius }: ItemRule): Record<string, unknown> | undefined {
+  try {
+    return {
+      ...(operation === 'mixed' ? {} : { op: operation }),
+      ...(radius === undefined ? {} : { radius }),
+      ...Object.fromEntries(Object.entries(fixed).map(([name, input]) => [name, toInput(input)])),
+    }
+  } catch {
+    return undefined
+  }
 }

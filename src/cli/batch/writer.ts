@@ -122,9 +122,9 @@ export interface BatchWriter {
   /** @param lines results as lines of JSON, for the format that has them */
   results(items: number, lines: Uint8Array): void
   rejection(item: RejectedItem, problem: ProblemDetails): void
-  /** Saves a checkpoint if it is due, or writes what a pipe still has to get. Resolves when there is room for more. */
+  /** Saves a checkpoint if it is due, or flushes the output of a pipe. Resolves when there is room for more. */
   drained(): Promise<void>
-  /** Saves results of items behind the first one that is not done. The next run does not compute them again. */
+  /** Saves the results of items that wait for an earlier item, so that the next run does not compute them again. */
   saveAhead(entries: readonly Entry[]): void
   /** @param isComplete whether all items are done */
   close(isComplete: boolean): void
@@ -145,7 +145,7 @@ export class FileWriter implements BatchWriter {
   readonly #format: OutputFormat
   readonly #now: () => number
   readonly #read: () => ReadBytes | undefined
-  /** True if this run restarts an interrupted run. Until this run writes, the journal stays, so that the other can be resumed. */
+  /** True if this run replaces an interrupted one. The old journal stays until this run writes, so that the old run can be resumed. */
   readonly #hasInterruptedRun: boolean
   #items: number
   #failed: number
@@ -182,7 +182,7 @@ export class FileWriter implements BatchWriter {
     this.#failed = this.from.failed
     this.#ahead = this.from.ahead ?? []
     this.#checkpointMs = now()
-    // A restart overwrites nothing before the first result, so that an unavailable service costs no earlier results.
+    // A restart overwrites nothing before the first result, so that earlier results survive if the service is unavailable.
     if (!isRestart) this.#begin()
   }
 
@@ -214,7 +214,7 @@ export class FileWriter implements BatchWriter {
 
   saveAhead(entries: readonly Entry[]): void {
     if (entries.length === 0) return
-    // This run may not have read as far as an earlier one, whose results stay.
+    // An earlier run may have read further than this one, so its results stay.
     const ahead = new Map(this.#ahead)
     for (const { number, result } of entries) ahead.set(number, toBatchResult(result!))
     this.#ahead = [...ahead].sort(([first], [second]) => first - second)

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/setting.ts'
 import { backUp, restore } from '../../store/backup.ts'
+import { embeddedFiles } from '../../store/embedded-files.ts'
 import { migrate } from '../../store/migrations.ts'
 import { createRecordStore } from '../../store/operations.ts'
 import { openPglite } from '../../store/pglite.ts'
-import { openPostgres } from '../../store/postgres.ts'
+import { openPostgresForCommand } from '../../store/postgres.ts'
 import { countOpenSubmissions } from '../../store/submissions.ts'
 import { formatCount } from '../terminal.ts'
 
@@ -36,18 +38,14 @@ export async function runRecordsCommand(command: RecordsCommand, config: Config)
 
 async function runCommand({ kind, file }: RecordsCommand, config: Config): Promise<string> {
   const { databaseUrl, dataDir, limits } = config
+  // A new store would be created here, and its backup would be empty without anybody noticing.
+  if (kind === 'backup' && databaseUrl === undefined && !existsSync(embeddedFiles(dataDir).engine)) {
+    throw new Error(`there is no store in ${dataDir}: name the data folder of the service (--data, DATA_DIR)`)
+  }
   const database =
     databaseUrl === undefined
       ? await openPglite(dataDir)
-      : await openPostgres({
-          url: databaseUrl,
-          readers: 1,
-          writers: 1,
-          connectTimeoutMs: limits.storeConnectMs,
-          readTimeoutMs: STATEMENT_MS,
-          writeTimeoutMs: STATEMENT_MS,
-          onLost: () => {},
-        })
+      : await openPostgresForCommand(databaseUrl, limits.storeConnectMs, STATEMENT_MS)
   try {
     await migrate(database)
     if (kind === 'backup') {

@@ -195,7 +195,9 @@ async function processEntries(run: BatchRun): Promise<void> {
   const { input, rule, writer, options, show, terminal } = run
   const { items: skipped, ahead = [] } = writer.from
   const onFault = (entry: Entry) => writer.rejection(entry, notSentProblem(entry.fault ?? ''))
-  const feeder = new Feeder(sourceGroups(input.pieces, input.name, options), rule, onFault, new Map(ahead))
+  // The service keeps the results of a job and sends them again in order, so none may be missing between them.
+  const keptAhead = new Map(options.job === true ? [] : ahead)
+  const feeder = new Feeder(sourceGroups(input.pieces, input.name, options), rule, onFault, keptAhead)
   const flush = async () => {
     for (let entry = feeder.first; entry?.result !== undefined; entry = feeder.first) {
       if ('json' in entry.result) writer.result(entry, entry.result.json)
@@ -211,7 +213,7 @@ async function processEntries(run: BatchRun): Promise<void> {
     else if (options.job === true) await sendJob(feeder, flush, run)
     else await sendAll(feeder, flush, run)
   } catch (error) {
-    writer.saveAhead(feeder.answeredAhead)
+    if (options.job !== true) writer.saveAhead(feeder.answeredAhead)
     throw error
   } finally {
     await feeder.close()

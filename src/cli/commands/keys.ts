@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type Config, readConfig } from '../../config/config.ts'
-import type { Tier } from '../../config/http.ts'
-import { generateKey } from '../../http/access/dev-keys.ts'
-import { changeKeyFile, readKeyFile, type StoredKey } from '../../http/access/key-file.ts'
+import { ConfigError } from '../../config/setting.ts'
+import { readKeyFile } from '../../service/keys/key-file.ts'
+import { describeKey, KeyFile, KeyManager, type KeyRepository, type NewKey } from '../../service/keys/keys.ts'
+import { createKeyStore } from '../../store/keys.ts'
+import { migrate } from '../../store/migrations.ts'
+import { openPostgresForCommand } from '../../store/postgres.ts'
+import { checkKeyProperties } from '../../validation/key-request.ts'
+import { DEFAULT_SCOPES, type ListedKey, type Tier } from '../../wire/key-messages.ts'
+import { StoreFault } from '../../wire/store-messages.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { formatCount, outJson, type Terminal } from '../terminal.ts'
 
@@ -12,67 +18,144 @@ export interface KeysOptions {
   readonly json?: boolean
 }
 
-/** Number of hash digits in the ID of a key. */
-const ID_DIGITS = 12
-
-/** Runs `trigpoint keys add`. */
-export async function addKey(
-  tier: Tier,
-  options: KeysOptions & { readonly label: string },
-  terminal: Terminal,
-): Promise<void> {
-  const { apiKeysFile: file } = readKeysConfig(options, terminal)
-  const key = generateKey(tier)
-  const sha256 = createHash('sha256').update(key).digest('hex')
-  const { label } = options
-  const stored: StoredKey = {
-    id: sha256.slice(0, ID_DIGITS),
-    sha256,
-    tier,
-    label,
-    createdAt: new Date(terminal.now()).toISOString(),
-  }
-  await changeKeyFile(file, (keys) => [...keys, stored])
-  if (options.json === true) return outJson(terminal, { key, id: stored.id, tier, label, createdAt: stored.createdAt })
-  await terminal.out(`${key}\n`)
-  terminal.err(`key ${stored.id} (${tier}, ${label}), shown only once; the service accepts it within a second\n`)
+export interface AddKeyOptions extends KeysOptions {
+  readonly label: string
+  readonly scopes?: string
+  readonly expires?: string
+  readonly requestsPerHour?: number
+  readonly origin?: readonly string[]
+  readonly address?: readonly string[]
 }
 
-/** Runs `trigpoint keys list`. It lists the keys of the file and counts those of the environment. */
-export async function listKeys(options: KeysOptions, terminal: Terminal): Promise<void> {
-  const { apiKeysFile: file, apiKeys } = readKeysConfig(options, terminal)
-  const keys = readKeyFile(file)
-  if (options.json === true) {
-    return outJson(
-      terminal,
-      keys.map(({ id, tier, label, createdAt }) => ({ id, tier, label, createdAt })),
+/** Runs `trigpoint keys add`. */
+export async function addKey(tier: Tier, options: AddKeyOptions, terminal: Terminal): Promise<void> {
+  const { label, scopes, expires: expiresAt, requestsPerHour, origin: origins, address: addresses } = options
+  const given = { tier, label, scopes: scopes?.split(','), expiresAt, requestsPerHour, origins, addresses }
+  // Undefined members would be taken for members of a wrong type.
+  const properties = checkKeyProperties(JSON.parse(JSON.stringify(given)), terminal.now())
+  await withKeys(options, terminal, async (keys) => showNewKey(await keys.add(properties), options, terminal))
+}
+
+/** Runs `trigpoint keys rotate`. */
+export async function rotateKey(
+  idOrKey: string,
+  options: KeysOptions & { readonly overlap: number },
+  terminal: Terminal,
+): Promise<ExitCode> {
+  return withKeys(options, terminal, async (keys, place) => {
+    const old = await findKey(keys, idOrKey, place, terminal)
+    if (old === undefined) return EXIT.failed
+    await showNewKey(await keys.rotate(old.id, options.overlap), options, terminal)
+    terminal.err(
+      options.overlap === 0 ? `${old.id} is revoked\n` : `${old.id} is valid for ${options.overlap} s more\n`,
     )
-  }
-  const lines = keys.map(({ id, tier, label, createdAt }) => `${id}  ${tier.padEnd(9)}  ${createdAt}  ${label}\n`)
-  await terminal.out(lines.join(''))
-  const others = apiKeys.length === 0 ? '' : `; ${apiKeys.length} more in API_KEYS`
-  terminal.err(`${formatCount(keys.length, 'key')} in ${file}${others}\n`)
+    return EXIT.ok
+  })
+}
+
+async function showNewKey({ key, stored }: NewKey, options: KeysOptions, terminal: Terminal): Promise<void> {
+  if (options.json === true) return outJson(terminal, { key, ...describeKey(stored) })
+  await terminal.out(`${key}\n`)
+  terminal.err(
+    `key ${stored.id} (${stored.tier}, ${stored.label}), shown only once; the service accepts it within a second\n`,
+  )
+}
+
+/** Runs `trigpoint keys list`. It lists the keys of the database or the file, and counts the others. */
+export async function listKeys(options: KeysOptions, terminal: Terminal): Promise<void> {
+  await withKeys(options, terminal, async (keys, place, { apiKeys, apiKeysFile, hasDatabase }) => {
+    const listed = await keys.list()
+    if (options.json === true) return outJson(terminal, listed.map(describeKey))
+    await terminal.out(listed.map((key) => `${describeLine(key, terminal.now())}\n`).join(''))
+    const inFile = hasDatabase ? readKeyFile(apiKeysFile).length : 0
+    const others = [
+      ...(inFile === 0 ? [] : [`${inFile} more in ${apiKeysFile}`]),
+      ...(apiKeys.length === 0 ? [] : [`${apiKeys.length} more in API_KEYS`]),
+    ]
+    terminal.err(`${[`${formatCount(listed.length, 'key')} in ${place}`, ...others].join('; ')}\n`)
+  })
+}
+
+function describeLine({ id, tier, createdAt, label, ...key }: ListedKey, nowMs: number): string {
+  const { scopes = DEFAULT_SCOPES, expiresAt, lastUsedAt, requestsPerHour } = key
+  const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= nowMs
+  const notes = [
+    ...(scopes === DEFAULT_SCOPES ? [] : [`for ${scopes.join(', ')}`]),
+    ...(requestsPerHour === undefined ? [] : [`${requestsPerHour} requests per hour`]),
+    ...(expiresAt === undefined ? [] : [`${isExpired ? 'expired' : 'expires'} ${expiresAt}`]),
+    ...(lastUsedAt === undefined ? [] : [`last used ${lastUsedAt}`]),
+  ]
+  return `${id}  ${tier.padEnd(9)}  ${createdAt}  ${label}${notes.length === 0 ? '' : `  (${notes.join('; ')})`}`
 }
 
 /** Runs `trigpoint keys revoke`. @returns 1 if there is no such key */
 export async function revokeKey(idOrKey: string, options: KeysOptions, terminal: Terminal): Promise<ExitCode> {
-  const { apiKeysFile: file } = readKeysConfig(options, terminal)
-  const sha256 = createHash('sha256').update(idOrKey).digest('hex')
-  const keys = readKeyFile(file)
-  const matches = keys.filter((key) => key.sha256 === sha256 || (idOrKey.length >= 4 && key.id.startsWith(idOrKey)))
-  if (matches.length > 1) throw usage(`${idOrKey} matches ${matches.length} keys: give more digits`)
-  const [key] = matches
-  if (key === undefined) {
-    terminal.err(`no key ${idOrKey.startsWith('tp_') ? 'like this' : idOrKey} in ${file}\n`)
-    return EXIT.failed
-  }
-  await changeKeyFile(file, (currentKeys) => currentKeys.filter((other) => other.sha256 !== key.sha256))
-  if (options.json === true) await outJson(terminal, { revoked: key.id })
-  else await terminal.out(`${key.id} (${key.tier}, ${key.label}) is revoked\n`)
-  return EXIT.ok
+  return withKeys(options, terminal, async (keys, place) => {
+    const key = await findKey(keys, idOrKey, place, terminal)
+    if (key === undefined) return EXIT.failed
+    await keys.revoke(key.id)
+    if (options.json === true) await outJson(terminal, { revoked: key.id })
+    else await terminal.out(`${key.id} (${key.tier}, ${key.label}) is revoked\n`)
+    return EXIT.ok
+  })
 }
 
-function readKeysConfig({ data, file }: KeysOptions, { env }: Terminal): Config {
+/** Finds the key with an ID or the first digits of one, or the key itself; says so if there is none. */
+async function findKey(
+  keys: KeyManager,
+  idOrKey: string,
+  place: string,
+  terminal: Terminal,
+): Promise<ListedKey | undefined> {
+  const sha256 = createHash('sha256').update(idOrKey).digest('hex')
+  const listed = await keys.list()
+  const matches = listed.filter((key) => key.sha256 === sha256 || (idOrKey.length >= 4 && key.id.startsWith(idOrKey)))
+  if (matches.length > 1) throw usage(`${idOrKey} matches ${matches.length} keys: give more digits`)
+  if (matches[0] === undefined)
+    terminal.err(`no key ${idOrKey.startsWith('tp_') ? 'like this' : idOrKey} in ${place}\n`)
+  return matches[0]
+}
+
+/**
+ * Opens the keys of the database, if there is one and no file is named, or else those of the file.
+ *
+ * @param run gets the keys, and where they are in words for people
+ * @throws {ConfigError} if the database cannot be reached
+ */
+async function withKeys<T>(
+  { data, file }: KeysOptions,
+  { env, now }: Terminal,
+  run: (
+    keys: KeyManager,
+    place: string,
+    config: Pick<Config, 'apiKeys' | 'apiKeysFile'> & { readonly hasDatabase: boolean },
+  ) => Promise<T>,
+): Promise<T> {
   const folder = data === undefined ? {} : { DATA_DIR: data }
-  return readConfig({ ...env, ...folder, ...(file === undefined ? {} : { API_KEYS_FILE: file }) }, 1)
+  const config = readConfig({ ...env, ...folder, ...(file === undefined ? {} : { API_KEYS_FILE: file }) }, 1)
+  const { apiKeys, apiKeysFile, databaseUrl, limits } = config
+  const { maxApiKeys } = limits
+  const start = (repository: KeyRepository, place: string, hasDatabase: boolean) =>
+    run(new KeyManager(repository, now), place, { apiKeys, apiKeysFile, hasDatabase })
+  // A service without records uses no database.
+  if (databaseUrl === undefined || !config.records || file !== undefined)
+    return start(new KeyFile(apiKeysFile, maxApiKeys), apiKeysFile, false)
+  try {
+    const database = await openPostgresForCommand(databaseUrl, limits.storeConnectMs, limits.storeWriteMs)
+    try {
+      await migrate(database)
+      const { listKeys: list, changeKeys: change } = createKeyStore(database)
+      const repository = {
+        list: () => list(undefined),
+        change: (wanted: Parameters<KeyRepository['change']>[0]) => change({ ...wanted, maxKeys: maxApiKeys }),
+      }
+      return await start(repository, 'the database', true)
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    if (error instanceof StoreFault)
+      throw new ConfigError(`the database cannot be used: ${error.message}`, { cause: error })
+    throw error
+  }
 }

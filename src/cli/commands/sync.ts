@@ -1,7 +1,7 @@
 import type { SyncResponse, SyncStatus } from '../../client/answers.ts'
 import { ApiError, createTransport, sleep, type Transport } from '../../client/transport.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
-import { type ServerOptions, transportOptions } from '../options.ts'
+import { isThisMachine, type ServerOptions, transportOptions } from '../options.ts'
 import { formatCount, outJson, printable, progressText, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {
@@ -49,7 +49,8 @@ export async function runSync(
     return EXIT.ok
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
-    const remedy = 'run it on the machine of the service, or give its CRON_SECRET with --secret'
+    const remedy =
+      'give the CRON_SECRET of the service with --secret; in production this is needed on its own machine too'
     throw new CommandError(EXIT.auth, `${error.problem.title}: ${error.problem.detail}\n  ${remedy}`, { cause: error })
   }
 }
@@ -57,8 +58,11 @@ export async function runSync(
 type SyncApi = ReturnType<typeof createSyncApi>
 
 function createSyncApi(options: SyncVerbOptions, terminal: Terminal) {
-  const transport: Transport = createTransport(transportOptions(options, terminal))
-  const secret = options.secret ?? terminal.env['TRIGPOINT_CRON_SECRET']
+  const service = transportOptions(options, terminal)
+  const transport: Transport = createTransport(service)
+  // If the environment has the settings of the service, as under systemd, it has the secret too. No other machine gets the secret.
+  const ownSecret = isThisMachine(service.baseUrl) ? terminal.env['CRON_SECRET'] : undefined
+  const secret = options.secret ?? (terminal.env['TRIGPOINT_CRON_SECRET'] || ownSecret)
   const headers = secret ? { authorization: `Bearer ${secret}` } : {}
   const call = { signal: terminal.signal }
   return {

@@ -9,6 +9,7 @@ import { createClient } from '../../client/client.ts'
 import type { Config } from '../../config/config.ts'
 import { ConfigError, type Environment } from '../../config/setting.ts'
 import { readSigningKey, type SigningKeySource } from '../../config/signing-key.ts'
+import { computes } from '../../config/sync.ts'
 import { checksumAddress, publicKeyAddress } from '../../crypto/address.ts'
 import { createKeccak } from '../../crypto/keccak.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
@@ -17,7 +18,7 @@ import { builtFolder } from '../../http/pages/assets.ts'
 import { glibcVersion, loadInstalledUws, uwsFileName } from '../../http/transport/server.ts'
 import { embeddedFiles, REPAIR_COMMAND, readDamageNote } from '../../store/embedded-files.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
-import { openPostgres } from '../../store/postgres.ts'
+import { openPostgresForCommand } from '../../store/postgres.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
 import { loadKernel } from '../../wasm/loader.ts'
 import { selfTestKernel } from '../../wasm/self-test.ts'
@@ -96,6 +97,7 @@ function checkTransport({ config }: DoctorParts): Finding {
 
 async function checkThreads({ config }: DoctorParts): Promise<Finding> {
   const { computeThreads } = config.limits
+  if (!computes(config.role)) return ok(`ROLE=${config.role}: no compute threads`)
   if (computeThreads === 0) return ok('COMPUTE_THREADS=0: everything runs on the main thread')
   const startedMs = performance.now()
   const limits = { ...config.limits, computeThreads: 1, largeThreads: 1 }
@@ -204,7 +206,7 @@ async function checkPort({ config, terminal }: DoctorParts): Promise<Finding> {
   )
 }
 
-/** Returns the address of the attester of the service that listens on the port, in lower case; undefined if it is no Trigpoint. */
+/** Returns the address of the attester of the service that listens on the port, in lower case; undefined if it is not Trigpoint. */
 async function readAttester({ host, port }: Config): Promise<string | undefined> {
   // A service that listens on all addresses answers on this one.
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
@@ -219,7 +221,7 @@ async function readAttester({ host, port }: Config): Promise<string | undefined>
   }
 }
 
-/** Returns the address of the signing key of this environment, in lower case, as far as a file names it. */
+/** Returns the address of the signing key of this environment, in lower case, if a file contains it. */
 export function readOwnAddress({ config, terminal: { env, secretNames } }: DoctorParts): string | undefined {
   if (secretNames.length > 0) return undefined
   return readKeyFileAddress(env['SIGNER_KEYSTORE'] || join(config.dataDir, 'dev-signer.json'))?.toLowerCase()
@@ -272,15 +274,7 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
     return ok(existsSync(folder) ? `embedded, in ${resolve(folder)}` : 'embedded, will be created on the first start')
   }
   try {
-    const database = await openPostgres({
-      url: databaseUrl,
-      readers: 1,
-      writers: 1,
-      connectTimeoutMs: limits.storeConnectMs,
-      readTimeoutMs: limits.storeReadMs,
-      writeTimeoutMs: limits.storeReadMs,
-      onLost: () => {},
-    })
+    const database = await openPostgresForCommand(databaseUrl, limits.storeConnectMs, limits.storeReadMs)
     try {
       const pending = await pendingMigrations(database.reads)
       const summary = `PostgreSQL ${database.version}`
@@ -349,7 +343,7 @@ function signerRemedy(env: Environment, { dataDir, production, allowDevelopmentK
 function readKeyFileAddress(file: string): string | undefined {
   try {
     const { address } = JSON.parse(readFileSync(file, 'utf8')) as { address?: unknown }
-    // The keystores of wallets have it without 0x.
+    // Keystores of wallets contain the address without 0x.
     const digits = typeof address === 'string' ? /^(?:0x)?([0-9a-fA-F]{40})$/.exec(address)?.[1] : undefined
     return digits === undefined ? undefined : `0x${digits}`
   } catch {

@@ -82,7 +82,7 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Returns the end of the last character of which all bytes are there. A character has at most four. */
+/** Returns the end of the last complete character. A character has at most four bytes. */
 function endOfCharacters(bytes: Uint8Array): number {
   for (let count = 1; count <= Math.min(3, bytes.length); count++) {
     const byte = bytes[bytes.length - count]!
@@ -99,7 +99,7 @@ function requireUtf8<T extends Uint8Array>(bytes: T): T {
   throw new SourceError('', 'not UTF-8 text: save it as UTF-8')
 }
 
-/** Where a line is among others, without its end. */
+/** Where a line is in the bytes of several lines, without its line end. */
 export interface LineRange {
   readonly start: number
   readonly end: number

@@ -33,8 +33,11 @@ const OTHER_FORMATS: Readonly<Record<string, string>> = {
   '.gml': 'GML',
 }
 const HEAD_CHARACTERS = 65_536
-/** Large enough that reading takes little time, small enough that Ctrl-C is noticed soon. */
-const READ_BYTES = 262_144
+/**
+ * Large enough that reading takes little time, small enough that Ctrl-C is noticed soon, and that the garbage collector copies few
+ * of the rows of a table.
+ */
+const READ_BYTES = 65_536
 
 /** Reads all items of a text as a stream. Parameters and errors are those of `sourceGroups`. */
 export async function* sourceItems(

@@ -1,7 +1,15 @@
 /** Verbs for keys and what they sign: stamps, schemas and the API keys of a service. */
 
 import { Argument, type Command } from 'commander'
-import { collectOption, type Finish, hexBytes, numberBetween, withExamples, withJson } from '../options.ts'
+import {
+  collectOption,
+  type Finish,
+  hexBytes,
+  integerBetween,
+  numberBetween,
+  withExamples,
+  withJson,
+} from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function addStamp(program: Command, terminal: Terminal): void {
@@ -105,33 +113,57 @@ function withText(command: Command): Command {
 }
 
 export function addKeys(program: Command, terminal: Terminal, finish: Finish): void {
-  const keys = program.command('keys').description('API keys of the service on this machine: add, list, revoke')
+  const keys = program.command('keys').description('API keys of the service: add, list, rotate, revoke')
   const add = keys
     .command('add')
     .description('create a key and show it once; only its SHA-256 is stored')
-    .addArgument(new Argument('<tier>', 'tier, which sets the hourly limit').choices(['developer', 'internal']))
+    .addArgument(new Argument('<tier>', 'tier, which sets the hourly limits').choices(['developer', 'internal']))
     .option('--label <text>', 'label, such as the owner of the key', 'unnamed')
-  withExamples(add, "trigpoint keys add developer --label 'map of the city'")
-  withFile(add).action(async (tier, options) => {
+    .option(
+      '--scopes <list>',
+      'what the key is for: compute,verify,records,jobs,admin (default: all but admin, which manages keys)',
+    )
+    .option('--expires <time>', 'ISO 8601; without it, the key is valid until it is revoked')
+    .option('--requests-per-hour <number>', 'hourly limit in place of that of the tier', integerBetween(1, 1e9))
+    .option('--origin <origin>', 'only for pages of this origin; can be repeated', collectOption)
+    .option('--address <range>', 'only from this address or CIDR range; can be repeated', collectOption)
+  withExamples(
+    add,
+    "trigpoint keys add developer --label 'map of the city'",
+    'trigpoint keys add internal --scopes jobs --expires 2030-01-01 --address 192.0.2.0/24',
+  )
+  withPlace(add).action(async (tier, options) => {
     const { addKey } = await import('../commands/keys.ts')
     await addKey(tier, options, terminal)
   })
-  withFile(keys.command('list').description('list all keys, without their secrets')).action(async (options) => {
+  withPlace(keys.command('list').description('list all keys, without their secrets')).action(async (options) => {
     const { listKeys } = await import('../commands/keys.ts')
     await listKeys(options, terminal)
+  })
+  const rotate = keys
+    .command('rotate')
+    .description('replace a key by a new one with the same properties, and show that once')
+    .argument('<id>', 'ID as shown by list, or the key itself')
+    .option('--overlap <seconds>', 'how long the old key stays valid', integerBetween(0, 7_776_000), 86_400)
+  withPlace(rotate).action(async (id, options) => {
+    const { rotateKey } = await import('../commands/keys.ts')
+    finish(await rotateKey(id, options, terminal))
   })
   const revoke = keys
     .command('revoke')
     .description('revoke a key; takes effect within a second')
     .argument('<id>', 'ID as shown by list, or the key itself')
-  withFile(revoke).action(async (id, options) => {
+  withPlace(revoke).action(async (id, options) => {
     const { revokeKey } = await import('../commands/keys.ts')
     finish(await revokeKey(id, options, terminal))
   })
 }
 
-function withFile(command: Command): Command {
+function withPlace(command: Command): Command {
   return withJson(command)
     .option('--data <folder>', 'data folder of the service (default: DATA_DIR, or ./.data)')
-    .option('--file <file>', 'file with the keys (default: API_KEYS_FILE, or api-keys.json in the data folder)')
+    .option(
+      '--file <file>',
+      'file with the keys (default: the database of DATABASE_URL; without one API_KEYS_FILE, or api-keys.json in the data folder)',
+    )
 }

@@ -1,4 +1,4 @@
-/** Verbs that compute and verify results, alone or for a file. */
+/** Verbs that compute and verify results, one at a time or for all items of a file. */
 
 import { Argument, type Command, Option } from 'commander'
 import {

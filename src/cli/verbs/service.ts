@@ -38,7 +38,10 @@ export function addSync(program: Command, terminal: Terminal, finish: Finish): v
     .option('--revocations', 'check every valid record for revocation on its chain')
     .addOption(new Option('--worker <action>', 'start or stop reading in the background').choices(['start', 'stop']))
     .option('--wait <seconds>', 'longest wait until the heads are reached', numberBetween(1, 604_800), 3600)
-    .option('--secret <token>', 'CRON_SECRET of a service on another machine (default: TRIGPOINT_CRON_SECRET)')
+    .option(
+      '--secret <token>',
+      'CRON_SECRET of a service in production or on another machine (default: TRIGPOINT_CRON_SECRET)',
+    )
   withServer(withJson(command))
   withExamples(
     command,

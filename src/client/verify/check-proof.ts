@@ -88,7 +88,7 @@ const MEASURES: readonly (readonly [group: string, name: string, field: keyof Ve
   ['independence', 'uniquePluginRatio', 'uniquePluginRatioBp', BASIS_POINTS],
 ]
 
-/** Checks that the signed data is that of this proof and these numbers: adds `proof` and `measures`. */
+/** Checks that this proof and these numbers are the signed ones: adds `proof` and `measures`. */
 export function checkProof(response: VerifyProofResponse, data: VerifyData, keccak: Keccak, list: CheckList): void {
   const hash = hashCanonicalJson(response.proof, keccak)
   const isSame = hash === data.proofHash

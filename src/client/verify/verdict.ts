@@ -11,13 +11,13 @@ export interface Check {
   /** Stable short name: `form`, `chain`, `signer`, `signature`, `schema`, `data`, `values`, `deadline` … */
   readonly id: string
   readonly status: CheckStatus
-  /** For people. */
+  /** A message for people. */
   readonly detail: string
 }
 
 export type ResponseKind =
   | 'compute'
-  /** A result that is signed without a nonce only, as a line of a job. */
+  /** A result whose only signature has no nonce, such as a result of a job. */
   | 'signed-result'
   | 'attestation'
   | 'merkle-item'
@@ -36,7 +36,7 @@ export interface Verdict {
   readonly statement?: string
   /** Address of the signer, recovered from the signature; checksummed. */
   readonly signer?: string
-  /** The chain that was signed for. */
+  /** The chain for which the response was signed. */
   readonly chainId?: number
 }
 
@@ -110,7 +110,7 @@ export interface VerifyResultOptions {
   readonly rpcTimeoutMs?: number | undefined
   /** When true, a deadline that has passed is not a failure. */
   readonly allowExpired?: boolean | undefined
-  /** Current time in Unix seconds; by default that of the clock. */
+  /** Current time in Unix seconds; by default the time of the system clock. */
   readonly nowSeconds?: number | undefined
   /** Used instead of the global `fetch` for RPC calls. */
   readonly fetch?: typeof fetch | undefined

@@ -142,7 +142,7 @@ function checkMembers(
       return
     default:
       if (kind === 'compute') list.judge('values', findDifferences(value, data), 'the members match the signed data')
-      // A deadline that is not signed cannot be compared with the time.
+      // The signature of `legacy` does not cover the deadline, so an expired deadline proves nothing.
       checkTime(data.timestampSeconds, chain?.profile === 'legacy' ? Number.MAX_SAFE_INTEGER : deadline, context, list)
       checkInputs(data, options.inputs, options.recompute, context.keccak, list)
   }
@@ -190,7 +190,7 @@ export async function verifyMerkleItem(
   })
 }
 
-/** Checks a result that is signed without a nonce only, as a line of a job. */
+/** Checks a result whose only signature has no nonce, such as a result of a job. */
 export function verifySignedResult(
   value: Record<string, unknown>,
   options: VerifyResultOptions,
@@ -224,7 +224,7 @@ interface SignedResult {
   readonly resultSignature: ResultSignature
 }
 
-/** Prefixes the ids of the root's checks that its items have too. */
+/** Adds `root-` to the id of a check of the root if the check of an item has the same id. */
 function rootCheckId(id: string): string {
   return ['form', 'schema', 'data', 'values'].includes(id) ? `root-${id}` : id
 }

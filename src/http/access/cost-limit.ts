@@ -3,10 +3,10 @@ import { type CostMeter, RESOURCES, type Resource } from '../../base/cost.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import type { Tier } from '../../config/http.ts'
+import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
 import { HourTable, type RateStatus, type Subject, secondsUntil, WINDOW_SECONDS, windowEnd } from './rate-limit.ts'
-import type { SharedCount, SharedCounts } from './shared-counts.ts'
+import type { CountSharing, SharedCount } from './shared-counts.ts'
 
 /** The budget of one resource, and its counters. */
 interface ResourceBudget {
@@ -24,7 +24,9 @@ export interface CostBudget {
   readonly byResource: Readonly<Record<Resource, ResourceBudget>>
   /** Those that have a limit. */
   readonly limited: readonly ResourceBudget[]
-  /** Value of the header `RateLimit-Policy`. */
+  /** Requests per hour of the tier. */
+  readonly requests: number
+  /** Value of the header `RateLimit-Policy`, for clients with the limit of the tier. */
   readonly policies: string
 }
 
@@ -54,16 +56,24 @@ export function createBudgets(
       }
     })
     const limited = budgets.filter(({ limit }) => limit > 0)
-    const policy = (name: string, quota: number, unit: string) =>
-      `"${name}";q=${quota}${unit === '' ? '' : `;qu="${unit}"`};w=${WINDOW_SECONDS}`
+    const requests = requestsPerHour[tier]
     const policies = [
-      policy('requests', requestsPerHour[tier], ''),
-      ...limited.map(({ resource, limit }) => policy(resource, limit, UNITS[resource])),
+      requestPolicy(requests),
+      ...limited.map(({ resource, limit }) => `"${resource}";q=${limit};qu="${UNITS[resource]}";w=${WINDOW_SECONDS}`),
     ].join(', ')
     const byResource = Object.fromEntries(budgets.map((entry) => [entry.resource, entry]))
-    return { tier, byResource: byResource as Record<Resource, ResourceBudget>, limited, policies }
+    return { tier, byResource: byResource as Record<Resource, ResourceBudget>, limited, requests, policies }
   }
   return { public: budget('public'), developer: budget('developer'), internal: budget('internal') }
+}
+
+function requestPolicy(requests: number): string {
+  return `"requests";q=${requests};w=${WINDOW_SECONDS}`
+}
+
+/** Returns the value of `RateLimit-Policy` for a client with its own limit of requests per hour. */
+export function policiesOf({ requests, policies }: CostBudget, limit: number): string {
+  return limit === requests ? policies : requestPolicy(limit) + policies.slice(requestPolicy(requests).length)
 }
 
 /** What one client has used in its current hour. */
@@ -102,13 +112,14 @@ export class CostWindow implements CostMeter {
     }
   }
 
-  /** Takes what other processes have charged, which they count in their own metrics. */
+  /** Receives the charges of other processes. Those count them in their own metrics. */
   receive(shared: SharedCount, { endSeconds, amounts }: Counts): void {
     const growth = shared.grow(amounts)
     this.#bytes += growth[RESOURCES.indexOf('bytes')]!
     this.#vertices += growth[RESOURCES.indexOf('vertices')]!
     this.#cpuMs += growth[RESOURCES.indexOf('cpu-ms')]!
-    this.endSeconds = endSeconds
+    // What is charged just after the end of the hour begins the next one elsewhere. These amounts end with their own hour.
+    this.endSeconds = Math.min(this.endSeconds, endSeconds)
   }
 
   used(resource: Resource): number {
@@ -120,7 +131,7 @@ export class CostWindow implements CostMeter {
     return this.#bytes + this.#vertices + this.#cpuMs
   }
 
-  /** Returns the budget that is used up; undefined while there is some of each. */
+  /** Returns a budget that is used up; undefined while something is left of each. */
   get usedUp(): ResourceBudget | undefined {
     for (const entry of this.budget.limited) if (this.used(entry.resource) >= entry.limit) return entry
     return undefined
@@ -129,15 +140,15 @@ export class CostWindow implements CostMeter {
 
 /** Holds the windows of all clients; as `RateLimiter`, with a bounded number of them. */
 export class CostLimiter extends HourTable<CostWindow> {
-  readonly #shares: SharedCounts | undefined
+  readonly #shares: CountSharing | undefined
 
-  /** @param shares what other processes charge, if there are several */
-  constructor(maxSubjects: number, shares?: SharedCounts) {
+  /** @param shares what other processes or nodes charge, if there are several */
+  constructor(maxSubjects: number, shares?: CountSharing) {
     super(maxSubjects)
     this.#shares = shares
   }
 
-  /** Takes what other processes have charged. */
+  /** Receives the charges of other processes. */
   receive(counts: Counts, nowMs: number): void {
     const window = this.peek(counts.subject, nowMs)
     if (window?.shared !== undefined) window.receive(window.shared, counts)
@@ -170,7 +181,7 @@ export class StreamMeter implements CostMeter {
   }
 }
 
-/** What a client may send less of. */
+/** What each budget limits, as problems name it. */
 const USES: Readonly<Record<Resource, string>> = {
   bytes: 'bytes of bodies and of records',
   vertices: 'vertices',

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { makeFolder } from '../../base/make-folder.ts'
 import { createFile } from '../../base/new-file.ts'
-import type { ApiKey, Tier } from '../../config/http.ts'
+import type { ApiKey } from '../../config/http.ts'
 import { ConfigError } from '../../config/setting.ts'
+import { generateKey, hasValidChecksum } from '../../service/keys/key-text.ts'
+import { DEFAULT_SCOPES } from '../../wire/key-messages.ts'
 
 /** The two API keys that the service makes for itself outside production. */
 export interface DevelopmentKeys {
@@ -42,7 +42,12 @@ export function findDevelopmentKeys(dataDir: string): DevelopmentKeys | undefine
 export function developmentKeyEntries(keys: DevelopmentKeys): ApiKey[] {
   return [
     { key: keys.developer, tier: 'developer', label: 'development key, developer tier' },
-    { key: keys.internal, tier: 'internal', label: 'development key, internal tier' },
+    {
+      key: keys.internal,
+      tier: 'internal',
+      label: 'development key, internal tier',
+      scopes: [...DEFAULT_SCOPES, 'admin'],
+    },
   ]
 }
 
@@ -58,42 +63,4 @@ function readKeys(path: string): DevelopmentKeys {
     return { developer, internal }
   }
   throw new ConfigError(`${path}: holds no development keys; delete the file to have new ones made`)
-}
-
-const TIER_CODES: Readonly<Record<Tier, string>> = { public: 'pub', developer: 'dev', internal: 'int' }
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const SECRET_LENGTH = 22 // 62²² is 131 bits
-const CHECKSUM_LENGTH = 6 // 62⁶ is more than 2³²
-
-/** Makes a key `tp_<tier>_<22 base62>_<6 crc>`. Secret scanners find the prefix; the checksum detects typing errors. */
-export function generateKey(tier: Tier): string {
-  let secret = ''
-  while (secret.length < SECRET_LENGTH) {
-    // 248 is the largest multiple of 62 in a byte; larger bytes would make the first characters more likely.
-    for (const byte of randomBytes(SECRET_LENGTH)) {
-      if (byte < 248 && secret.length < SECRET_LENGTH) secret += BASE62[byte % 62]
-    }
-  }
-  const body = `tp_${TIER_CODES[tier]}_${secret}`
-  return `${body}_${checksum(body)}`
-}
-
-/** Returns true if the last digits of a key are the checksum of the others. */
-export function hasValidChecksum(key: string): boolean {
-  const separatorIndex = key.length - CHECKSUM_LENGTH - 1
-  return (
-    key.startsWith('tp_') &&
-    key[separatorIndex] === '_' &&
-    key.slice(separatorIndex + 1) === checksum(key.slice(0, separatorIndex))
-  )
-}
-
-function checksum(text: string): string {
-  let remaining = crc32(text)
-  let digits = ''
-  for (let index = 0; index < CHECKSUM_LENGTH; index++) {
-    digits = BASE62[remaining % 62] + digits
-    remaining = Math.floor(remaining / 62)
-  }
-  return digits
 }

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Log } from '../../base/log.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemType } from '../../base/problem.ts'
-import type { Tier } from '../../config/http.ts'
+import type { Tier } from '../../wire/key-messages.ts'
 import type { Subject } from './rate-limit.ts'
 
 /** A finished request, as it is logged and counted. It never holds the body, the API key or the address in clear. */

@@ -9,10 +9,10 @@ const FORBIDDEN: ProblemData = {
   type: 'forbidden',
   message: 'Forbidden',
   detail:
-    'this route is internal: call it from the same machine without a proxy, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token',
+    'this route is internal: call it with CRON_SECRET as a bearer token, from an address in SYNC_ALLOW, or, outside production, from the same machine without a proxy',
 }
 
-/** The settings from which it follows whether others than this machine can reach the service. */
+/** The settings that show whether other machines can reach the service. */
 type ReachSettings = Pick<Config, 'production' | 'publicUrl' | 'trustedProxies'>
 
 /**
@@ -59,7 +59,7 @@ export function hasLocalTier(config: ReachSettings & Pick<Config, 'requestsPerHo
   return internal > publicLimit && mayBeLocal(config)
 }
 
-/** Returns true if the settings allow to recognise programs on this machine. */
+/** Returns true if the settings allow the service to recognise programs on this machine. */
 function mayBeLocal(config: ReachSettings): boolean {
   const publicHost = readPublicHost(config)
   const isPublic = publicHost !== undefined && !isLoopbackHost(publicHost)

@@ -1,7 +1,7 @@
 import type { ProblemData } from '../../base/problem.ts'
-import type { Tier } from '../../config/http.ts'
+import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
-import type { SharedCount, SharedCounts } from './shared-counts.ts'
+import type { CountSharing, RequestGrants, SharedCount } from './shared-counts.ts'
 
 /** Key under which requests are counted together: an address key, `key:` and the digest of an API key, or `LOCAL_CALLER`. */
 export type Subject = number | string
@@ -14,6 +14,8 @@ export interface RateWindow {
   endSeconds: number
   /** Set if several processes count together. */
   shared?: SharedCount
+  /** Set if several nodes count together. */
+  grants?: RequestGrants
 }
 
 export const WINDOW_SECONDS = 3600
@@ -63,17 +65,17 @@ export class HourTable<Window extends { readonly endSeconds: number }> {
   }
 }
 
-/** Returns the end of a window that begins now: from the start of the second, so that the reported reset time is the one that counts. */
+/** Returns the end of a window that begins now. It begins at the start of the second, so that the reported reset time is exact. */
 export function windowEnd(nowMs: number): number {
   return Math.floor(nowMs / 1000) + WINDOW_SECONDS
 }
 
 /** Counts requests in windows of one hour, each beginning with its subject's first request (decision 91). */
 export class RateLimiter extends HourTable<RateWindow> {
-  readonly #shares: SharedCounts | undefined
+  readonly #shares: CountSharing | undefined
 
-  /** @param shares what other processes count, if there are several */
-  constructor(maxSubjects: number, shares?: SharedCounts) {
+  /** @param shares what other processes or nodes count, if there are several */
+  constructor(maxSubjects: number, shares?: CountSharing) {
     super(maxSubjects)
     this.#shares = shares
   }
@@ -83,11 +85,12 @@ export class RateLimiter extends HourTable<RateWindow> {
     const known = this.peek(subject, nowMs)
     if (known !== undefined) return known
     const window: RateWindow = { used: 0, endSeconds: windowEnd(nowMs) }
-    if (this.#shares !== undefined) window.shared = this.#shares.share('requests', subject, window, 1)
+    if (this.#shares?.grants !== undefined) window.grants = this.#shares.grants(subject, window)
+    else if (this.#shares !== undefined) window.shared = this.#shares.share('requests', subject, window, 1)
     return this.begin(subject, nowMs, window)
   }
 
-  /** Takes what other processes have counted. */
+  /** Receives the counts of other processes. */
   receive({ subject, endSeconds, amounts }: Counts, nowMs: number): void {
     const window = this.peek(subject, nowMs)
     if (window?.shared === undefined) return
@@ -96,8 +99,13 @@ export class RateLimiter extends HourTable<RateWindow> {
   }
 }
 
-/** Takes requests from the quota of a window. @returns how many were granted */
-export function takeQuota(window: RateWindow, limit: number, requests: number): number {
+/** Takes requests from the quota of a window. @returns how many were granted; a promise if other nodes have to be asked */
+export function takeQuota(window: RateWindow, limit: number, requests: number): number | Promise<number> {
+  return window.grants === undefined ? takeOwnQuota(window, limit, requests) : window.grants.take(requests, limit)
+}
+
+/** As `takeQuota`, for a window that other nodes do not share. */
+export function takeOwnQuota(window: RateWindow, limit: number, requests: number): number {
   const granted = Math.max(0, Math.min(requests, limit - window.used))
   window.used += granted
   if (granted > 0) window.shared?.add(0, granted, limit)
@@ -110,7 +118,7 @@ const WAIT_HINTS = {
   item: 'X-RateLimit-Reset has the Unix seconds when the hour ends',
 } as const
 
-/** What raises the limit, by the tier of the caller. */
+/** How a caller of each tier can get a higher limit. */
 const HIGHER_LIMIT_HINTS: Readonly<Record<Tier, string>> = {
   public:
     'on the machine of the service, "trigpoint keys add developer" creates an API key with a higher limit; RATE_LIMIT_PUBLIC sets the limit without a key',
@@ -131,6 +139,21 @@ export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof type
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
     invalidParts: [{ pointer: '#', detail: reached, code: 'limit', hint: HIGHER_LIMIT_HINTS[tier] }],
+  }
+}
+
+/** Seconds after which a client may try again while the database that counts for all nodes does not answer. */
+const AWAY_RETRY_SECONDS = 5
+
+/** Returns the problem for requests beyond the share of a node while the database that counts for all nodes does not answer. */
+export function uncountedProblem(limit: number): ProblemData {
+  const detail = `the database that counts requests for all nodes does not answer, and this node has answered its share of ${limit} requests per hour; Retry-After has the seconds to wait`
+  const hint = 'SHARED_LIMIT_EXCESS_PERCENT of the service sets this share'
+  return {
+    type: 'rate-limited',
+    detail,
+    invalidParts: [{ pointer: '#', detail, code: 'limit', hint }],
+    retryAfterSeconds: AWAY_RETRY_SECONDS,
   }
 }
 

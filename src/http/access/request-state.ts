@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import type { Tier } from '../../config/http.ts'
 import type { SubmissionCaller } from '../../service/request.ts'
+import type { Tier } from '../../wire/key-messages.ts'
 import type { ResponseContext } from '../routes/respond.ts'
 import type { Route, RouteRequest } from '../routes/route.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
-import type { KeyHolder } from './caller.ts'
-import { type CostBudget, type CostWindow, remainingField } from './cost-limit.ts'
+import type { KeyHolder } from './api-keys.ts'
+import { type CostBudget, type CostWindow, policiesOf, remainingField } from './cost-limit.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
 
 /** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
@@ -19,15 +20,15 @@ export class RequestState implements ResponseContext, RouteRequest {
   readonly requestId: string
   readonly nowMs: number
   readonly #config: Config
-  /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
-  readonly holder: KeyHolder | 'invalid' | undefined
-  /** Subject of the rate limit: the key, else this machine (`LOCAL_CALLER`), else the address. */
-  readonly subject: Subject
+  #holder: KeyHolder | 'invalid' | undefined
+  #subject: Subject
   readonly #budgets: Readonly<Record<Tier, CostBudget>>
   /** undefined until the window was read. */
   knownRate: RateStatus | undefined = undefined
   /** What the client has used; undefined until the window was read, or if there is none. */
   costWindow: CostWindow | undefined = undefined
+  /** Set if other nodes have to be asked for the quota of the request: resolves with the reason to reject it. */
+  admission: Promise<ProblemData | undefined> | undefined = undefined
   route: Route | undefined = undefined
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
@@ -51,8 +52,25 @@ export class RequestState implements ResponseContext, RouteRequest {
     this.#budgets = budgets
     this.requestId = facts.requestId
     this.nowMs = facts.nowMs
-    this.holder = facts.holder
-    this.subject = facts.subject
+    this.#holder = facts.holder
+    this.#subject = facts.subject
+  }
+
+  /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
+  get holder(): KeyHolder | 'invalid' | undefined {
+    return this.#holder
+  }
+
+  /** Subject of the rate limit: the key, else this machine (`LOCAL_CALLER`), else the address. */
+  get subject(): Subject {
+    return this.#subject
+  }
+
+  /** Counts the request as one without a key: its key must not be used for it. */
+  dropKey(addressSubject: Subject): void {
+    this.#holder = undefined
+    this.#subject = addressSubject
+    this.exchange.client = addressSubject
   }
 
   get tier(): Tier {
@@ -60,7 +78,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   }
 
   get limit(): number {
-    return this.#config.requestsPerHour[this.tier]
+    return limitOf(this.#config, this.tier, this.holder)
   }
 
   /** State of the limit; the full quota if the window was not read, as for a subject without a window. */
@@ -73,7 +91,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   }
 
   get policies(): string {
-    return this.budget.policies
+    return policiesOf(this.budget, this.limit)
   }
 
   get remaining(): string {
@@ -103,6 +121,11 @@ export class RequestState implements ResponseContext, RouteRequest {
 export function tierOf(holder: KeyHolder | 'invalid' | undefined, subject: Subject): Tier {
   if (typeof holder === 'object') return holder.tier
   return subject === LOCAL_CALLER ? 'internal' : 'public'
+}
+
+/** Returns the hourly limit of requests: that of the key, or else of the tier. */
+export function limitOf({ requestsPerHour }: Config, tier: Tier, holder: KeyHolder | 'invalid' | undefined): number {
+  return (typeof holder === 'object' ? holder.requestsPerHour : undefined) ?? requestsPerHour[tier]
 }
 
 /** Returns the prefix of problem type URIs. */

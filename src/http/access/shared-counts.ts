@@ -1,17 +1,38 @@
 /**
- * Counts of clients that several processes share, so that a limit is one limit on a machine. Each process counts what it answers, and
- * reports it at once when it is a hundredth of the limit. The data process adds up the reports and tells every process what the others
- * have counted. No request waits for this. So a client gets at most a hundredth of its limit more for each further process, and what is
- * answered during a report.
+ * Counts of clients that several processes share, so that a limit holds for all processes of a machine together. Each process counts
+ * what it answers, and reports each hundredth of the limit immediately. The data process adds up the reports and sends the processes the
+ * total of the others. No request waits for this, so a client can exceed its limit by at most one hundredth for each further process,
+ * plus the requests that are answered while a report is on its way.
  */
 import type { CountKind, CountReport, Counts } from '../../wire/process-messages.ts'
+
+/** The requests that a node may answer. */
+export interface RequestGrants {
+  /** Takes requests from the quota of an hour. @returns how many were granted; a promise if the other nodes have to be asked */
+  take(requests: number, limit: number): number | Promise<number>
+}
+
+/** How the limiters share what they count. */
+export interface CountSharing {
+  /** Calls a listener with the counts of the other processes or nodes. */
+  listen(listener: (counts: Counts) => void): void
+  /** Shares a window that has just begun. @param size number of its amounts */
+  share(kind: CountKind, subject: number | string, window: { readonly endSeconds: number }, size: number): SharedCount
+  /** Shares a window of requests. Present only if other nodes have to be asked before a request is answered. */
+  grants?(subject: number | string, window: { used: number; endSeconds: number }): RequestGrants
+}
 
 const REPORT_SHARE = 0.01
 const RETRY_MS = 250
 
-/** What this process has counted for one client in one hour, as far as others need to know. */
+/** Reports counts to the other processes or nodes. */
+interface CountReporter {
+  report(count: SharedCount): void
+}
+
+/** What this process has counted for one client in one hour, and what it has reported of it. */
 export class SharedCount {
-  readonly #counts: SharedCounts
+  readonly #counts: CountReporter
   readonly kind: CountKind
   readonly subject: number | string
   /** The window that is shared; its end may become that of an earlier window in another process. */
@@ -22,7 +43,7 @@ export class SharedCount {
   #isNew = true
 
   constructor(
-    counts: SharedCounts,
+    counts: CountReporter,
     kind: CountKind,
     subject: number | string,
     window: { readonly endSeconds: number },
@@ -46,9 +67,9 @@ export class SharedCount {
     this.#counts.report(this)
   }
 
-  /** Takes what the others have counted. @returns by how much each amount has grown */
+  /** Receives the counts of the others. @returns by how much each amount has grown */
   grow(amounts: readonly number[]): number[] {
-    // A data process that has started again learns the amounts anew. What is known already stays.
+    // A restarted data process counts from zero again. What is known here never decreases.
     return amounts.map((amount, index) => {
       const growth = Math.max(0, amount - this.#others[index]!)
       this.#others[index]! += growth
@@ -65,7 +86,7 @@ interface CountPort {
 }
 
 /** The connection over which one process shares its counts. */
-export class SharedCounts {
+export class SharedCounts implements CountSharing {
   readonly #connect: () => CountPort
   #port: CountPort
   #pending = new Set<SharedCount>()
@@ -77,7 +98,7 @@ export class SharedCounts {
     this.#port = this.#open()
   }
 
-  /** Calls a listener with what the others have counted. */
+  /** Calls a listener with the counts of the other processes. */
   listen(listener: (counts: Counts) => void): void {
     this.#onCounts = listener
   }

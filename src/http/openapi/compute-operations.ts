@@ -57,7 +57,7 @@ export function lineOptions(attest: string): Parameter[] {
   ]
 }
 
-/** The operations, signing again, batches, and the index. */
+/** The operations, signing a result again, batches, and the index. */
 export const COMPUTE_OPERATIONS: OperationTable = {
   'POST /compute/v0/distance': compute(
     'distance',

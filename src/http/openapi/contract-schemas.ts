@@ -6,6 +6,7 @@ import geometry from '../../../schemas/geometry.schema.json' with { type: 'json'
 import graphql from '../../../schemas/graphql.schema.json' with { type: 'json' }
 import input from '../../../schemas/input.schema.json' with { type: 'json' }
 import job from '../../../schemas/job.schema.json' with { type: 'json' }
+import key from '../../../schemas/key.schema.json' with { type: 'json' }
 import locationRecord from '../../../schemas/location-record.schema.json' with { type: 'json' }
 import locationRecordList from '../../../schemas/location-record-list.schema.json' with { type: 'json' }
 import ogc from '../../../schemas/ogc.schema.json' with { type: 'json' }
@@ -51,6 +52,7 @@ const FILES: readonly SchemaFile[] = [
   ogc,
   graphql,
   sync,
+  key,
   service,
   problem,
   recordError,

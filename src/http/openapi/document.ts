@@ -4,6 +4,7 @@ import { PROBLEMS } from '../../base/problem.ts'
 import { COMPUTE_OPERATIONS } from './compute-operations.ts'
 import { contractSchemas } from './contract-schemas.ts'
 import { JOB_OPERATIONS } from './job-operations.ts'
+import { KEY_OPERATIONS } from './key-operations.ts'
 import { OGC_OPERATIONS } from './ogc-operations.ts'
 import {
   COMMON_HEADERS,
@@ -16,6 +17,7 @@ import {
   type OperationTable,
   schemaRef,
   TAGS,
+  type Tag,
 } from './operation.ts'
 import { RECORD_OPERATIONS } from './record-operations.ts'
 import { SERVICE_OPERATIONS, SYNC_OPERATIONS } from './service-operations.ts'
@@ -29,6 +31,7 @@ export const OPERATIONS: OperationTable = {
   ...RECORD_OPERATIONS,
   ...OGC_OPERATIONS,
   ...SYNC_OPERATIONS,
+  ...KEY_OPERATIONS,
   ...SERVICE_OPERATIONS,
 }
 
@@ -112,7 +115,7 @@ export function openApiDocument(): JsonObject {
 }
 
 function operationObject(operation: Operation): JsonObject {
-  const { tag, operationId, body, responses, errorStatuses = [] } = operation
+  const { tag, operationId, body, responses } = operation
   const family = FAMILY_BY_TAG[tag]
   const recorded = EXAMPLES[operationId] ?? []
   const responseObjects: Record<string, JsonObject> = {}
@@ -134,7 +137,8 @@ function operationObject(operation: Operation): JsonObject {
           }),
     }
   }
-  for (const status of errorStatuses) responseObjects[status] ??= { $ref: `#/components/responses/${family}-${status}` }
+  for (const status of errorStatusesOf(operation))
+    responseObjects[status] ??= { $ref: `#/components/responses/${family}-${status}` }
   responseObjects['default'] = { $ref: `#/components/responses/${family}` }
   return {
     tags: [tag],
@@ -165,6 +169,13 @@ function operationObject(operation: Operation): JsonObject {
   }
 }
 
+/** Tags of the operations for which a key needs a scope. Without it, they answer 403. */
+const SCOPED: ReadonlySet<Tag> = new Set(['Compute', 'Verify', 'Records', 'Features', 'GraphQL', 'Older verify'])
+
+function errorStatusesOf({ tag, errorStatuses = [] }: Operation): readonly number[] {
+  return SCOPED.has(tag) ? [...errorStatuses, 403] : errorStatuses
+}
+
 function exampleMembers(recorded: readonly RecordedExample[], member: 'request' | 'answer'): JsonObject {
   const matching = recorded.filter((example) => example[member] !== undefined)
   if (matching.length === 0) return {}
@@ -182,10 +193,10 @@ function headerRefs(names: readonly HeaderName[]): JsonObject {
 /** Builds one error response for each family and status that an operation names, and a default one for each family. */
 function errorResponses(): JsonObject {
   const responses: Record<string, JsonObject> = {}
-  for (const { tag, errorStatuses = [] } of Object.values(OPERATIONS)) {
-    const family = FAMILY_BY_TAG[tag]
+  for (const operation of Object.values(OPERATIONS)) {
+    const family = FAMILY_BY_TAG[operation.tag]
     responses[family] ??= errorResponse(family, 'Any other error, for example of the HTTP transport', [])
-    for (const status of errorStatuses) {
+    for (const status of errorStatusesOf(operation)) {
       const extraHeaders: HeaderName[] = [
         ...([429, 500, 503].includes(status) ? (['Retry-After'] as const) : []),
         ...(status === 401 ? (['WWW-Authenticate'] as const) : []),

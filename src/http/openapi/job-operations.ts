@@ -5,8 +5,8 @@ const ID = pathParameter('id', 'The id of the job.', { type: 'string', pattern: 
 const FROM = query('from', 'Index of the first operation; 0 by default.', { type: 'integer', minimum: 0 }, 0)
 const MORE = query('more', 'NDJSON only. true: the end of the body does not end the upload.', { type: 'boolean' })
 const LINES = { type: 'string', description: 'One BatchItem per line.' }
-const ERROR_STATUSES = [400, 401, 404, 500, 501, 503]
-const UPLOAD_STATUSES = [...ERROR_STATUSES, 408, 409, 413, 415, 429]
+const ERROR_STATUSES = [400, 401, 404, 429, 500, 501, 503]
+const UPLOAD_STATUSES = [...ERROR_STATUSES, 408, 409, 413, 415]
 
 function read(
   operationId: string,
@@ -32,7 +32,7 @@ export const JOB_OPERATIONS: OperationTable = {
     description:
       'Stores a batch of up to 5,000,000 operations and computes it in the background. The body is the same as for ' +
       '`POST /compute/v0/batch`: JSON, or `application/x-ndjson` with the options in the query. The job belongs to the API key. ' +
-      'Its operations count towards a daily quota of the key, not towards the hourly limit.',
+      'Its operations count towards a daily quota of the key, not towards the hourly limit. Its bytes are charged.',
     parameters: [
       ...lineOptions('each (results without a nonce), merkle or none.'),
       MORE,
@@ -68,7 +68,7 @@ export const JOB_OPERATIONS: OperationTable = {
     operationId: 'listJobs',
     summary: 'Your jobs',
     responses: ok('The jobs of the API key.', json(schemaRef('JobList'))),
-    errorStatuses: [401, 500, 501, 503],
+    errorStatuses: [401, 429, 500, 501, 503],
     needsKey: true,
   },
   'GET /compute/v0/jobs/:id': read(
@@ -77,13 +77,16 @@ export const JOB_OPERATIONS: OperationTable = {
     'State, progress and estimated time.',
     ok('The job.', json(schemaRef('Job'))),
   ),
-  'DELETE /compute/v0/jobs/:id': read(
-    'cancelJob',
-    'Cancel a job',
-    'Operations that are not computed are dropped. Results that are there can be read until the job is deleted. A job that is ' +
-      'done stays done.',
-    ok('The job.', json(schemaRef('Job'))),
-  ),
+  'DELETE /compute/v0/jobs/:id': {
+    ...read(
+      'cancelJob',
+      'Cancel a job',
+      'Operations that are not computed are dropped. Results that are there can be read until the job is deleted. A job that is ' +
+        'done stays done.',
+      ok('The job.', json(schemaRef('Job'))),
+    ),
+    errorStatuses: ERROR_STATUSES.filter((status) => status !== 429),
+  },
   'GET /compute/v0/jobs/:id/results': read(
     'jobResults',
     'Results of a job',

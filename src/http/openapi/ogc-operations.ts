@@ -43,7 +43,7 @@ function ofCollection({ parameters = [], errorStatuses = [], ...operation }: Ope
   return { ...operation, parameters: [COLLECTION, ...parameters], errorStatuses: [...new Set([...errorStatuses, 404])] }
 }
 
-/** OGC API Features for the records; `GET /ogc/api` describes the same in OpenAPI 3.0, which its clients expect. */
+/** OGC API Features for the records; `GET /ogc/api` describes the same in OpenAPI 3.0, which OGC clients expect. */
 export const OGC_OPERATIONS: OperationTable = metered({
   'GET /ogc': document('ogcLanding', 'Landing page', json(schemaRef('OgcLandingPage'))),
   'GET /ogc/conformance': document('ogcConformance', 'Conformance classes', json(schemaRef('OgcConformance'))),

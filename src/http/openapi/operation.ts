@@ -52,6 +52,7 @@ export type Tag =
   | 'Features'
   | 'GraphQL'
   | 'Sync'
+  | 'Keys'
   | 'Service'
   | 'Older verify'
   | 'Pages'
@@ -66,6 +67,7 @@ export const FAMILY_BY_TAG: Readonly<Record<Tag, ErrorFamily>> = {
   Features: 'ogc',
   GraphQL: 'graphql',
   Sync: 'record',
+  Keys: 'problem',
   Service: 'problem',
   'Older verify': 'older',
   Pages: 'problem',
@@ -78,6 +80,7 @@ export const TAGS: readonly { readonly name: Tag; readonly description: string }
   { name: 'Features', description: 'The same records for GIS: OGC API Features, Parts 1 to 3.' },
   { name: 'GraphQL', description: 'The same records through GraphQL.' },
   { name: 'Sync', description: 'Controls how the chains are read. Internal to the deployment.' },
+  { name: 'Keys', description: 'API keys of the service. All routes need a key with the scope admin.' },
   { name: 'Service', description: 'Status and description of the service.' },
   { name: 'Older verify', description: 'The generation before /verify/v0, for clients already deployed.' },
   { name: 'Pages', description: 'Pages for browsers.' },

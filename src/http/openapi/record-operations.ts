@@ -61,7 +61,7 @@ const FORMAT = query('f', 'Format; by default the Accept header decides.', {
 const UID = pathParameter('uid', 'UID of the attestation.', hexParameter(64))
 const ERROR_STATUSES = [400, 500, 503]
 
-/** The schema of an export by its format. OpenAPI 3.1 gives bytes no schema. */
+/** The schema of an export by its format. In OpenAPI 3.1, binary content has no schema. */
 const EXPORT_CONTENT: Readonly<Record<ExportFormat, Content[string]>> = {
   ndjson: { type: 'string' },
   geojsonseq: { type: 'string' },

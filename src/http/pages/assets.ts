@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Content codings in order of preference, each with the suffix of the compressed file that the build adds to the plain one. */
+/** Content codings in order of preference, each with the suffix of the compressed files that the build writes. */
 const CODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],

@@ -90,12 +90,12 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>>
   forbidden: {
     cause: 'This route is internal to the deployment.',
     remedy:
-      'Call it from the machine of the service, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token.',
+      'Call it with CRON_SECRET as a bearer token, from an address in SYNC_ALLOW, or, outside production, from the machine of the service.',
     path: '/api/sync/status',
     headers: { 'X-Forwarded-For': '203.0.113.9' },
     message: 'Forbidden',
     detail:
-      'this route is internal: call it from the same machine without a proxy, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token',
+      'this route is internal: call it with CRON_SECRET as a bearer token, from an address in SYNC_ALLOW, or, outside production, from the same machine without a proxy',
   },
   'not-found': {
     cause: 'There is nothing under this path.',

@@ -3,19 +3,19 @@ import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/job-s
 import type { ServiceResponse } from '../../service/request.ts'
 import { LOCAL_CALLER } from '../access/request-state.ts'
 import { NO_BUFFERING_HEADER } from './record-routes.ts'
-import { getRoute, type Route, type RouteRequest, type RouteResult, type StreamRequest } from './route.ts'
+import { getRoute, metered, type Route, type RouteRequest, type RouteResult, type StreamRequest } from './route.ts'
 import { hasLines, receiveLines, StreamSink } from './streams.ts'
 
 const PATH = '/compute/v0/jobs'
 const ONLY_LINES = 'operations are added as lines: send them with the content type application/x-ndjson'
 
-/** Returns the routes of jobs: batches that the store keeps. Their operations have a quota of their own. */
+/** Returns the routes of jobs: batches that the store keeps. Their operations have a quota of their own; bytes and reads are charged. */
 export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
   const read = (
     path: string,
     summary: string,
     run: (request: RouteRequest, id: string) => Promise<RouteResult>,
-  ): Route => getRoute(`${PATH}${path}`, summary, (request) => run(request, request.parameter))
+  ): Route => metered(getRoute(`${PATH}${path}`, summary, (request) => run(request, request.parameter)))
   return [
     {
       method: 'POST',
@@ -25,9 +25,7 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       run: neverRuns,
       stream(request) {
         const { exchange } = request
-        // The quota of jobs is in operations, so their bytes are not charged.
-        exchange.costs = undefined
-        const caller = jobCaller(request)
+        const caller = uploader(request)
         if (hasLines(request)) upload(request, (onRoom) => jobs.openUpload(exchange.query, caller, exchange, onRoom))
         else
           exchange.readBody(
@@ -37,11 +35,13 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
           )
       },
     },
-    getRoute(PATH, 'your jobs, newest first', (request) => jobs.list(jobCaller(request), request.exchange)),
+    metered(getRoute(PATH, 'your jobs, newest first', (request) => jobs.list(jobCaller(request), request.exchange))),
     read('/:id', 'state and progress of a job', (request, id) => jobs.state(id, jobCaller(request), request.exchange)),
     {
       ...read('/:id', 'cancels a job', (request, id) => jobs.cancel(id, jobCaller(request), request.exchange)),
       method: 'DELETE',
+      // A client that has used up its budget can still cancel its jobs.
+      isMetered: false,
     },
     {
       method: 'PUT',
@@ -51,16 +51,13 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       run: neverRuns,
       stream(request) {
         const { exchange, parameter } = request
-        exchange.costs = undefined
         if (exchange.head.contentType !== undefined && !hasLines(request))
           throw new ProblemError({ type: 'unsupported-media-type', detail: ONLY_LINES })
-        upload(request, (onRoom) =>
-          jobs.continueUpload(parameter, exchange.query, jobCaller(request), exchange, onRoom),
-        )
+        upload(request, (onRoom) => jobs.continueUpload(parameter, exchange.query, uploader(request), exchange, onRoom))
       },
     },
     {
-      ...getRoute(`${PATH}/:id/results`, 'results of a job as NDJSON, in order', () => ({ json: '', kind: 'ndjson' })),
+      ...read('/:id/results', 'results of a job as NDJSON, in order', async () => ({ json: '', kind: 'ndjson' })),
       stream(request) {
         const { exchange, parameter } = request
         const sink = new StreamSink(request, 'ndjson')
@@ -68,10 +65,7 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       },
     },
     {
-      ...getRoute(`${PATH}/:id/events`, 'progress of a job as server-sent events', () => ({
-        json: '',
-        kind: 'events',
-      })),
+      ...read('/:id/events', 'progress of a job as server-sent events', async () => ({ json: '', kind: 'events' })),
       stream(request) {
         const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
         sink.endAfter(jobs.watch(request.parameter, jobCaller(request), request.exchange, sink))
@@ -95,6 +89,11 @@ function neverRuns(): never {
 function jobCaller({ caller, exchange, errorTypeBase }: RouteRequest): JobCaller {
   const { account = exchange.client === LOCAL_CALLER ? LOCAL_CALLER : undefined, idempotencyKey } = caller
   return { account, idempotencyKey, errorTypeBase }
+}
+
+/** Returns whose job an upload is. It waits for the quota. */
+function uploader(request: StreamRequest): JobCaller {
+  return { ...jobCaller(request), admitted: request.admitted }
 }
 
 function upload(request: StreamRequest, open: (onRoom: (bytes: number) => void) => OpenUpload): void {

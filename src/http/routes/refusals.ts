@@ -26,7 +26,7 @@ interface Prepared {
   readonly bodyStart: string
 }
 
-/** Clients whose refusals are kept. */
+/** Maximum number of clients whose refusals are cached. */
 const MAX_PREPARED = 1000
 
 /**

@@ -3,6 +3,7 @@
 import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { BatchContext, SubmissionCaller } from '../../service/request.ts'
+import type { KeyScope } from '../../wire/key-messages.ts'
 import type { Exchange, ResponseStream } from '../transport/port.ts'
 import type { ContentKind } from './respond.ts'
 
@@ -18,7 +19,7 @@ export interface RouteRequest {
 }
 
 export interface RouteResult {
-  /** The body, not only for JSON. */
+  /** The body of any `kind`, not only of JSON. */
   readonly json: string | Uint8Array
   /** Additional header lines of this response. */
   readonly headers?: Readonly<Record<string, string>>
@@ -40,11 +41,13 @@ export interface Route {
   readonly summary: string
   /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
   readonly counts: boolean
-  /** True if what a request costs is charged to its client although it does not count; the bytes that it sends too. */
+  /** True if a client is charged for the cost of its requests, including the bytes sent to it, although they do not count. */
   readonly isMetered?: boolean
+  /** Scope that a key needs, if the request has one. `admin` always needs a key. */
+  readonly scope?: KeyScope
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
-  /** Called before the body is read and the request is counted. Returns a problem if the request would wait for too many others. */
+  /** Called before the body is read and the request is counted. Returns a problem if too many requests are waiting already. */
   readonly refusal?: (client: QueueClient, bodyBytes: number | undefined) => ProblemData | undefined
   /** @param body empty for `GET` and `DELETE` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
@@ -55,13 +58,15 @@ export interface Route {
 /** A request whose route reads the body and writes the response itself. */
 export interface StreamRequest extends RouteRequest, BatchContext {
   /**
-   * Charges bytes that are sent to a client of records.
+   * Charges bytes that are sent by a route whose requests do not count.
    *
    * @throws {ProblemError} `rate-limited` if a budget of the client is used up
    */
   chargeSent(bytes: number): void
   /** Key under which open bodies are counted. */
   readonly owner: number | string
+  /** Rejects with a `ProblemError` if the quota turns out to be used up. Undefined if the request is within it. */
+  readonly admitted: Promise<void> | undefined
   /**
    * Begins the response with status 200.
    *
@@ -84,6 +89,11 @@ export const VARY_ACCEPT = { Vary: 'Accept' }
 /** Makes a POST route that counts towards the hourly limit. */
 export function countedPost(path: string, summary: string, run: Route['run']): Route {
   return { method: 'POST', path, summary, counts: true, run }
+}
+
+/** Limits a route by what its requests cost, and not by their number. */
+export function metered(route: Route): Route {
+  return { ...route, isMetered: true }
 }
 
 /** Makes a GET route that does not count towards the hourly limit. */

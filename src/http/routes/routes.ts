@@ -2,12 +2,14 @@
 import type { Config } from '../../config/config.ts'
 import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
+import type { KeyScope } from '../../wire/key-messages.ts'
 import { prefers } from '../transport/request-head.ts'
 import { jobRoutes } from './job-routes.ts'
+import { keyRoutes } from './key-routes.ts'
 import { type AllMetrics, metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
-import { countedPost, getRoute, METHODS, type Method, type Route, VARY_ACCEPT } from './route.ts'
+import { countedPost, getRoute, METHODS, type Method, metered, type Route, VARY_ACCEPT } from './route.ts'
 import { batchRoute } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
 
@@ -15,15 +17,14 @@ import { tileRoutes } from './tile-routes.ts'
 export function createRoutes(services: Services, config: Config, metrics: AllMetrics): readonly Route[] {
   const explorer = openExplorer()
   const routes: Route[] = [
-    ...computeRoutes(services),
-    ...verifyRoutes(services),
-    ...(config.olderVerify ? olderVerifyRoutes(services) : []),
-    batchRoute(services, config.limits.maxBatchBytes),
-    ...jobRoutes(services.jobs, config.limits.maxBatchBytes),
-    ...metered(recordRoutes(services)),
+    ...forScope('compute', [...computeRoutes(services), batchRoute(services, config.limits.maxBatchBytes)]),
+    ...forScope('verify', [...verifyRoutes(services), ...(config.olderVerify ? olderVerifyRoutes(services) : [])]),
+    ...forScope('jobs', jobRoutes(services.jobs, config.limits.maxBatchBytes)),
+    ...forScope('records', recordRoutes(services).map(metered)),
     ...syncRoutes(services.sync, config),
-    ...metered(ogcRoutes(services.ogc)),
-    ...(services.graphql === undefined ? [] : metered(graphqlRoutes(services.graphql))),
+    ...forScope('records', ogcRoutes(services.ogc).map(metered)),
+    ...(services.graphql === undefined ? [] : forScope('records', graphqlRoutes(services.graphql).map(metered))),
+    ...forScope('admin', keyRoutes(services.keys)),
     getRoute('/', 'this list; the explorer for browsers', (request) => {
       const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
       if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }
@@ -46,9 +47,9 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
   }
 }
 
-/** Limits routes by what their requests cost, and not by the number of these. */
-function metered(routes: readonly Route[]): Route[] {
-  return routes.map((route) => ({ ...route, isMetered: true }))
+/** Requires a scope of the keys with which routes are called. */
+function forScope(scope: KeyScope, routes: readonly Route[]): Route[] {
+  return routes.map((route) => ({ ...route, scope }))
 }
 
 function computeRoutes(services: Services): Route[] {

@@ -1,4 +1,4 @@
-/** Routes that read and write piece by piece: what they see of a request, how they write, and the batch route. */
+/** Streaming routes: the request that they get, the sink that they write to, and the batch route. */
 import { ProblemError } from '../../base/problem.ts'
 import type { EventSink } from '../../service/records/record-services.ts'
 import type { BatchSink } from '../../service/request.ts'
@@ -90,7 +90,7 @@ export interface StreamRequestParts {
   readonly finish: (state: RequestState, status: number) => void
 }
 
-/** Creates the request object of a streaming route. The first item was counted together with the request. */
+/** Creates the request object of a streaming route. Its first item was already counted as the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
   const { limiter, costs, items: metrics, now, succeed, fail, finish } = parts
   const { exchange, subject, limit, tier, budget } = state
@@ -98,6 +98,14 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
   return {
     exchange,
     owner: subject,
+    get admitted() {
+      const admitted = state.admission?.then((problem) => {
+        if (problem !== undefined) throw new ProblemError(problem)
+      })
+      // The client gets the problem even if the route fails for another reason and never waits for this.
+      admitted?.catch(() => {})
+      return admitted
+    },
     baseUrl: state.baseUrl,
     errorTypeBase: state.errorTypeBase,
     parameter: state.parameter,
@@ -125,9 +133,16 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     takeQuota(items) {
       const prepaid = Math.min(items, prepaidItems)
       prepaidItems -= prepaid
-      const granted = prepaid + takeQuota(limiter.open(subject, now()), limit, items - prepaid)
-      if (granted < items) metrics.countRejected(tier, items - granted)
-      return granted
+      const count = (granted: number) => {
+        if (granted < items) metrics.countRejected(tier, items - granted)
+        return granted
+      }
+      const taken = takeQuota(limiter.open(subject, now()), limit, items - prepaid)
+      const { admission } = state
+      if (typeof taken === 'number' && admission === undefined) return count(prepaid + taken)
+      return Promise.all([taken, admission]).then(([more, problem]) =>
+        count(problem === undefined ? prepaid + more : 0),
+      )
     },
     countItems: (outcome, items) => metrics.countItems(outcome, items),
     quotaProblem: rateLimitProblem(limit, tier, 'item'),
@@ -168,8 +183,8 @@ interface LineReceiver {
 /**
  * Reads the body of a request as lines, and makes the client wait while their receiver is full.
  *
- * @param open returns the receiver, which calls `onRoom` with the number of bytes that it no longer holds. It is called before the body
- *   is read, so that invalid options are rejected without reading it.
+ * @param open returns the receiver, which calls `onRoom` with the number of bytes that it no longer holds. `open` is called
+ *   before the body is read, so that invalid options are rejected without reading it.
  * @param end called at the end of the body, with `isCut` true if the service stops
  * @param drop called when the exchange ended before the body did
  */

@@ -14,11 +14,9 @@ const HEADER = { magic: 'PMTiles', version: 3, versionAt: 7, typeAt: 99, vectorT
 /**
  * Returns the routes of the map tiles.
  *
- * @param file undefined if the operator supplies no tiles
- * @throws {ConfigError} if the file cannot be read, or has no vector tiles
+ * @param file one that `checkTiles` has accepted; undefined if the operator supplies no tiles
  */
 export function tileRoutes(file: string | undefined): Route[] {
-  if (file !== undefined) checkFile(file)
   const archive = file === undefined ? undefined : new PMTiles(new LocalFile(file))
   return [
     getRoute(
@@ -54,11 +52,16 @@ async function tileAnswer(archive: PMTiles | undefined, path: string): Promise<R
     throw new ProblemError({ type: 'not-found', detail: 'there is no such map tile; GET /tiles describes them' })
   const tile = await archive.getZxy(z, x, y)
   const headers = { 'Content-Type': 'application/vnd.mapbox-vector-tile', 'Cache-Control': 'public, max-age=3600' }
-  // A tile without data is empty: the sea, or outside of the area that the file covers.
+  // A tile without data gets an empty body: it is sea, or outside the area that the file covers.
   return { kind: 'asset', json: new Uint8Array(tile?.data ?? new ArrayBuffer(0)), headers }
 }
 
-function checkFile(file: string): void {
+/**
+ * Checks the file of the map tiles before the service starts.
+ *
+ * @throws {ConfigError} if it cannot be read, or has no vector tiles
+ */
+export function checkTiles(file: string): void {
   const header = Buffer.alloc(HEADER.bytes)
   try {
     const descriptor = openSync(file, 'r')

@@ -109,8 +109,8 @@ export class BodyMemory {
   }
 
   /**
-   * Tells a stream to wait if its client, or all clients together, hold much memory. It may always hold one line, so that it makes
-   * progress. `continueReading` of the stream ends the wait.
+   * Pauses a stream if its client, or all clients together, hold too much memory. It may always hold one line, so that it makes
+   * progress. `continueReading` of the stream ends the pause.
    *
    * @returns true if the stream has to wait
    */

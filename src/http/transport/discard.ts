@@ -39,6 +39,11 @@ export class Discard {
     this.#timer.unref()
   }
 
+  /** True once nothing more has to be read. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
   /** Ends at a limit. Call it after each chunk too: between two ticks of the timer a fast client can send more than allowed. */
   check(): void {
     const nowMs = performance.now()

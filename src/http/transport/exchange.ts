@@ -57,6 +57,9 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
   #hasEnded = false
   #isLate = false
   readonly #budget: BodyBudget
+  /** Chunks of a body without an announced size, and their bytes. */
+  #chunks = 0
+  #chunkBytes = 0
   /** True once the whole body has arrived, or if there is none. */
   #bodyEnded: boolean
 
@@ -185,6 +188,12 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     const receiver = this.#receiver
     if (receiver === undefined) return false
     this.costs?.charge('bytes', chunk.byteLength)
+    if (this.head.bodyBytes === undefined && this.#isFragmented(chunk.byteLength)) {
+      // The rest is not read, because reading it would cost as much.
+      if (this.#isStreaming) this.breakStream()
+      else this.#handler.decline(this, FRAGMENTED, true)
+      return false
+    }
     const problem = this.#budget.reserve(chunk.byteLength)
     if (problem !== undefined) {
       this.#reject(problem)
@@ -200,6 +209,17 @@ export abstract class TransportExchange implements Exchange, BodyFlow, ResponseS
     }
     this.#deliver(receiver, chunk, isLast)
     return true
+  }
+
+  /**
+   * Counts a chunk. Each costs the main thread the same, however small it is, and one read of a connection may have 87,000 of one byte.
+   *
+   * @returns true if the body has too many small chunks
+   */
+  #isFragmented(bytes: number): boolean {
+    this.#chunks++
+    this.#chunkBytes += bytes
+    return this.#chunks > FREE_CHUNKS + this.#chunkBytes / MIN_CHUNK_BYTES
   }
 
   /** Runs the receiver. An error ends only this exchange; no caller above would catch it. */
@@ -437,6 +457,14 @@ class BodyBudget implements HeldBody {
   close(): void {
     if (this.#share !== undefined) this.#memory.close(this.#share, this)
   }
+}
+
+/** A body may have this many chunks, and one more for every `MIN_CHUNK_BYTES` of its bytes. */
+const FREE_CHUNKS = 1024
+const MIN_CHUNK_BYTES = 16
+const FRAGMENTED: ProblemData = {
+  type: 'bad-request',
+  detail: `the body has more than ${FREE_CHUNKS} chunks of less than ${MIN_CHUNK_BYTES} bytes each; send larger chunks`,
 }
 
 const SEND_LESS =

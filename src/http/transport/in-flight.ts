@@ -11,6 +11,12 @@ export const LINGER_MS = 1000
 /** Connections whose rejected bodies are read at the same time. In a flood, discarded bytes must not fill the memory. */
 const MAX_DISCARDING = 32
 
+/**
+ * Requests that are read without a response: of one connection on node:http, in one tick of the event loop on uWebSockets.js. More would
+ * hold up the other connections.
+ */
+export const MAX_PIPELINED = 128
+
 type TransportLimits = BodyMemoryLimits &
   Pick<
     Limits,
@@ -41,8 +47,8 @@ export interface OpenExchange {
 }
 
 /**
- * All requests that have been read and not answered, ordered by arrival or last activity. Limits their time. One timer checks the whole list, because a timer for each request costs more than all other
- * bookkeeping.
+ * All requests that have been read and not answered, ordered by arrival or last activity. Limits their time. One timer checks the whole
+ * list, because a timer for each request costs more than all other bookkeeping.
  */
 export class InFlight {
   readonly limits: TransportLimits
@@ -147,7 +153,7 @@ export class InFlight {
       const { next } = exchange
       const limitMs = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : receiveTimeoutMs) : requestDeadlineMs
       const isOver = nowMs - exchange.lastActivityMs >= limitMs + exchange.extraMs
-      // The silence of a client that has to wait for the service is not its own.
+      // If the service has paused a client, the silence of that client does not count.
       if (isOver && !exchange.isWaitingForUs) exchange.expire()
       exchange = next
     }
@@ -168,8 +174,8 @@ const CHECK_MS = 5
 const QUIET_CHECKS = 10
 
 /**
- * Waits until nothing has been in flight for a short while. A request that a kept-alive client sent before it could know of
- * the shutdown is still answered.
+ * Waits until nothing has been in flight for a short while. A request that a kept-alive client sent before it noticed the shutdown is
+ * still answered.
  *
  * @param limitMs longest wait
  */
@@ -191,8 +197,8 @@ export async function drain(inFlight: InFlight, limitMs: number): Promise<void> 
 }
 
 /**
- * Lets the clients move to the process that has taken over: each response closes its connection. A connection that would be closed
- * before might just have been used for another request.
+ * Lets the clients move to the process that has taken over: each response closes its connection. Closing it earlier could lose a
+ * request that the client has just sent.
  *
  * @param connections returns the number of open connections
  * @param limitMs longest wait

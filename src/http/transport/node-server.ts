@@ -6,7 +6,7 @@ import { parseAddress } from '../access/caller.ts'
 import { AddressShares } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
-import { drain, freeChunk, InFlight, LINGER_MS, retire } from './in-flight.ts'
+import { drain, freeChunk, InFlight, LINGER_MS, MAX_PIPELINED, retire } from './in-flight.ts'
 import {
   type HttpHandler,
   type HttpServer,
@@ -101,7 +101,20 @@ export class NodeServer implements HttpServer {
       message.resume()
       return
     }
+    if (connection.open.size >= MAX_PIPELINED) {
+      connection.isClosing = true
+      message.socket.destroy()
+      return
+    }
     const received = readRequest(message, connection.peer)
+    const mustClose = this.#inFlight.isDraining || this.#inFlight.isRetiring
+    const refusal = mustClose ? undefined : this.#handler.refuse(received)
+    if (refusal !== undefined) {
+      // The server drops the body, because nothing reads it.
+      response.writeHead(refusal.status, headerLines(refusal))
+      response.end(refusal.body)
+      return
+    }
     new NodeExchange(this.#inFlight, this.#handler, received, message, response, connection, expectsContinue).run(false)
   }
 
@@ -300,14 +313,19 @@ class NodeExchange extends TransportExchange {
       // If the end of this request is ambiguous, the bytes after it are discarded, and no further request is answered.
       if (!this.#message.complete) lingeringClose(this.#message.socket, limits)
     }
-    const lines = [...reply.headers.pairs, ...reply.fields]
-    if (!isBodiless(reply.status)) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
-    response.writeHead(reply.status, lines)
+    response.writeHead(reply.status, headerLines(reply))
     response.end(this.method === 'HEAD' || isBodiless(reply.status) ? undefined : reply.body)
     if (mustClose && limits.maxBytes === 0 && !this.#message.complete) this.#message.socket.pause()
     else if (this.#message.complete || this.#hasBodyReader) this.#message.resume()
     else this.#message.on('data', freeChunk)
   }
+}
+
+/** Returns the header lines of a whole response: [name, value, …]. */
+function headerLines({ headers, fields, status, body }: ResponseData): string[] {
+  const lines = [...headers.pairs, ...fields]
+  if (!isBodiless(status)) lines.push('Content-Length', String(Buffer.byteLength(body)))
+  return lines
 }
 
 const NO_BYTES = new Uint8Array(0)

@@ -82,7 +82,7 @@ export interface Exchange extends RequestContext, ReceivedRequest {
    * @returns undefined if the client has disconnected or a response was sent already
    */
   beginResponse(head: Omit<ResponseData, 'body'>): ResponseStream | undefined
-  /** Closes the connection in the middle of a response: the missing end tells the client that it failed. */
+  /** Closes the connection in the middle of a response: the client sees an incomplete response, and so knows that it failed. */
   breakStream(): void
 }
 

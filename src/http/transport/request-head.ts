@@ -3,7 +3,7 @@ import type { ProblemData } from '../../base/problem.ts'
 
 /**
  * The header fields that this service reads. Both adapters add every line, so that a repeated field gives the same value on
- * both. By themselves, uWebSockets.js would return the first line, and node:http drops or joins lines depending on the name.
+ * both. By default, uWebSockets.js returns the first line, and node:http drops or joins lines depending on the name.
  */
 export class RequestHead {
   lines = 0

@@ -37,7 +37,7 @@ export type UwsLoad = { readonly ok: true; readonly uws: UwsBinary } | { readonl
  *
  * The binaries for Node.js 22 (127) and 24 (137) are from a newer release of uWebSockets.js, need glibc 2.38, and must not be added as
  * they are. With that for Node.js 24, a stream of lines stops for ever when its client reads late, and a text that is not ASCII
- * but fits into Latin-1 is sent in Latin-1 (test/alone/batch-streams.test.ts and test/contract/http-routes.test.ts on Debian 13).
+ * but fits into Latin-1 is sent in Latin-1 (test/flood/batch-streams.test.ts and test/contract/http-routes.test.ts on Debian 13).
  */
 const KNOWN_SUMS: Readonly<Record<string, string>> = {
   'uws_darwin_arm64_115.node': 'f6132ac4d0954ce32ed716d5b367270904c5885bc6e01dcc8ae5809a8967d504',

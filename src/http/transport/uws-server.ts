@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { peerAddress, UwsConnections } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'
-import { drain, InFlight, retire } from './in-flight.ts'
+import { drain, InFlight, MAX_PIPELINED, retire } from './in-flight.ts'
 import {
   type HttpHandler,
   type HttpServer,
@@ -41,16 +41,20 @@ export function createUwsServer(
   let listening: us_listen_socket | undefined
   let app: TemplatedApp | undefined
 
+  const tick = new TickCount()
   const onRequest = (response: HttpResponse, request: HttpRequest): void => {
+    tick.count()
     const received = new UwsRequest(response, request)
     const mustClose = inFlight.isDraining || inFlight.isRetiring || connections.isCrowded
     const refusal = mustClose ? undefined : handler.refuse(received)
     if (refusal !== undefined) {
-      // Within its handler, uWebSockets.js sends all writes at once. It drops the body, because nothing reads it.
-      writeResponse(response, refusal, false)
+      // Within its handler, uWebSockets.js sends all writes together. It drops the body of the request, because nothing reads it.
+      if (tick.isLong) refuseLater(response, refusal)
+      // Without a listener, uWebSockets.js ends the process if a handler returns before its response is written.
+      else if (!writeResponse(response, refusal)) response.onAborted(() => {})
       return
     }
-    const exchange = new UwsExchange(inFlight, handler, response, received, connections.closing(response))
+    const exchange = new UwsExchange(inFlight, handler, response, received, tick, connections.closing(response))
     // Must come first: a handler that ends with neither a response nor this listener aborts the process.
     response.onAborted(() => exchange.leave())
     exchange.run(connections.isFull)
@@ -67,7 +71,7 @@ export function createUwsServer(
       server.filter((connection, change) => connections.change(connection, Number(change)))
       server.any('/*', onRequest)
       // Without the exclusive option, uWebSockets.js sets SO_REUSEPORT, and a second server could listen on the same port and take
-      // half of the connections. With several processes, this is what they do.
+      // half of the connections. Several processes of one service share the port in this way.
       const options = isShared ? SHARED_PORT : uws.LIBUS_LISTEN_EXCLUSIVE_PORT
       const token = await new Promise<us_listen_socket | false>((resolve) => {
         const listen = server.listen.bind(server) as unknown as ListenWithOptions
@@ -79,7 +83,7 @@ export function createUwsServer(
       return uws.us_socket_local_port(token)
     },
     async close(isReplaced = false) {
-      // After the sockets were read, because connections that wait to be accepted are lost with the listening socket.
+      // Waits until the sockets are read: connections that are not accepted yet would be lost with the listening socket.
       if (isReplaced) await new Promise((resolve) => setImmediate(resolve))
       if (listening !== undefined) uws.us_listen_socket_close(listening)
       listening = undefined
@@ -89,6 +93,37 @@ export function createUwsServer(
       app?.close()
     },
   }
+}
+
+/**
+ * Counts the requests that are read in one tick of the event loop. uWebSockets.js reads half a megabyte at once, which may have ten
+ * thousand pipelined requests, and other connections wait for all of them. But it closes a connection that sends a request before the
+ * previous one has its response. So in a tick with many requests, responses wait for the next tick, which ends the pipelining.
+ */
+class TickCount {
+  #requests = 0
+
+  /** True if responses have to wait for the next tick. */
+  get isLong(): boolean {
+    return this.#requests > MAX_PIPELINED
+  }
+
+  count(): void {
+    if (this.#requests++ === 0)
+      setImmediate(() => {
+        this.#requests = 0
+      })
+  }
+}
+
+function refuseLater(response: HttpResponse, refusal: ResponseData<string>): void {
+  let isGone = false
+  response.onAborted(() => {
+    isGone = true
+  })
+  setImmediate(() => {
+    if (!isGone) response.cork(() => writeResponse(response, refusal))
+  })
 }
 
 /** `LIBUS_LISTEN_DEFAULT` of the package, which exports only its name. */
@@ -141,6 +176,7 @@ class UwsRequest implements ReceivedRequest {
 /** One request on uWebSockets.js. */
 class UwsExchange extends TransportExchange {
   readonly #response: HttpResponse
+  readonly #tick: TickCount
   #isInHandler = false
   #hasBodyReader = false
   #isGone = false
@@ -156,10 +192,12 @@ class UwsExchange extends TransportExchange {
     handler: HttpHandler,
     response: HttpResponse,
     received: ReceivedRequest,
+    tick: TickCount,
     onEnd: (() => void) | undefined,
   ) {
     super(inFlight, handler, received, onEnd)
     this.#response = response
+    this.#tick = tick
   }
 
   get peer(): Uint8Array {
@@ -189,8 +227,8 @@ class UwsExchange extends TransportExchange {
     this.#hasBodyReader = true
     this.#response.onData((chunk, isLast) => {
       if (this.isReceiving) this.take(new Uint8Array(chunk), isLast)
-      else if (this.#discard !== undefined) {
-        this.#discardedBytes += chunk.byteLength
+      else if (this.#discard?.hasEnded === false) {
+        this.#discardedBytes += chunk.byteLength + PIECE_BYTES
         if (isLast) this.#discard.end()
         else this.#discard.check()
       }
@@ -221,7 +259,7 @@ class UwsExchange extends TransportExchange {
   }
 
   protected send(reply: ResponseData, close: boolean): void {
-    if (close && this.#isInHandler) {
+    if (this.#isInHandler && (close || this.#tick.isLong)) {
       // Inside its handler, uWebSockets.js does not close if more bytes have arrived, and parses them as the next request.
       // With an ambiguous length that is request smuggling. One tick later, those bytes have ended the connection without a
       // response, or there were none.
@@ -303,7 +341,8 @@ class UwsExchange extends TransportExchange {
     const response = this.#response
     response.cork(() => {
       const isEmpty = this.method === 'HEAD' || isBodiless(reply.status)
-      if (!isEmpty) writeResponse(response, reply, close)
+      if (!isEmpty && close) writeLastResponse(response, reply)
+      else if (!isEmpty) writeResponse(response, reply)
       else {
         writeHead(response, reply)
         if (close) response.end('', close)
@@ -317,9 +356,31 @@ class UwsExchange extends TransportExchange {
   }
 }
 
-function writeResponse(response: HttpResponse, reply: ResponseData, close: boolean): void {
+/** Writes a response after which the connection closes. */
+function writeLastResponse(response: HttpResponse, reply: ResponseData): void {
   writeHead(response, reply)
-  response.end(reply.body, close)
+  response.end(reply.body, true)
+}
+
+/**
+ * Writes a response after which the connection stays open. Bytes that the client does not take yet stay here: `end` would copy them for
+ * each response, and a client may send many requests and read none of the responses. Until all bytes are written, the request counts as
+ * not answered, so uWebSockets.js closes the connection if it sends another request or is silent for ten seconds.
+ *
+ * @returns false if bytes are left
+ */
+function writeResponse(response: HttpResponse, reply: ResponseData): boolean {
+  writeHead(response, reply)
+  const bytes = Buffer.byteLength(reply.body)
+  if (bytes === 0) {
+    response.end()
+    return true
+  }
+  const [, isDone] = response.tryEnd(reply.body, bytes)
+  if (isDone) return true
+  const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
+  response.onWritable((offset) => response.tryEnd(body.subarray(offset), bytes)[0])
+  return false
 }
 
 /** @param end more header lines, each with a line break before it */
@@ -329,6 +390,9 @@ function writeHead(response: HttpResponse, reply: Omit<ResponseData, 'body'>, en
   response.writeHeader(reply.headers.firstName, reply.headers.remainder)
   response.writeHeader(reply.fields[0]!, reply.fields[1]! + formatLines(reply.fields, 2) + end)
 }
+
+/** Bytes that each piece of a rejected body counts in addition to its own: a piece of one byte takes as much time as a large one. */
+const PIECE_BYTES = 1024
 
 /** The ten seconds of uWebSockets.js may be eight, because its clock has steps of four seconds. */
 const KEEP_ALIVE_MS = 3000

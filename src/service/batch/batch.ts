@@ -109,8 +109,8 @@ export class BatchRun {
   }
 
   /** Reserves quota for the whole batch up front, because the response headers report what remains. */
-  reserve(items: number): void {
-    this.#reserved = this.#context.takeQuota(items)
+  async reserve(items: number): Promise<void> {
+    this.#reserved = await this.#context.takeQuota(items)
   }
 
   /**
@@ -123,11 +123,12 @@ export class BatchRun {
     const { attest, sequence } = this.options
     const count = items.offsets.length - 1
     const costProblem = this.#context.costProblem(count)
+    const granted = costProblem === undefined ? this.#grant(count) : 0
     const chunk: ComputeChunk = {
       ...this.#common,
       items,
       firstIndex,
-      itemsInQuota: costProblem === undefined ? this.#grant(count) : 0,
+      itemsInQuota: typeof granted === 'number' ? granted : await granted,
       quotaProblem: costProblem ?? this.#context.quotaProblem,
       returnsObjects: sequence === 'consecutive',
       resolved: [],
@@ -144,7 +145,7 @@ export class BatchRun {
     return { ...computed, firstIndex, handled: new Map(handled) }
   }
 
-  #grant(items: number): number {
+  #grant(items: number): number | Promise<number> {
     if (this.#reserved === undefined) return this.#context.takeQuota(items)
     const granted = Math.min(items, this.#reserved)
     this.#reserved -= granted

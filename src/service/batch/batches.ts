@@ -50,9 +50,9 @@ export function createBatchService(parts: SharedParts): Pick<Services, 'batch' |
   }
   return {
     async batch(body, context, sink) {
-      const { options, split } = readJsonBatch(body, parts.config.limits)
+      const { options, split } = await readJsonBatch(body, parts.config.limits, context)
       const run = createRun(options, context)
-      run.reserve(split.count)
+      await run.reserve(split.count)
       await new JsonBatch(parts, run, body, split, sink).answer()
     },
 

@@ -1,10 +1,12 @@
 /** Cuts the bytes of a batch into items without parsing them: a JSON batch at its commas, a stream at its newlines. */
 
+import { setImmediate } from 'node:timers/promises'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { Limits } from '../../config/config.ts'
 import { type BatchOptions, readBatchEnvelope } from '../../validation/batch.ts'
 import { ITEMS_HINT } from '../../validation/sentences.ts'
 import { MAX_SEQUENCE } from '../../wire/signing-messages.ts'
+import { chargeTime, type RequestContext } from '../request.ts'
 
 /** A JSON batch that was split into its items without parsing them. */
 export interface SplitBatch {
@@ -32,16 +34,20 @@ for (const byte of [QUOTE, COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_B
 
 const NAME = Buffer.from('items')
 
+/** Bytes that are searched at a time, in less than a millisecond. The largest body takes a hundred times as long. */
+const SLICE_BYTES = 65_536
+
 /**
- * Splits a JSON batch into its items and reads its options.
+ * Splits a JSON batch into its items and reads its options. Other requests have their turn meanwhile. The client is charged for the time.
  *
  * @throws {ProblemError} if the batch as a whole is rejected
  */
-export function readJsonBatch(
+export async function readJsonBatch(
   body: Uint8Array,
   limits: Pick<Limits, 'maxBatchItems' | 'maxBatchEnvelopeBytes' | 'maxJsonDepth'>,
-): { readonly options: BatchOptions; readonly split: SplitBatch } {
-  const split = splitBatch(body, limits.maxBatchItems)
+  context: Pick<RequestContext, 'costs'>,
+): Promise<{ readonly options: BatchOptions; readonly split: SplitBatch }> {
+  const split = await runSlices(new BatchSplitter(body, limits.maxBatchItems), context)
   // Without a list of items, check the whole body as an envelope: that reports other errors first.
   const envelope = split?.envelope ?? body
   if (envelope.length > limits.maxBatchEnvelopeBytes) {
@@ -53,72 +59,123 @@ export function readJsonBatch(
   return { options, split }
 }
 
+/** Lets other requests run after each slice. */
+async function runSlices(
+  splitter: BatchSplitter,
+  context: Pick<RequestContext, 'costs'>,
+): Promise<SplitBatch | undefined> {
+  while (!chargeTime(context, () => splitter.searchSlice())) await setImmediate()
+  return splitter.result
+}
+
 /**
- * Finds the items of `{"…": …, "items": [ … ]}` by counting brackets. A thread parses each item later, and the caller parses the
- * envelope.
+ * Finds the items of `{"…": …, "items": [ … ]}` by counting brackets, slice by slice of the body. A thread parses each item later, and
+ * the caller parses the envelope.
  *
  * Invalid JSON between two commas becomes an item, and the thread rejects that item. If `items` appears twice, only the first
  * list is taken out, and the envelope still contains both names.
- *
- * @returns undefined if there is no such list
- * @throws {ProblemError} `bad-request` for more than `maxItems` items
  */
-export function splitBatch(body: Uint8Array, maxItems: number): SplitBatch | undefined {
-  const listOffset = findItems(body)
-  if (listOffset === undefined) return undefined
-  let starts = new Uint32Array(256)
-  let ends = new Uint32Array(256)
-  let count = 0
-  let depth = 1
-  let start = listOffset + 1
-  const add = (end: number): void => {
-    if (count === maxItems) throw tooManyItems(maxItems)
-    if (count === starts.length) {
-      starts = enlarged(starts)
-      ends = enlarged(ends)
-    }
-    starts[count] = start
-    ends[count++] = end
-  }
-  let offset = listOffset + 1
-  for (; offset < body.length; offset++) {
-    const byte = body[offset]!
-    if (IS_STRUCTURAL[byte] === 0) continue
-    if (byte === QUOTE) offset = endOfString(body, offset)
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      if (--depth > 0) continue
-      if (count > 0 || !isBlank(body, start, offset)) add(offset)
-      break
-    } else if (byte === COMMA && depth === 1) {
-      add(offset)
-      start = offset + 1
-    }
-  }
-  if (offset >= body.length) return undefined
-  const envelope = Buffer.concat([body.subarray(0, listOffset + 1), body.subarray(offset)])
-  return { envelope, starts, ends, count }
-}
+export class BatchSplitter {
+  readonly #body: Uint8Array
+  readonly #maxItems: number
+  #starts = new Uint32Array(256)
+  #ends = new Uint32Array(256)
+  #count = 0
+  /** Where the search continues. */
+  #offset = 0
+  #depth = 0
+  /** Offset of the bracket that opens the list; undefined until it is found. */
+  #listOffset: number | undefined
+  /** Offset of the item that is searched now. */
+  #start = 0
+  /** The items; undefined while they are searched, or if there is no such list. */
+  result: SplitBatch | undefined
 
-/** Returns the offset of the bracket that opens the list. */
-function findItems(body: Uint8Array): number | undefined {
-  let depth = 0
-  for (let offset = 0; offset < body.length; offset++) {
-    const byte = body[offset]!
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
-    else if (byte === QUOTE) {
-      const end = endOfString(body, offset)
-      const isName = depth === 1 && end - offset - 1 === NAME.length && NAME.equals(body.subarray(offset + 1, end))
-      offset = end
-      if (!isName) continue
-      const colon = skipBlank(body, end + 1)
-      if (body[colon] !== COLON) continue
-      const bracket = skipBlank(body, colon + 1)
-      if (body[bracket] === OPEN_BRACKET) return bracket
-    }
+  constructor(body: Uint8Array, maxItems: number) {
+    this.#body = body
+    this.#maxItems = maxItems
   }
-  return undefined
+
+  /**
+   * Searches the next slice of the body.
+   *
+   * @returns true at the end of the search
+   * @throws {ProblemError} `bad-request` for more than `maxItems` items
+   */
+  searchSlice(): boolean {
+    const sliceEnd = Math.min(this.#offset + SLICE_BYTES, this.#body.length)
+    if (this.#listOffset === undefined) this.#findList(sliceEnd)
+    if (this.#listOffset !== undefined) this.#splitList(sliceEnd)
+    return this.result !== undefined || this.#offset >= this.#body.length
+  }
+
+  #findList(sliceEnd: number): void {
+    const body = this.#body
+    let depth = this.#depth
+    let offset = this.#offset
+    for (; offset < sliceEnd; offset++) {
+      const byte = body[offset]!
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
+      else if (byte === QUOTE) {
+        const end = endOfString(body, offset)
+        const isName = depth === 1 && end - offset - 1 === NAME.length && NAME.equals(body.subarray(offset + 1, end))
+        offset = end
+        if (!isName) continue
+        const colon = skipBlank(body, end + 1)
+        if (body[colon] !== COLON) continue
+        const bracket = skipBlank(body, colon + 1)
+        if (body[bracket] !== OPEN_BRACKET) continue
+        this.#listOffset = bracket
+        this.#start = bracket + 1
+        offset = bracket + 1
+        depth = 1
+        break
+      }
+    }
+    this.#depth = depth
+    this.#offset = offset
+  }
+
+  #splitList(sliceEnd: number): void {
+    const body = this.#body
+    let depth = this.#depth
+    let offset = this.#offset
+    for (; offset < sliceEnd; offset++) {
+      const byte = body[offset]!
+      if (IS_STRUCTURAL[byte] === 0) continue
+      if (byte === QUOTE) offset = endOfString(body, offset)
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        if (--depth > 0) continue
+        this.#finish(offset)
+        return
+      } else if (byte === COMMA && depth === 1) {
+        this.#add(offset)
+        this.#start = offset + 1
+      }
+    }
+    this.#depth = depth
+    this.#offset = offset
+  }
+
+  /** @param end offset of the bracket that closes the list */
+  #finish(end: number): void {
+    const body = this.#body
+    if (this.#count > 0 || !isBlank(body, this.#start, end)) this.#add(end)
+    const envelope = Buffer.concat([body.subarray(0, this.#listOffset! + 1), body.subarray(end)])
+    this.result = { envelope, starts: this.#starts, ends: this.#ends, count: this.#count }
+  }
+
+  #add(end: number): void {
+    if (this.#count === this.#maxItems) throw tooManyItems(this.#maxItems)
+    if (this.#count === this.#starts.length) {
+      this.#starts = enlarged(this.#starts)
+      this.#ends = enlarged(this.#ends)
+    }
+    this.#starts[this.#count] = this.#start
+    this.#ends[this.#count++] = end
+  }
 }
 
 /** Returns the offset of the closing quote, or an offset past the last byte if the quote is missing. */

@@ -11,8 +11,8 @@ export interface OrderedQueueOptions<T> {
 export type QueueTask<T> = () => Promise<T>
 
 /**
- * Runs tasks concurrently and writes their results in order. At most `width` tasks are started and not yet written. A slow reader
- * holds everything back, so memory stays bounded for a stream of any length.
+ * Runs tasks concurrently and writes their results in order. At most `width` tasks are started and not yet written. With a
+ * slow reader no further tasks start, so memory stays bounded for a stream of any length.
  */
 export class OrderedQueue<T> {
   readonly #options: OrderedQueueOptions<T>

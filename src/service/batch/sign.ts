@@ -34,7 +34,7 @@ export interface SignEachParts {
   readonly chains: ChainPolicy
   readonly answers: ResponseSigner
   readonly signer: SignerClient
-  /** Shared by all batches, so that single requests find room at the signer. */
+  /** Shared by all batches, so that they leave room at the signer for single requests. */
   readonly signing: Gate
 }
 
@@ -284,7 +284,7 @@ export async function leafLines(run: BatchRun, chunk: ComputedChunk, chains: Cha
     const item = handled.get(index)
     if (item === undefined) {
       leaves.set(plainLeaves.subarray(32 * next, 32 * ++next), 32 * index)
-      // Instead of the separator, after which a proof would follow.
+      // The line ends in place of the separator that would precede a proof.
       return Buffer.concat([unpack(texts, index).subarray(0, -1), END_OF_LINE])
     }
     if (typeof item === 'string') return utf8(`${item}\n`)

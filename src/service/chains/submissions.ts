@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { ClientCounts } from '../../base/client-counts.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SubmissionConfig } from '../../config/submission.ts'
@@ -56,7 +57,7 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
  */
 const GAS = { base: 180_000, perWord: 26_000 }
 
-/** Returns the service that submits attestations, or one that rejects every submission if that is not enabled. */
+/** Returns the service that submits attestations, or one that rejects every submission if submitting is not enabled. */
 export function createSubmissionService(parts: SubmissionServiceParts): SubmissionService {
   const { config, store } = parts
   if (config.submission === undefined || store === undefined) return NO_SUBMISSIONS
@@ -102,6 +103,7 @@ class Submissions implements SubmissionService {
       read: (ids) => this.#read(ids, { deadlineMs: Number.POSITIVE_INFINITY }),
       pollMs: settings.pollMs,
       maxWaiting: settings.maxQueued,
+      maxWaitingPerClient: settings.maxQueuedPerKey,
       now,
     })
   }
@@ -258,14 +260,18 @@ interface SubmissionWaitParts {
   readonly pollMs: number
   /** Number of requests that may wait. A further one gets the current state at once. */
   readonly maxWaiting: number
+  /** How many of these one client may have: it may repeat a request without storing more submissions. */
+  readonly maxWaitingPerClient: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
+type WaitContext = Pick<RequestContext, 'aborted' | 'client'>
+
 interface Waiting {
   last: Submission
   readonly untilMs: number
-  readonly context: Pick<RequestContext, 'aborted'>
+  readonly context: WaitContext
   readonly resolve: (submission: Submission) => void
 }
 
@@ -273,6 +279,7 @@ interface Waiting {
 export class SubmissionWaits {
   readonly #parts: SubmissionWaitParts
   readonly #waiting = new Set<Waiting>()
+  readonly #perClient = new ClientCounts()
   #isPolling = false
   #isClosed = false
 
@@ -285,9 +292,12 @@ export class SubmissionWaits {
    *
    * @returns the last known state
    */
-  async wait(submission: Submission, untilMs: number, context: Pick<RequestContext, 'aborted'>): Promise<Submission> {
-    if (isSettled(submission) || this.#isClosed || this.#waiting.size >= this.#parts.maxWaiting) return submission
+  async wait(submission: Submission, untilMs: number, context: WaitContext): Promise<Submission> {
+    const { maxWaiting, maxWaitingPerClient } = this.#parts
+    const isFull = this.#waiting.size >= maxWaiting || this.#perClient.of(context.client) >= maxWaitingPerClient
+    if (isSettled(submission) || this.#isClosed || isFull) return submission
     return new Promise((resolve) => {
+      this.#perClient.add(context.client)
       this.#waiting.add({ last: submission, untilMs, context, resolve })
       if (!this.#isPolling) void this.#poll()
     })
@@ -317,7 +327,7 @@ export class SubmissionWaits {
   }
 
   #settle(entry: Waiting): void {
-    this.#waiting.delete(entry)
+    if (this.#waiting.delete(entry)) this.#perClient.remove(entry.context.client)
     entry.resolve(entry.last)
   }
 }

@@ -33,7 +33,7 @@ export interface ResponseSigner {
     prefersResultSignature?: boolean,
   ): Promise<ServiceResponse>
   /**
-   * Signs the result only without a nonce, for an operation of a job. Otherwise as `sign`.
+   * Signs the result without a nonce and without an attestation, for an operation of a job. Otherwise like `sign`.
    *
    * @returns its JSON
    */

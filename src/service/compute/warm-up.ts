@@ -11,8 +11,8 @@ const BODY = {
 }
 
 /**
- * Computes and signs distances that nobody receives, so that the engine has compiled this path on the main thread and on the signer
- * thread before the first client sends one.
+ * Computes and signs distances and discards them, so that the engine has compiled this path on the main thread and on the signer
+ * thread before the first client sends a request.
  *
  * @param chainId a chain without an RPC endpoint, because a warm-up must not wait for one
  */

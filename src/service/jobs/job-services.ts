@@ -10,6 +10,8 @@ export interface JobCaller {
   readonly idempotencyKey?: string | undefined
   /** Prefix of problem type URIs. */
   readonly errorTypeBase: string
+  /** Nothing is stored before it resolves. It rejects if the quota of the caller is used up. */
+  readonly admitted?: Promise<void> | undefined
 }
 
 /** An upload of lines. */
@@ -17,13 +19,13 @@ export interface OpenUpload {
   take(bytes: Uint8Array): void
   /** True while it should get no more bytes. */
   readonly isFull: boolean
-  /** Ends the stream. @param isCut true if it broke off: an incomplete last line is then dropped, and the job stays open */
+  /** Ends the stream. @param isCut true if the connection broke: an incomplete last line is dropped, and the job stays open */
   end(isCut: boolean): void
   /** The state of the job when all lines are stored. Rejects with a `ProblemError`. */
   readonly response: Promise<ServiceResponse>
 }
 
-/** Batches that the store keeps. All methods throw a `ProblemError`: `not-found` for jobs of others too. */
+/** Batches that the store keeps. All methods throw a `ProblemError`: `not-found` also for the jobs of other accounts. */
 export interface JobService {
   /** Creates a job of a JSON batch. */
   create(body: Uint8Array, caller: JobCaller, context: RequestContext): Promise<ServiceResponse>
@@ -46,7 +48,7 @@ export interface JobService {
   state(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse>
   cancel(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse>
   /**
-   * Writes the results that are there, in order.
+   * Writes the available results, in order.
    *
    * @param query `from`, the index of the first operation; `follow=true` waits for the results of a job that runs
    */
@@ -57,6 +59,6 @@ export interface JobService {
   attestation(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse>
   /** The Merkle proof of an operation. */
   proof(id: string, operation: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse>
-  /** Ends every wait, and gives back the chunks that are not computed. */
+  /** Ends every wait, and releases the chunks that are not computed. */
   close(): Promise<void>
 }

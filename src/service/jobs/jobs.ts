@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClientCounts } from '../../base/client-counts.ts'
+import type { Metrics } from '../../base/metrics.ts'
 import { type ProblemData, ProblemError, problemAt } from '../../base/problem.ts'
 import { attestationMembers } from '../../compute/response-text.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
@@ -14,6 +15,7 @@ import { nonceHeaders } from '../compute/signed-answer.ts'
 import type { EventSink } from '../records/record-services.ts'
 import { createStoreAccess } from '../records/store-access.ts'
 import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
+import { ChunkMetrics } from './job-metrics.ts'
 import type { JobCaller, JobService, OpenUpload } from './job-services.ts'
 import { GIVEN_UP, JobRunner, type JobRunnerParts, leafOf, runTree } from './runner.ts'
 import { JobWriter, LineUpload } from './upload.ts'
@@ -39,14 +41,16 @@ const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 /** @param store undefined if the service stores nothing */
 export function createJobService(
-  parts: Omit<JobRunnerParts, 'ask' | 'isShared' | 'isStoreOpen'>,
+  parts: Omit<JobRunnerParts, 'ask' | 'isShared' | 'isStoreOpen' | 'chunkMetrics'>,
   store: StoreClient | undefined,
+  metrics: Metrics,
 ): JobService {
+  const chunkMetrics = new ChunkMetrics(metrics)
   if (store === undefined) return NO_JOBS
   const { config, now } = parts
   const ask = createStoreAccess({ config, store, now, answerMs: config.limits.storeWriteMs })
   const isShared = config.databaseUrl !== undefined || config.processes > 1
-  return new Jobs({ ...parts, ask, isShared, isStoreOpen: () => store.state.isOpen })
+  return new Jobs({ ...parts, ask, isShared, chunkMetrics, isStoreOpen: () => store.state.isOpen })
 }
 
 /** The service without a store: every request is rejected. */
@@ -85,9 +89,10 @@ class Jobs implements JobService {
   async create(body: Uint8Array, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
     const { limits } = this.#parts.config
     requireAccount(caller)
-    const { options, split } = readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations })
+    await caller.admitted
+    const { options, split } = await readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations }, context)
     checkJobOptions(options)
-    const writer = this.#writer(await this.#createJob(options, caller, context), 0)
+    const writer = this.#writer(await this.#createJob(options, caller, context), 0, context)
     for (let index = 0; index < split.count; index++)
       if (writer.add(body.subarray(split.starts[index], split.ends[index]))) await writer.store()
     return this.#accepted(await writer.end())
@@ -144,7 +149,7 @@ class Jobs implements JobService {
         const end = await this.#writeResults(job, next, context, sink)
         if (end > next) idle.restart()
         next = end
-        // The state was read before the results, so nothing follows those of a job that was final.
+        // The state was read before the results, so a job that was final has no further ones.
         if (!follow || isFinal(job) || context.aborted) return
         // A regular end would tell the client that it has all results.
         if (this.#stop.signal.aborted) throw new ProblemError(STOPPING)
@@ -155,7 +160,7 @@ class Jobs implements JobService {
     })
   }
 
-  /** Writes the results that follow each other without a gap. @returns the index of the first operation without a result */
+  /** Writes results in order up to the first missing one. @returns the index of the first operation without a result */
   async #writeResults(job: Job, from: number, context: RequestContext, sink: TextSink): Promise<number> {
     let next = from
     while (!context.aborted) {
@@ -200,7 +205,7 @@ class Jobs implements JobService {
     chains.require(chainId!)
     const { roots, leafCount } = await this.#parts.ask('jobRoots', { position: job.position }, context)
     if (leafCount === 0) throw new ProblemError({ type: 'conflict', detail: 'every operation of the job failed' })
-    const { root } = await runTree(this.#parts, roots, undefined)
+    const { root } = await runTree(this.#parts, roots, undefined, context)
     const attested = await attestMerkleRoot(
       {
         chainId: chainId!,
@@ -225,10 +230,10 @@ class Jobs implements JobService {
     const leaf = chunk === undefined ? undefined : leafOf(chunk.leaves, from - chunk.first)
     if (chunk === undefined || leaf === undefined)
       throw new ProblemError({ type: 'not-found', detail: 'the operation failed, so it is not in the tree' })
-    // The tree of a job stands on the trees of its chunks, so a proof needs the leaves of one chunk only.
+    // The leaves of a job's tree are the roots of its chunks' trees, so a proof reads the leaves of one chunk only.
     const { firsts, roots } = await this.#parts.ask('jobRoots', { position }, context)
-    const lower = await runTree(this.#parts, chunk.leaves, from - chunk.first)
-    const upper = await runTree(this.#parts, roots, firsts.indexOf(chunk.first))
+    const lower = await runTree(this.#parts, chunk.leaves, from - chunk.first, context)
+    const upper = await runTree(this.#parts, roots, firsts.indexOf(chunk.first), context)
     return {
       json: JSON.stringify({ operation: from, leaf, root: upper.root, proof: [...lower.proof, ...upper.proof] }),
     }
@@ -246,8 +251,9 @@ class Jobs implements JobService {
   ): OpenUpload {
     const upload = new LineUpload(this.#parts.config.limits, onRoom)
     const receive = async () => {
+      await caller.admitted
       const job = await open()
-      const writer = this.#writer(job, from)
+      const writer = this.#writer(job, from, context)
       if (await upload.writeTo(writer))
         return this.#accepted(more ? await this.#find(job.id, caller, patient(context)) : await writer.end())
       const detail = `the upload of job ${job.id} broke off; continue it with PUT /compute/v0/jobs/${job.id}/input`
@@ -263,9 +269,10 @@ class Jobs implements JobService {
     }
   }
 
-  #writer(job: Job, from: number): JobWriter {
+  #writer(job: Job, from: number, context: RequestContext): JobWriter {
     const { ask, now, config } = this.#parts
-    return new JobWriter({ ask, now, limits: config.limits, onStored: () => this.#runner.look() }, job, from)
+    const onStored = () => this.#runner.checkForChunks()
+    return new JobWriter({ ask, now, limits: config.limits, onStored, context: patient(context) }, job, from)
   }
 
   async #createJob(
@@ -351,7 +358,7 @@ class Jobs implements JobService {
     }
   }
 
-  /** Runs a stream that may wait for a job. Their number is limited, because each looks at the store by itself. */
+  /** Runs a stream that may wait for a job. Their number is limited, because each polls the store. */
   async #inStream(caller: JobCaller, run: () => Promise<void>): Promise<void> {
     const { maxJobStreams } = this.#parts.config.limits
     const account = requireAccount(caller)
@@ -370,7 +377,7 @@ class Jobs implements JobService {
     }
   }
 
-  /** Tells when a stream has to write something, because a silent connection is closed. */
+  /** Decides when a stream has to write a heartbeat: a silent connection would be closed. */
   #idleTimer() {
     const { streamHeartbeatMs } = this.#parts.config.limits
     let sinceMs = performance.now()
@@ -395,8 +402,8 @@ function isFinal({ state }: Job): boolean {
 }
 
 /** A stream may last longer than a request. */
-function patient({ client }: RequestContext): RequestContext {
-  return { client, aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
+function patient({ client, costs }: RequestContext): RequestContext {
+  return { client, costs, aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
 }
 
 function requireAccount({ account }: JobCaller): string {
@@ -444,7 +451,7 @@ function readJobParameters(
   }
 }
 
-/** Takes `more` out of the query of a new job; the other parameters are the options of its operations. */
+/** Removes `more` from the query of a new job; the other parameters are the options of its operations. */
 function splitOptions(query: string): { readonly more: boolean; readonly options: string } {
   const parameters = new URLSearchParams(query)
   const given = parameters.getAll('more').map((value) => `more=${value}`)

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PackedBytes } from '../../base/bytes.ts'
 import type { Log } from '../../base/log.ts'
 import { type ProblemData, ProblemError } from '../../base/problem.ts'
+import { computesJobs } from '../../config/sync.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import type { BatchOptions } from '../../validation/batch.ts'
 import type { JobChunk } from '../../wire/job-messages.ts'
@@ -13,7 +14,8 @@ import { answerLines, queueWidth, type SharedParts } from '../batch/batches.ts'
 import { OrderedQueue } from '../batch/ordered-queue.ts'
 import { leafLines, signEach } from '../batch/sign.ts'
 import type { StoreAccess } from '../records/store-access.ts'
-import type { BatchContext } from '../request.ts'
+import type { BatchContext, RequestContext } from '../request.ts'
+import type { ChunkMetrics } from './job-metrics.ts'
 import { decodeLines, type Line } from './upload.ts'
 
 export interface JobRunnerParts extends SharedParts {
@@ -22,6 +24,7 @@ export interface JobRunnerParts extends SharedParts {
   /** True if several processes may share the store. */
   readonly isShared: boolean
   readonly log: Log
+  readonly chunkMetrics: ChunkMetrics
   /** Returns the JSON of a problem of a job. */
   readonly problemJson: (job: JobChunk['job'], problem: ProblemData) => string
 }
@@ -30,19 +33,19 @@ export interface JobRunnerParts extends SharedParts {
 const CLIENT = 'jobs'
 /** Lines and bytes that go to a thread in one message, as for a stream of lines. */
 const MAX_GROUP = { lines: 256, bytes: 32_768 }
-/** Times that operations are computed again which had no room at a thread or at the signer, each after twice the pause. */
+/** Retries of a group of lines if a full thread or signer queue rejects some of them. The pause doubles each time. */
 const MAX_RETRIES = 6
 const FIRST_PAUSE_MS = 250
-/** A chunk that was taken this often without an end is given up. */
+/** A chunk fails after this many attempts that did not finish. */
 const MAX_ATTEMPTS = 3
 /** Pause after an error of the store. */
 const STORE_PAUSE_MS = 1000
-/** Times that the store may be too late with the results of a chunk before the chunk is given back. */
+/** Timeouts of the store for the results of one chunk, after which the chunk is released. */
 const MAX_LATE = 3
 /** Errors that the store would repeat for the same results. */
 const LASTING: readonly (StoreFaultKind | undefined)[] = ['refused', 'large']
 const PRUNE_INTERVAL_MS = 30_000
-/** Share of the room for jobs above which finished jobs are deleted. The rest is for uploads meanwhile. */
+/** Share of the room for jobs above which finished jobs are deleted. The rest is reserved for uploads. */
 const PRUNE_SHARE = 0.9
 
 /** The results of some lines. */
@@ -63,75 +66,76 @@ export class JobRunner {
   readonly #timers: NodeJS.Timeout[] = []
   #running = 0
   #isClosed = false
-  #isLooking = false
-  /** Chunks may have been added since the last look. */
-  #looksAgain = false
-  /** True until the chunks of a former process are given back. */
-  #isFirstLook = true
+  #isChecking = false
+  /** True if chunks may have been added since the store was last asked for one. */
+  #checksAgain = false
+  /** True until the chunks of a former process are released. */
+  #isFirstCheck = true
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts
     const { limits } = parts.config
     this.#timers.push(
-      setInterval(() => this.look(), limits.jobPollMs),
+      setInterval(() => this.checkForChunks(), limits.jobPollMs),
       setInterval(() => void this.#hold(), limits.jobLeaseMs / 4),
       setInterval(() => void this.#prune(), PRUNE_INTERVAL_MS),
     )
     for (const timer of this.#timers) timer.unref()
   }
 
-  /** Looks for chunks to compute. Call it when some may have been added. */
-  look(): void {
-    // While the store opens, the places where requests wait for it are left to clients.
-    if (this.#isClosed || !this.#parts.isStoreOpen()) return
-    if (this.#isLooking) this.#looksAgain = true
-    else void this.#look()
+  /** Asks the store for chunks to compute. Call it when some may have been added. */
+  checkForChunks(): void {
+    // While the store opens, its wait queue is reserved for clients.
+    if (this.#isClosed || !this.#parts.isStoreOpen() || !computesJobs(this.#parts.config.role)) return
+    if (this.#isChecking) this.#checksAgain = true
+    else void this.#checkForChunks()
   }
 
-  /** Takes no more chunks, and gives back those that are not computed. */
+  /** Takes no more chunks, and releases those that are not computed. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
     if (this.#running > 0) await this.#ask('releaseChunks', { owner: this.#owner }).catch(() => {})
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true
+  async #checkForChunks(): Promise<void> {
+    this.#isChecking = true
     const { limits } = this.#parts.config
     try {
-      // A store of this process alone: leases in it are of a process that has ended.
-      if (this.#isFirstLook && !this.#parts.isShared) await this.#ask('releaseChunks', { owner: undefined })
-      this.#isFirstLook = false
+      // Only this process uses the store, so leases in it belong to a process that has ended.
+      if (this.#isFirstCheck && !this.#parts.isShared) await this.#ask('releaseChunks', { owner: undefined })
+      this.#isFirstCheck = false
       while (!this.#isClosed && this.#running < limits.jobChunks) {
-        this.#looksAgain = false
+        this.#checksAgain = false
         const claim = { owner: this.#owner, leaseMs: limits.jobLeaseMs, nowMs: this.#parts.now() }
         const chunk = await this.#ask('claimChunk', claim)
         if (chunk !== undefined) void this.#run(chunk)
-        else if (!this.#looksAgain) break
+        else if (!this.#checksAgain) break
       }
     } catch (error) {
-      // The store is away or busy. The next look comes with the timer.
+      // The store is unavailable or busy. The timer asks again.
       if (!(error instanceof ProblemError)) this.#parts.log.error('jobs cannot be read', { reason: String(error) })
     }
-    this.#isLooking = false
+    this.#isChecking = false
   }
 
   async #run(chunk: JobChunk): Promise<void> {
     this.#running++
+    const beginMs = performance.now()
     try {
       if (chunk.attempts > MAX_ATTEMPTS) await this.#giveUp(chunk, NEVER_ENDED, `it was taken ${MAX_ATTEMPTS} times`)
       else {
         const results = await this.#compute(chunk)
-        if (!this.#isClosed) await this.#store(chunk, results)
+        if (!this.#isClosed) await this.#store(chunk, results, beginMs)
       }
     } catch (error) {
       if (!this.#isClosed) await this.#putBack(chunk, error)
     }
     this.#running--
-    if (!this.#isClosed) this.look()
+    if (!this.#isClosed) this.checkForChunks()
   }
 
-  /** Gives back a chunk that could not be computed or stored. It is tried again, a few times. */
+  /** Releases a chunk that could not be computed or stored, so that it is tried again, up to `MAX_ATTEMPTS` times in all. */
   async #putBack({ job: { id, position }, first }: JobChunk, error: unknown): Promise<void> {
     this.#parts.log.error('a chunk of a job failed', { job: id, first, reason: String(error) })
     let isBack = false
@@ -169,7 +173,7 @@ export class JobRunner {
     return joinAnswered(answered)
   }
 
-  /** Answers lines. Those for which there was no room are computed again after a pause, because nobody waits for them. */
+  /** Computes lines. If a full queue rejects some, all are computed again after a pause, because no client is waiting. */
   async #answerInTime(chunk: JobChunk, options: BatchOptions, lines: readonly Line[]): Promise<Answered> {
     let pauseMs = FIRST_PAUSE_MS
     for (let retry = 0; ; retry++) {
@@ -224,14 +228,15 @@ export class JobRunner {
     }
   }
 
-  /** Ends a chunk with the same problem for each of its operations, so that the job goes on. */
+  /** Gives each operation of a chunk the same problem, so that the job goes on without the chunk. */
   async #giveUp({ job, first, operations }: JobChunk, problem: string, reason: string): Promise<void> {
     this.#parts.log.error('a chunk of a job is given up', { job: job.id, first, operations, reason })
     const ended = { owner: this.#owner, position: job.position, first, type: GIVEN_UP, problem }
-    await this.#untilStored(() => this.#ask('giveUpChunk', { ...ended, nowMs: this.#parts.now() }))
+    if (await this.#untilStored(() => this.#ask('giveUpChunk', { ...ended, nowMs: this.#parts.now() })))
+      this.#parts.chunkMetrics.count(operations, { [GIVEN_UP]: operations })
   }
 
-  async #store(chunk: JobChunk, { lines, leaves, counts }: Answered): Promise<void> {
+  async #store(chunk: JobChunk, { lines, leaves, counts }: Answered, beginMs: number): Promise<void> {
     const errors = Object.fromEntries([...counts].filter(([outcome]) => outcome !== 'ok'))
     const results: StoreArgument<'finishChunk'> = {
       owner: this.#owner,
@@ -245,19 +250,24 @@ export class JobRunner {
       nowMs: this.#parts.now(),
     }
     try {
-      await this.#untilStored(() => this.#ask('finishChunk', results))
+      if (!(await this.#untilStored(() => this.#ask('finishChunk', results)))) return
+      this.#parts.chunkMetrics.count(chunk.operations, errors)
+      this.#parts.chunkMetrics.observe(performance.now() - beginMs)
     } catch (error) {
       if (this.#isClosed || !LASTING.includes(faultKind(error))) throw error
       await this.#giveUp(chunk, NOT_STORED, String(error))
     }
   }
 
-  /** Repeats a write while the store is away or busy. If the store has the results already, the write tells so. */
-  async #untilStored(write: () => Promise<boolean>): Promise<void> {
+  /**
+   * Repeats a write while the store is unavailable or busy.
+   *
+   * @returns false if the results are stored already, or if this process no longer holds the chunk
+   */
+  async #untilStored(write: () => Promise<boolean>): Promise<boolean> {
     for (let late = 0; ; ) {
       try {
-        await write()
-        return
+        return await write()
       } catch (error) {
         const kind = faultKind(error)
         if (kind === 'late') late++
@@ -283,8 +293,12 @@ export class JobRunner {
   /** Deletes jobs that are kept too long or take too much room. */
   async #prune(): Promise<void> {
     if (!this.#parts.isStoreOpen()) return
-    const { jobKeepHours, maxJobBytes } = this.#parts.config.limits
-    const limits = { keepMs: jobKeepHours * 3_600_000, maxBytes: maxJobBytes * PRUNE_SHARE }
+    const { jobKeepHours, maxJobBytes, maxJobBytesPerKey } = this.#parts.config.limits
+    const limits = {
+      keepMs: jobKeepHours * 3_600_000,
+      maxBytes: maxJobBytes * PRUNE_SHARE,
+      maxAccountBytes: maxJobBytesPerKey * PRUNE_SHARE,
+    }
     try {
       while (!this.#isClosed && (await this.#ask('pruneJobs', { ...limits, nowMs: this.#parts.now() })));
     } catch (error) {
@@ -300,22 +314,28 @@ export class JobRunner {
   }
 }
 
-/** Runs the Merkle tree over leaves, 32 bytes each; zeros stand for operations that failed. */
+/**
+ * Runs the Merkle tree over leaves, 32 bytes each; zeros stand for operations that failed.
+ *
+ * @param context the request that needs the tree: it waits in the queue of its client, which is charged; undefined while a job is computed
+ */
 export function runTree(
   { pool, config, now }: Pick<JobRunnerParts, 'pool' | 'config' | 'now'>,
   leaves: Uint8Array,
   proofOf: number | undefined,
+  context?: RequestContext,
 ): Promise<{ readonly root: Hex; readonly proof: readonly Hex[] }> {
   return pool.runLeaves({
     chunk: { type: 'leaves', leaves, proofOf },
-    client: CLIENT,
-    deadlineMs: now() + config.limits.jobComputeMs,
-    isAborted: () => false,
+    client: context === undefined ? CLIENT : context.client,
+    costs: context?.costs,
+    deadlineMs: context?.deadlineMs ?? now() + config.limits.jobComputeMs,
+    isAborted: () => context?.aborted === true,
   })
 }
 
 const NO_PROBLEM: ProblemData = { type: 'internal', detail: '' }
-/** Type of the problem of operations that are given up. */
+/** Type of the problem of operations that have failed with their chunk. */
 export const GIVEN_UP = 'internal'
 const NEVER_ENDED =
   'the operation has no result: this part of the job failed or ended the service each time that it was computed'
@@ -352,7 +372,7 @@ function joinAnswered(answered: readonly Answered[]): Answered {
   }
 }
 
-/** Puts zeros for lines that were too long between the leaves of the others. */
+/** Inserts zeros into the leaves where lines were too long. */
 function withoutTooLong(lines: readonly Line[], accepted: Uint8Array): Uint8Array {
   if (accepted.length === 32 * lines.length) return accepted
   const leaves = new Uint8Array(32 * lines.length)

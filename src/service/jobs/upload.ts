@@ -5,13 +5,14 @@ import type { Job, JobLimits } from '../../wire/job-messages.ts'
 import type { StoreResult } from '../../wire/store-messages.ts'
 import { LineCutter } from '../batch/item-cutters.ts'
 import type { StoreAccess } from '../records/store-access.ts'
+import type { RequestContext } from '../request.ts'
 
 /** An operation as it arrived, or the byte length of a line that was too long. */
 export type Line = Uint8Array | number
 
 /**
- * Room for the result of an operation in addition to what was sent of it, in bytes. The longest results without their id and the longest
- * problems take less; an id and a proof come from the operation.
+ * Bytes that the result of an operation may need beyond the bytes of its input. The longest problems, and the longest results without
+ * an id and a proof, take less. An id and a proof come from the input, whose bytes are counted already.
  */
 const RESULT_ROOM = { none: 1024, merkle: 1536, each: 1792 } as const
 
@@ -52,9 +53,11 @@ interface JobWriterParts {
   readonly now: () => number
   /** Called after each chunk is stored. */
   readonly onStored: () => void
+  /** The client that waits for the store and is charged for its time. What has arrived is stored even if it has disconnected. */
+  readonly context: RequestContext
 }
 
-/** Adds operations to a job, chunk by chunk. Those that the job has already are skipped, so that an upload can be repeated. */
+/** Adds operations to a job, chunk by chunk. It skips those that the job has already, so that an upload can be repeated. */
 export class JobWriter {
   readonly #parts: JobWriterParts
   readonly #job: Job
@@ -94,16 +97,17 @@ export class JobWriter {
     return this.#lines.length === 0
   }
 
-  /** Stores the operations that were added as one chunk. @throws {ProblemError} if the store does not take them */
+  /** Stores the operations that were added as one chunk. @throws {ProblemError} if the store rejects them */
   async store(): Promise<void> {
     const operations = this.#lines.length
     if (operations === 0) return
-    const { ask, limits, now, onStored } = this.#parts
+    const { ask, limits, now, onStored, context } = this.#parts
     const input = encodeLines(this.#lines)
     const jobLimits: JobLimits = {
       maxOperations: limits.maxJobOperations,
       perDay: limits.jobOperationsPerDay,
       maxBytes: limits.maxJobBytes,
+      maxAccountBytes: limits.maxJobBytesPerKey,
       maxOpen: limits.maxOpenJobs,
     }
     const chunk = {
@@ -115,8 +119,8 @@ export class JobWriter {
       limits: jobLimits,
       nowMs: now(),
     }
-    const outcome = await ask('appendJob', chunk, { deadlineMs: Number.POSITIVE_INFINITY })
-    // For example the rest of an upload that broke off, while this one already continues it.
+    const outcome = await ask('appendJob', chunk, context)
+    // For example, the end of an interrupted upload was stored while this upload already repeats it.
     if (typeof outcome === 'number' && outcome > this.#stored) return this.#skipStored(outcome)
     if (outcome !== 'stored') throw uploadProblem(outcome, this.#job.id, this.#stored, limits, now())
     this.#lines = []
@@ -136,9 +140,9 @@ export class JobWriter {
   /** Ends the upload. @returns the job with its total */
   async end(): Promise<Job> {
     await this.store()
-    const { ask, now, onStored } = this.#parts
+    const { ask, now, onStored, context } = this.#parts
     const argument = { position: this.#job.position, nowMs: now() }
-    const job = await ask('endJobInput', argument, { deadlineMs: Number.POSITIVE_INFINITY })
+    const job = await ask('endJobInput', argument, context)
     onStored()
     return job ?? this.#job
   }
@@ -155,9 +159,9 @@ function uploadProblem(
   limits: Config['limits'],
   nowMs: number,
 ): ProblemError {
-  const kept = `${stored} operations of job ${id} are stored`
+  const storedText = `${stored} operations of job ${id} are stored`
   if (typeof outcome === 'number')
-    return new ProblemError({ type: 'conflict', detail: `the job has ${outcome} operations; ${kept}` })
+    return new ProblemError({ type: 'conflict', detail: `the job has ${outcome} operations; ${storedText}` })
   switch (outcome) {
     case 'closed':
       return new ProblemError({ type: 'conflict', detail: `job ${id} takes no more operations` })
@@ -166,12 +170,16 @@ function uploadProblem(
       return new ProblemError({ type: 'payload-too-large', detail })
     }
     case 'spent': {
-      const detail = `the limit of ${limits.jobOperationsPerDay} operations of jobs per day is reached; ${kept}: continue with PUT after midnight UTC`
+      const detail = `the limit of ${limits.jobOperationsPerDay} operations of jobs per day is reached; ${storedText}: continue with PUT after midnight UTC`
       const retryAfterSeconds = Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1000)
       return new ProblemError({ type: 'rate-limited', detail, retryAfterSeconds })
     }
+    case 'share': {
+      const detail = `the jobs of this API key take all the room that one key may have (half of JOB_MAX_BYTES); ${storedText}: continue with PUT later`
+      return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: FULL_RETRY_SECONDS })
+    }
     case 'full': {
-      const detail = `the store has no room for more jobs (JOB_MAX_BYTES); ${kept}: continue with PUT later`
+      const detail = `the store has no room for more jobs (JOB_MAX_BYTES); ${storedText}: continue with PUT later`
       return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: FULL_RETRY_SECONDS })
     }
   }
@@ -191,7 +199,7 @@ export class LineUpload {
   /** @param onRoom called with the number of bytes that are stored or were skipped */
   constructor(limits: Config['limits'], onRoom: (bytes: number) => void) {
     this.#cutter = new LineCutter(limits.maxBodyBytes)
-    // More than a chunk and the line after it, so that the upload never waits for itself.
+    // More than a chunk and one line: with less, the upload would wait forever, because storing a chunk is what releases room.
     this.#maxHeldBytes = limits.maxStreamBytes / 2
     this.#onRoom = onRoom
   }
@@ -207,7 +215,7 @@ export class LineUpload {
     return this.#heldBytes >= this.#maxHeldBytes
   }
 
-  /** Ends the stream. @param isCut true if it broke off: an incomplete last line is then dropped, and the job stays open */
+  /** Ends the stream. @param isCut true if the connection broke: an incomplete last line is dropped, and the job stays open */
   end(isCut: boolean): void {
     if (this.#state !== 'receiving') return
     this.#state = isCut ? 'cut' : 'ended'
@@ -223,7 +231,7 @@ export class LineUpload {
         this.#cutBytes += group.streamBytes
         let isComplete = false
         for (const line of group.lines) isComplete = writer.add(line) || isComplete
-        // Lines that were skipped are done at once.
+        // Skipped lines need no store, so their room is released at once.
         if (isComplete || writer.isEmpty) await this.#store(writer)
       } else if (this.#state !== 'receiving') break
       else {

@@ -125,11 +125,10 @@ type GraphqlRequest = ReturnType<typeof readGraphqlBody>
 
 /** A faulty query gets at most this many errors. */
 const MAX_ERRORS = 5
-/**
- * Largest list in UTF-16 code units. Parsing, executing and writing it take some milliseconds each; other requests are served in
- * between.
- */
-const MAX_PAGE_UNITS = 1_048_576
+/** Largest list in bytes. Parsing, executing and writing it take some milliseconds each; other requests are served in between. */
+const MAX_PAGE_BYTES = 1_048_576
+/** Bytes of all lists that one query may read. */
+const MAX_QUERY_BYTES = 4 * MAX_PAGE_BYTES
 
 /**
  * Makes the GraphQL service. A query is parsed within a limit of tokens and validated. Its depth and cost are checked before
@@ -143,16 +142,18 @@ export function createGraphqlService({ config, records, now }: GraphqlServicePar
   const schema = buildSchema(GRAPHQL_SCHEMA)
   const rules = config.graphqlIntrospection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
 
-  /** Runs the queries of one client one after another. */
+  /** Runs the queries of one client one after another, so that other requests can run between them. */
   function respondInTurn(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
-    return queries.run(context.client, () => {
+    return queries.run(context.client, async () => {
+      // Without this pause, a run of queries that are rejected would be parsed without a break, because none of them waits.
+      await setImmediate()
       rejectExpired(context, now())
       return respond(request, context)
     })
   }
 
-  async function respond(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
-    const { query, variables, operationName } = request
+  /** @returns the query if it may be executed, otherwise the response */
+  function read({ query, variables, operationName }: GraphqlRequest): DocumentNode | GraphqlResponse {
     let document: DocumentNode
     try {
       document = parse(query, { maxTokens: limits.maxGraphqlTokens, noLocation: false })
@@ -170,6 +171,13 @@ export function createGraphqlService({ config, records, now }: GraphqlServicePar
     } catch (error) {
       return errorResponse([asGraphqlError(error)])
     }
+    return document
+  }
+
+  async function respond(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
+    const { variables, operationName } = request
+    const document = chargeTime(context, () => read(request))
+    if ('json' in document) return document
     const result = await execute({
       schema,
       document,
@@ -209,10 +217,11 @@ type ListArguments = Readonly<Record<string, string | number | readonly number[]
 
 /**
  * Makes the resolvers. They return the same data as the record API, after the same checks. The fields of one query are read one
- * after another, so that a query with many aliases takes no more places at the store than any other request.
+ * after another, so that a query with many aliases takes no more slots at the store than any other request.
  */
 function resolvers(records: RecordService, context: RequestContext): object {
   const gate = new Gate(1)
+  let remainingBytes = MAX_QUERY_BYTES
   return {
     locationRecords: (args: ListArguments) => gate.run(context.client, () => readPage(args)),
     locationRecord: ({ uid }: { readonly uid: string }) => gate.run(context.client, () => readRecord(uid)),
@@ -222,15 +231,20 @@ function resolvers(records: RecordService, context: RequestContext): object {
   async function readPage(args: ListArguments): Promise<object> {
     const presentArguments = Object.entries(args).filter(([, value]) => value !== null && value !== undefined)
     const search = new URLSearchParams(presentArguments.map(([name, value]): [string, string] => [name, String(value)]))
-    const { json: bytes, headers } = await withMessage(records.list('location-records', search.toString(), '', context))
+    const maxBytes = Math.min(MAX_PAGE_BYTES, remainingBytes)
+    const { json: bytes, headers } = await withMessage(
+      records.list('location-records', search.toString(), '', context, 'json', maxBytes),
+    )
+    // A cached page may be larger, and the service adds a few bytes to the stored ones.
+    if (bytes.length > maxBytes)
+      throw joinMessage(pageTooLarge(`the page has ${bytes.length} bytes; the limit is ${maxBytes} bytes`))
+    remainingBytes -= bytes.length
     const json = bytes.toString()
-    if (json.length > MAX_PAGE_UNITS)
-      throw joinMessage(pageTooLarge(`the page has ${json.length} characters, more than ${MAX_PAGE_UNITS}`))
     const link = /<\?([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]
     const page = chargeTime(context, () => JSON.parse(json))
     await setImmediate()
     const resumedMs = performance.now()
-    // Runs after the promises that now become ready: with them, the fields of the page are completed.
+    // Runs after the promise callbacks that complete the fields of the page, so that their time is charged too.
     process.nextTick(() => context.costs?.charge('cpu-ms', performance.now() - resumedMs))
     return {
       ...page,

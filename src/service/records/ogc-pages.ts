@@ -1,5 +1,6 @@
 /** The resources of OGC API Features as pages for people, built from their JSON. The pages have no script. */
 import { clip, escapeHtml, visibleText } from '../../base/text.ts'
+import type { FeatureProperties } from './documents.ts'
 
 /** Members of a feature's properties that a list of features shows, in this order. */
 const COLUMNS = ['chain', 'event_timestamp', 'location_type', 'memo', 'prover', 'revoked', 'finalized'] as const
@@ -32,21 +33,36 @@ interface Link {
   readonly title?: string
 }
 
+interface Collection {
+  readonly title: string
+  readonly description: string
+  readonly links: readonly Link[]
+}
+
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * Returns the page of a resource: its links, and its other members as a table. Features become rows.
+ * Returns the page of a resource: its links, and its other members as a table.
  *
- * @param json the resource as clients other than browsers get it
+ * @param json the resource as clients other than browsers get it, without its features
  * @param home URL of the landing page
- * @param items URL of the list that has the features; only for features
+ * @param table its features, from `featureTable`
  */
-export function resourcePage(title: string, json: string, home: string, items = ''): string {
-  const { links = [], features, collections, ...members } = JSON.parse(json) as Json & { links?: readonly Link[] }
+export function resourcePage(title: string, json: string, home: string, table = ''): string {
+  const {
+    links = [],
+    collections = [],
+    ...members
+  } = JSON.parse(json) as Json & { links?: readonly Link[]; collections?: readonly Collection[] }
   const parts = [
-    linkList([...links, ...((collections as readonly { links: readonly Link[] }[]) ?? []).flatMap((c) => c.links)]),
+    linkList('Links', links),
+    ...collections.map(
+      (collection) =>
+        `<h2>${escapeHtml(collection.title)}</h2><p>${escapeHtml(collection.description)}</p>` +
+        linkList(collection.title, collection.links),
+    ),
     memberTable(members),
-    ...(features === undefined ? [] : [featureTable(features as readonly Feature[], items)]),
+    table,
   ]
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>
@@ -57,12 +73,13 @@ ${parts.join('\n')}
 `
 }
 
-function linkList(links: readonly Link[]): string {
+/** @param label names the list for screen readers */
+function linkList(label: string, links: readonly Link[]): string {
   const items = links.map(
     ({ rel, href, type = '', title = rel }) =>
       `<li><a rel="${escapeHtml(rel)}" href="${escapeHtml(href)}">${escapeHtml(title)}</a> <small>${escapeHtml(type)}</small></li>`,
   )
-  return `<nav aria-label="Links"><ul>${items.join('\n')}</ul></nav>`
+  return `<nav aria-label="${escapeHtml(label)}"><ul>${items.join('\n')}</ul></nav>`
 }
 
 /** Shows each member as text. Long texts are cut, because the JSON has them in full. */
@@ -74,19 +91,25 @@ function memberTable(members: Json): string {
   }
   const cutText = (_: string, value: unknown) => (typeof value === 'string' ? cut(value, MAX_TEXT) : value)
   const rows = Object.entries(members).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value, cutText, 1)
+    const text = typeof value === 'string' ? value : compactNumbers(JSON.stringify(value, cutText, 1))
     return `<tr><th scope="row">${escapeHtml(name)}</th><td><pre>${isolated(cut(text, MAX_MEMBER))}</pre></td></tr>`
   })
+  if (rows.length === 0) return ''
   const table = `<table class="members">${rows.join('\n')}</table>`
   return isCut ? `<p>Long texts are cut here. <a href="?f=json">The JSON has them in full.</a></p>${table}` : table
 }
 
-interface Feature {
-  readonly id: string
-  readonly properties: Json
+/** Joins the lines of each array of numbers, such as a position or a box. A string of JSON contains no line break. */
+function compactNumbers(json: string): string {
+  return json.replace(/\[\n *(-?\d[^[\]{}"]*?)\n *\]/g, (_, numbers: string) => `[${numbers.replace(/,\n */g, ', ')}]`)
 }
 
-function featureTable(features: readonly Feature[], items: string): string {
+/**
+ * Returns the features of a list as rows.
+ *
+ * @param items URL of the list
+ */
+export function featureTable(features: readonly FeatureProperties[], items: string): string {
   const rows = features.map(({ id, properties }) => {
     const cells = COLUMNS.map((name) => `<td>${isolated(cellText(name, String(properties[name] ?? '')))}</td>`)
     return `<tr><td><a href="${escapeHtml(`${items}/${id}`)}">${id.slice(0, 10)}…</a></td>${cells.join('')}</tr>`

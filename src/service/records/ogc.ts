@@ -7,7 +7,7 @@ import { readUid } from '../../validation/record-query.ts'
 import { type Crs, positionConverter } from '../../validation/reference-systems.ts'
 import { geometryFamily, type RecordExtent } from '../../wire/store-messages.ts'
 import { chargeTime, type RequestContext } from '../request.ts'
-import { featureText, featureTexts, readLocation } from './documents.ts'
+import { featureProperties, featureText, featureTexts, readLocation } from './documents.ts'
 import {
   type Collection,
   collectionJson,
@@ -19,7 +19,7 @@ import {
   queryablesJson,
   TITLES,
 } from './ogc-documents.ts'
-import { resourcePage } from './ogc-pages.ts'
+import { featureTable, resourcePage } from './ogc-pages.ts'
 import type { OgcDocument, OgcRequest, OgcService } from './record-services.ts'
 import { estimateHeader, findNextCursor, type StoreAccess } from './store-access.ts'
 
@@ -30,6 +30,8 @@ interface OgcServiceParts {
   readonly version: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Bytes after which a page ends early. */
+  readonly pageBytes: number
 }
 
 /** Size of the cache of pages. A page that it holds costs 0.1 ms of CPU time, any other more than 1 ms. */
@@ -56,7 +58,7 @@ interface CachedItems {
  * @see OGC 18-058r1, Part 2: Coordinate Reference Systems by Reference
  * @see OGC 19-079r2, Part 3: Filtering
  */
-export function createOgcService({ chains, ask, version, now }: OgcServiceParts): OgcService {
+export function createOgcService({ chains, ask, version, now, pageBytes }: OgcServiceParts): OgcService {
   const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const documents: Readonly<Record<OgcDocument, (baseUrl: string) => string>> = {
     '': landingJson,
@@ -84,7 +86,11 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
     const cached = itemsByKey.get(key)
     const request = cached?.request ?? restrict(readItemsQuery(search, idsByName), collection)
     const { query, crs } = request
-    const { versionTag, page } = await ask('newPage', { query, versionTag: cached?.versionTag }, context)
+    const { versionTag, page } = await ask(
+      'newPage',
+      { query: { ...query, endBytes: pageBytes }, versionTag: cached?.versionTag },
+      context,
+    )
     if (page === undefined) return cached!
     const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length).toString()
     freeBuffer(page.documents.buffer)
@@ -141,10 +147,14 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
         links.push(link('next', `${address}?${next}`))
         headers['Link'] = `<${address}?${next}>; rel="next"; type="application/geo+json"`
       }
-      const json =
-        `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
-        `"numberMatched":${page.count},"numberReturned":${page.length},"features":[${features}]}`
-      return { json: chargeTime(context, () => inFormat(ogcRequest, collection.title, json, address)), headers }
+      const members =
+        `"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
+        `"numberMatched":${page.count},"numberReturned":${page.length}`
+      if (ogcRequest.format !== 'html') return { json: `{${members},"features":[${features}]}`, headers }
+      // A page shows no geometries, and parsing megabytes of them would hold up all other requests.
+      const rows = await featureProperties(features, context.costs)
+      const table = () => resourcePage(collection.title, `{${members}}`, `${baseUrl}/ogc`, featureTable(rows, address))
+      return { json: chargeTime(context, table), headers }
     },
 
     async item(id, text, request) {
@@ -170,9 +180,9 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
   }
 }
 
-/** Returns a resource as JSON, or as a page. @param items URL of the list, for links to its features */
-function inFormat({ format, baseUrl }: OgcRequest, title: string, json: string, items?: string): string {
-  return format === 'html' ? resourcePage(title, json, `${baseUrl}/ogc`, items) : json
+/** Returns a resource as JSON, or as a page. */
+function inFormat({ format, baseUrl }: OgcRequest, title: string, json: string): string {
+  return format === 'html' ? resourcePage(title, json, `${baseUrl}/ogc`) : json
 }
 
 function restrict(request: ItemsRequest, { family }: Collection): ItemsRequest {

@@ -19,6 +19,8 @@ export interface RecordService {
    *
    * @param search query parameters as sent
    * @param address URL of the list, for the link to the next page
+   * @param maxBytes largest number of bytes of the records, if it is below the limit of all pages
+   * @throws {ProblemError} if the page is larger. A page of features ends early instead
    */
   list(
     route: RecordRoute,
@@ -26,6 +28,7 @@ export interface RecordService {
     address: string,
     context: RequestContext,
     format?: RecordFormat,
+    maxBytes?: number,
   ): Promise<ListResponse>
   record(route: RecordRoute, uid: string, context: RequestContext, format?: RecordFormat): Promise<ServiceResponse>
   stats(context: RequestContext): Promise<ServiceResponse>
@@ -41,12 +44,12 @@ export interface RecordFeeds {
    */
   export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void>
   /**
-   * Writes changes as server-sent events until the client leaves.
+   * Writes changes as server-sent events until the client disconnects.
    *
    * @param search filters as sent
    * @param lastEventId ID of the last event that the client has seen
    * @param client key by which streams are counted and limited
-   * @param costs takes what is read for this client alone
+   * @param costs is charged for what is read for this client only
    * @throws {ProblemError} before the first event, if the stream cannot start
    */
   stream(
@@ -73,7 +76,7 @@ export interface SyncService {
   /** Starts or stops the background sync. */
   worker(search: string, context: RequestContext): Promise<SyncResponse>
   status(context: RequestContext): Promise<SyncResponse>
-  /** Writes the status as a server-sent event whenever it changes, until the client leaves. */
+  /** Writes the status as a server-sent event whenever it changes, until the client disconnects. */
   watch(sink: EventSink): Promise<void>
   /** Ends every `watch`. */
   close(): void
@@ -123,7 +126,7 @@ export interface OgcService {
   /** Returns a resource that describes the service; `''` is the landing page. */
   document(name: OgcDocument, request: OgcRequest): ServiceResponse
   collections(request: OgcRequest): Promise<ServiceResponse>
-  /** @throws {ProblemError} `not-found` if there is no collection with this name; the three methods below too */
+  /** @throws {ProblemError} `not-found` if there is no collection with this name, like the three methods below */
   collection(id: string, request: OgcRequest): Promise<ServiceResponse>
   /** Returns the properties that a filter may compare. */
   queryables(id: string, request: OgcRequest): ServiceResponse
@@ -142,6 +145,6 @@ export interface OgcRequest {
   readonly format: OgcFormat
 }
 
-/** JSON, of the media type of the resource, or a page for people. */
+/** JSON with the media type of the resource, or an HTML page for people. */
 export type OgcFormat = 'json' | 'html'
 export type OgcDocument = '' | 'conformance' | 'api'

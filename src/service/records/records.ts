@@ -5,7 +5,7 @@ import { LruCache } from '../../base/lru-cache.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { readRecordQuery, readUid } from '../../validation/record-query.ts'
-import type { EncodedPage } from '../../wire/store-messages.ts'
+import type { EncodedPage, RecordQuery } from '../../wire/store-messages.ts'
 import { Gate } from '../gate.ts'
 import type { RequestContext, ServiceResponse } from '../request.ts'
 import { featureText, featureTexts } from './documents.ts'
@@ -16,7 +16,7 @@ export interface RecordServiceParts {
   readonly config: Config
   readonly chains: ReadonlyMap<number, Chain>
   readonly ask: StoreAccess
-  /** The same for reads that may take as long as a request. */
+  /** Like `ask`, for reads that may take as long as a request. */
   readonly askPatiently: StoreAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -68,19 +68,29 @@ export class RecordApi implements RecordService {
     address: string,
     context: RequestContext,
     format: RecordFormat = 'json',
+    maxBytes?: number,
   ): Promise<ListResponse> {
     const key = `${route} ${format} ${address}?${search}`
     const cached = this.#lists.get(key)
     const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
-    const { versionTag, page } = await this.#readPage(listQuery, cached?.versionTag, context)
+    // The contract promises `limit` records from an offset, so only a page in our own format may end early.
+    const endBytes = format === 'geojson' ? this.#parts.config.limits.featurePageBytes : undefined
+    const size = { ...(endBytes === undefined ? {} : { endBytes }), ...(maxBytes === undefined ? {} : { maxBytes }) }
+    const { versionTag, page } = await this.#readPage(listQuery, size, cached?.versionTag, context)
     if (page === undefined) return cached!.response
     const response = await this.#makeList(page, listQuery, { route, address, format }, context)
     this.#lists.set(key, { listQuery, versionTag, response })
     return response
   }
 
-  #readPage({ query, wantsExactCount }: ListQuery, versionTag: string | undefined, context: RequestContext) {
+  #readPage(
+    { query: listed, wantsExactCount }: ListQuery,
+    size: Pick<RecordQuery, 'endBytes' | 'maxBytes'>,
+    versionTag: string | undefined,
+    context: RequestContext,
+  ) {
     const { ask, askPatiently, config } = this.#parts
+    const query = { ...listed, ...size }
     if (!wantsExactCount) return ask('newPage', { query, versionTag }, context)
     const exact = { ...query, exactCountMs: config.limits.requestDeadlineMs }
     return this.#exactCounts.run(context.client, () => askPatiently('newPage', { query: exact, versionTag }, context))

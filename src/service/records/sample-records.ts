@@ -278,7 +278,8 @@ export async function fillWithSamples(
   if (byChain.some(({ records }) => records > 0)) {
     const isStored = async (uid: Hex) => (await store.ask('record', uid, nowMs() + limits.storeReadMs)) !== undefined
     // Ranges are stored in order, each completely or not at all, and the first only into an empty store.
-    if (!(await isStored(ranges[0]!.records[0]!.uid))) return { stored: 0, reason: 'the store already has records' }
+    if (!(await isStored(ranges[0]!.records[0]!.uid)))
+      return { stored: 0, reason: 'the store already has other records: use a new data folder (--data)' }
     if (await isStored(ranges.at(-1)!.records[0]!.uid)) {
       return { stored: 0, reason: 'the sample records are already stored' }
     }

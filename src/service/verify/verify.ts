@@ -104,8 +104,8 @@ async function run(runEvidence: EvidenceRunner, task: VerifyTask, context: Reque
 }
 
 /**
- * Has a proof's attestation signed, and submitted on request. Returns the members `attestation` and `delegatedAttestation`, and
- * `submission` if the service submits the attestation itself.
+ * Signs the attestation of a proof, and submits it if the request asks for that. Returns the members `attestation` and
+ * `delegatedAttestation`, and `submission` if the service submits the attestation itself.
  */
 async function sign(
   { chains, signer, submissions, keccak }: VerifyServiceParts,

@@ -1,4 +1,4 @@
-import { type RecordKey, type RecordPage, type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
+import { type EncodedPage, type RecordKey, type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
 import type { Database, Session, Snapshot } from '../database.ts'
 import type { SelectedRecords } from './columns.ts'
 import { afterKeySql, conditionNames, conditionSql, filterSql, Parameters } from './conditions.ts'
@@ -52,7 +52,7 @@ export function listRecords(
   memory: RecordMemory | undefined,
   query: RecordQuery,
   limits: Partial<ListLimits> = {},
-): Promise<RecordPage> {
+): Promise<EncodedPage> {
   if (conditionNames(query).every((name) => name === 'chain')) return pageByMarks(database.reads, query)
   return database.readTransaction(async (session) => {
     // Inside the transaction, because the keys and the documents have to be of one snapshot: a rollback between the two would leave
@@ -61,11 +61,11 @@ export function listRecords(
     const selected = query.filter === undefined ? await memory?.select(session, query) : undefined
     return selected === undefined
       ? selectInDatabase(session, query, { ...LIMITS, ...limits })
-      : readSelected(session, selected)
+      : readSelected(session, query, selected)
   })
 }
 
-async function selectInDatabase(session: Snapshot, query: RecordQuery, limits: ListLimits): Promise<RecordPage> {
+async function selectInDatabase(session: Snapshot, query: RecordQuery, limits: ListLimits): Promise<EncodedPage> {
   const collected = await collect(session, query, limits)
   if (collected !== undefined && collected !== 'many') return collected
   const isMany = collected === 'many'
@@ -77,16 +77,21 @@ async function selectInDatabase(session: Snapshot, query: RecordQuery, limits: L
   return { ...page, count: Math.max(found, await estimateMatches(session, query)), isEstimate: true }
 }
 
-async function readSelected(session: Session, { count, keys }: SelectedRecords): Promise<RecordPage> {
-  if (keys.length === 0) return { documents: '', length: 0, count }
-  const [row] = await session.query(
+async function readSelected(
+  session: Session,
+  query: RecordQuery,
+  { count, keys }: SelectedRecords,
+): Promise<EncodedPage> {
+  if (keys.length === 0) return { documents: new Uint8Array(0), length: 0, count }
+  const rows = await session.query(
     `with ${pageSql(
       `select ${KEY_COLUMNS} from unnest($1::text[], $2::text[]) as key (hex, chain)
        join location_record on uid = decode(hex, 'hex') and chain_id = chain::bigint`,
+      query,
     )}`,
     [keys.map(({ uid }) => uid.slice(2)), keys.map(({ chainId }) => String(chainId))],
   )
-  return { ...readPage(row!), count }
+  return { ...readPage(rows, query), count }
 }
 
 /**
@@ -99,7 +104,7 @@ async function collect(
   session: Snapshot,
   query: RecordQuery,
   { maxCollected, collectMs }: ListLimits,
-): Promise<RecordPage | 'many' | undefined> {
+): Promise<EncodedPage | 'many' | undefined> {
   const parameters = new Parameters()
   const conditions = conditionNames(query).map((name) => conditionSql(name, query, parameters))
   const after = query.after === undefined ? '' : `and ${afterKeySql(query.after, parameters)}`
@@ -110,16 +115,17 @@ async function collect(
     ), found as (select count(*)::int as count from matching), ${pageSql(
       `select ${KEY_COLUMNS} from matching where (select count from found) <= ${maxCollected} ${after}
        order by ${ORDER} ${limitSql(query, parameters)}`,
+      query,
       ', (select count from found)',
     )}`,
     parameters.values,
   )
   if (rows === undefined) return undefined
   const count = rows[0]!['count'] as number
-  return count > maxCollected ? 'many' : { ...readPage(rows[0]!), count }
+  return count > maxCollected ? 'many' : { ...readPage(rows, query), count }
 }
 
-type PageWithoutCount = Pick<RecordPage, 'documents' | 'length' | 'next'>
+type PageWithoutCount = Pick<EncodedPage, 'documents' | 'length' | 'next'>
 
 /**
  * Reads the list in its order until the page is full or the list ends.
@@ -138,10 +144,11 @@ async function walk(session: Snapshot, query: RecordQuery, maxMs: number): Promi
     maxMs,
     `with ${pageSql(
       `select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitSql(query, parameters)}`,
+      query,
     )}`,
     parameters.values,
   )
-  return rows && readPage(rows[0]!)
+  return rows && readPage(rows, query)
 }
 
 /** Reads the next matches for a limited time. @throws {StoreFault} `deep` for an offset, which would have to be counted through */
@@ -154,22 +161,23 @@ async function scan(
     throw new StoreFault('deep', `reading to offset ${query.offset} takes too long with this filter`)
   }
   const endMs = performance.now() + scanMs
+  const endBytes = query.endBytes ?? query.maxBytes ?? MAX_PAGE_BYTES
   let [documents, length] = ['', 0]
   let next: RecordKey | undefined = query.after
   do {
-    const size = { records: query.limit - length, bytes: MAX_PAGE_BYTES - documents.length }
+    const size = { records: query.limit - length, bytes: endBytes - documents.length }
     const slice = await readSlice(session, next === undefined ? query : { ...query, after: next }, size, maxExamined)
     documents += documents === '' || slice.documents === '' ? slice.documents : `,${slice.documents}`
     length += slice.length
     next = slice.next
-  } while (next !== undefined && length < query.limit && performance.now() < endMs)
-  return { documents, length, next }
+  } while (next !== undefined && length < query.limit && documents.length < endBytes && performance.now() < endMs)
+  return { documents: new TextEncoder().encode(documents), length, next }
 }
 
 /**
  * Counts the matches.
  *
- * @param maxMs for a count that nobody asked for; 0 makes none
+ * @param maxMs for a count that the client did not request; with 0 there is none
  * @returns undefined if it took too long
  * @throws {StoreFault} `late` if the exact count was asked for, and took too long
  */

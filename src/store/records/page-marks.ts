@@ -1,4 +1,4 @@
-import type { RecordPage, RecordQuery } from '../../wire/store-messages.ts'
+import type { EncodedPage, RecordQuery } from '../../wire/store-messages.ts'
 import type { Session } from '../database.ts'
 import { afterKeySql, conditionSql, Parameters } from './conditions.ts'
 import { KEY_COLUMNS, limitSql, ORDER, pageSql, readPage } from './page.ts'
@@ -67,7 +67,7 @@ export async function extendMarks(session: Session, scope: number, maxMarks: num
 const SHALLOW_OFFSET = 2000
 
 /** Reads a page of all records or of one chain's. The count is stored, and a far offset starts at a nearby mark. */
-export async function pageByMarks(session: Session, query: RecordQuery): Promise<RecordPage> {
+export async function pageByMarks(session: Session, query: RecordQuery): Promise<EncodedPage> {
   const parameters = new Parameters()
   const chainFilter = query.chainId === undefined ? '' : `where ${conditionSql('chain', query, parameters)}`
   const total = `with total as (select coalesce(sum(records), 0)::bigint as records from record_counter ${chainFilter})`
@@ -92,12 +92,13 @@ export async function pageByMarks(session: Session, query: RecordQuery): Promise
       `offset coalesce((select mark.rank - (total.records - ${offset}) from mark, total), ${offset})`
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
-  const [row] = await session.query(
+  const rows = await session.query(
     `${start}, ${pageSql(
       `select ${KEY_COLUMNS} from location_record ${where} order by ${ORDER} ${limit}`,
+      query,
       ', (select records from total)::int as count',
     )}`,
     parameters.values,
   )
-  return { ...readPage(row!), count: row!['count'] as number }
+  return { ...readPage(rows, query), count: rows[0]!['count'] as number }
 }

@@ -1,4 +1,5 @@
-import { type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
+import { type EncodedPage, type RecordKey, type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { Row } from '../database.ts'
 import type { Parameters } from './conditions.ts'
 
@@ -21,34 +22,87 @@ export const shownDocumentSql = (document: string, block: string, finalized: str
 /** The most bytes that the member `finalized` adds to a document. */
 export const FINALITY_BYTES = ',"finalized":false'.length
 
+/** Key of a record as text, for `readKey`. */
+export const KEY_SQL = `block_time::text || ' ' || encode(uid, 'hex') || ' ' || chain_id::text`
+
+export function readKey(text: string): RecordKey {
+  const [timeSeconds, uid, chainId] = text.split(' ') as [string, string, string]
+  return { timeSeconds: Number(timeSeconds), uid: `0x${uid}` as Hex, chainId: Number(chainId) }
+}
+
+type PageSize = Pick<RecordQuery, 'endBytes' | 'maxBytes'>
+
 /**
- * Returns the end of a `with` statement that reads a page. If the documents exceed the limit of a page, they are not read.
+ * Returns the end of a `with` statement that reads a page. If the documents exceed the limit of a page, they are not read. With
+ * `endBytes` the page ends early instead. The size of a document is known without decompressing it.
  *
  * @param keys statement that selects `id, block_time, uid, chain_id, block_number` of the page's records
  * @param more further columns of the result, starting with a comma
  */
-export const pageSql = (keys: string, more = ''): string => `
-  shown as materialized (
-    select block_time, uid, chain_id, block_number, finalized, document
-    from (${keys}) as page join record_document using (id) left join chain_sync using (chain_id)
-  ), size as (
-    select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
-  ) select length, bytes::text as bytes, case when bytes <= ${MAX_PAGE_BYTES} then
-    (select coalesce(string_agg(${shownDocumentSql('document', 'block_number', 'finalized')}, ',' order by ${ORDER}), '') from shown) end as documents ${more} from size`
+export function pageSql(keys: string, { endBytes, maxBytes = MAX_PAGE_BYTES }: PageSize, more = ''): string {
+  const source = `
+    select block_time, uid, chain_id, coalesce(block_number <= finalized, false) as is_final, document
+    from (${keys}) as page join record_document using (id) left join chain_sync using (chain_id)`
+  const [shown, last] =
+    endBytes === undefined
+      ? [`shown as materialized (${source})`, 'null']
+      : [
+          `measured as materialized (
+            select *, sum(octet_length(document)) over (order by ${ORDER} rows unbounded preceding) as end_bytes from (${source}) as page
+          ), shown as materialized (select * from measured where end_bytes - octet_length(document) < ${endBytes})`,
+          `case when length < (select count(*) from measured)
+            then (select ${KEY_SQL} from shown order by block_time, uid, chain_id limit 1) end`,
+        ]
+  return `
+    ${shown}, size as (
+      select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
+    ) select length, bytes::text as bytes, ${last} as last, document, is_final ${more}
+    from size left join shown on bytes <= ${maxBytes} order by ${ORDER}`
+}
 
 /**
- * Reads the result of the statement of a page.
+ * Reads the result of the statement of a page: a row for each record, or one without a document.
  *
  * @throws {StoreFault} `large` when the documents exceed the limit of a page
  */
-export function readPage(row: Row): { documents: string; length: number } {
-  const [documents, length] = [row['documents'] as string | null, row['length'] as number]
-  if (documents !== null) return { documents, length }
-  throw new StoreFault(
-    'large',
-    `the page has ${length} records of ${row['bytes']} bytes in total; the limit is ${MAX_PAGE_BYTES} bytes`,
-  )
+export function readPage(
+  rows: readonly Row[],
+  { maxBytes = MAX_PAGE_BYTES }: PageSize,
+): Pick<EncodedPage, 'documents' | 'length' | 'next'> {
+  const { length, bytes, last, document } = rows[0] as {
+    readonly length: number
+    readonly bytes: string
+    readonly last: string | null
+    readonly document: string | null
+  }
+  if (length > 0 && document === null)
+    throw new StoreFault(
+      'large',
+      `the page has ${length} records of ${bytes} bytes in total; the limit is ${maxBytes} bytes`,
+    )
+  const documents = length === 0 ? new Uint8Array(0) : joinShown(rows, Number(bytes))
+  return { documents, length, next: last === null ? undefined : readKey(last) }
 }
+
+/**
+ * Joins documents with commas, and adds the member `finalized` to each, as `shownDocumentSql` does. The database would count the
+ * characters of each document twice to remove its last one, which takes longer than everything else.
+ *
+ * @param bytes size of the stored documents
+ */
+function joinShown(rows: readonly Row[], bytes: number): Uint8Array {
+  const joined = Buffer.from(new ArrayBuffer(bytes + rows.length * (FINALITY_BYTES + 1)))
+  let end = 0
+  for (const { document, is_final: isFinal } of rows) {
+    if (end > 0) joined[end++] = COMMA
+    // The brace at the end of the document is overwritten.
+    end += joined.write(document as string, end) - 1
+    end += joined.write(isFinal === true ? ',"finalized":true}' : ',"finalized":false}', end, 'latin1')
+  }
+  return joined.subarray(0, end)
+}
+
+const COMMA = 0x2c
 
 export function limitSql({ limit, offset, after }: RecordQuery, parameters: Parameters): string {
   const text = `limit ${parameters.add(limit, 'bigint')}`

@@ -1,6 +1,5 @@
-import type { ReadSize, RecordKey, RecordQuery, RecordSlice } from '../../wire/store-messages.ts'
-import type { Hex } from '../../wire/values.ts'
-import type { Row, Session } from '../database.ts'
+import type { ReadSize, RecordQuery, RecordSlice } from '../../wire/store-messages.ts'
+import type { Session } from '../database.ts'
 import {
   afterKeySql,
   type ConditionName,
@@ -10,7 +9,7 @@ import {
   matchingRowsSql,
   Parameters,
 } from './conditions.ts'
-import { FINALITY_BYTES, KEY_COLUMNS, ORDER, shownDocumentSql } from './page.ts'
+import { FINALITY_BYTES, KEY_COLUMNS, KEY_SQL, ORDER, readKey, shownDocumentSql } from './page.ts'
 
 /** The most records examined for one slice, whether they match or not: tens of milliseconds. */
 export const MAX_EXAMINED = 20_000
@@ -45,15 +44,15 @@ export async function readSlice(
        select * from measured where bytes_before = 0 or bytes_before < ${bytes}
      ) select coalesce(string_agg(${shownDocumentSql('document', 'block_number', 'finalized')}, ',' order by ${ORDER}), '') as documents, count(*)::int as length,
        (select count(*) from examined where matches)::int as matches, (select count(*) from examined)::int as examined,
-       (select ${keySql} from examined order by block_time, uid, chain_id limit 1) as last_examined,
-       (select ${keySql} from returned order by block_time, uid, chain_id limit 1) as last_returned
+       (select ${KEY_SQL} from examined order by block_time, uid, chain_id limit 1) as last_examined,
+       (select ${KEY_SQL} from returned order by block_time, uid, chain_id limit 1) as last_returned
      from returned`,
     parameters.values,
   )
   const length = row!['length'] as number
   const isCut = length < (row!['matches'] as number)
   const isEnd = !isCut && (row!['examined'] as number) < maxExamined
-  const next = isEnd ? undefined : readKey(row!, isCut ? 'last_returned' : 'last_examined')
+  const next = isEnd ? undefined : readKey(row![isCut ? 'last_returned' : 'last_examined'] as string)
   return { documents: row!['documents'] as string, length, next }
 }
 
@@ -101,11 +100,4 @@ function walkSql(
     `select ${KEY_COLUMNS}, ${tests.length === 0 ? 'true' : tests.join(' and ')} as matches from location_record ${where} ` +
     `order by ${ORDER} limit ${maxExamined}`
   )
-}
-
-const keySql = `block_time::text || ' ' || encode(uid, 'hex') || ' ' || chain_id::text`
-
-function readKey(row: Row, column: 'last_examined' | 'last_returned'): RecordKey {
-  const [timeSeconds, uid, chainId] = (row[column] as string).split(' ') as [string, string, string]
-  return { timeSeconds: Number(timeSeconds), uid: `0x${uid}` as Hex, chainId: Number(chainId) }
 }

@@ -7,7 +7,8 @@ import { exactOrientation, FILTER, orientation } from './exact.ts'
  * When no edge crosses ±180, a position is its lon and lat. Otherwise it is (lon, turn, lat), at the longitude lon + 360 · turn
  * of the unrolled cylinder. Decisions never use that sum, because a double would round it (−0.1 + 360 loses twelve bits). lon is
  * normalised to [−180, 180), so longitudes compare exactly by turn, then lon. In an orientation test equal turns cancel out.
- * Where turns differ, a filter on the rounded longitudes decides, with the rounding in its bound, or else integers do.
+ * Where turns differ, a filter on the rounded longitudes decides if its bound, which includes the rounding, allows it; otherwise
+ * exact integers decide.
  */
 export class Positions {
   /** True when no edge crosses ±180: lon is as received and all turns are 0. */

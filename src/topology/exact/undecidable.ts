@@ -22,9 +22,10 @@ const COMPUTATION_EFFORT = 1 / 12
 /** Units per fraction bit of testing whether a segment passes through a crossing. */
 const TEST_EFFORT = 1 / 16
 
-/** Units of work (`base/work.ts`) of one crossing found ahead, and of one unit of effort. */
-const CROSSING_WORK = 8
-const EFFORT_WORK = 1 / 8
+/** Units of work (`base/work.ts`) of one crossing found ahead, of one unit of effort with integers, and of one segment at a node. */
+const CROSSING_WORK = 12
+const INTEGER_EFFORT_WORK = 3 / 8
+const SEGMENT_WORK = 1 / 8
 /** Units of work of one position that the sweep line passes, beside those of its segments. */
 const POSITION_WORK = 3 / 4
 
@@ -50,7 +51,7 @@ export class SweepBudget {
 
   /** Counts the segments that come to a node and leave it. */
   spendOnNode(segments: number): void {
-    this.#spend(segments)
+    this.#spend(segments, SEGMENT_WORK)
   }
 
   /** Counts a crossing that was found ahead and has this many fraction bits. */
@@ -59,17 +60,17 @@ export class SweepBudget {
       throw new UndecidableError(`the geometries cross themselves or each other more than ${MAX_CROSSINGS} times`)
     }
     spendWork(CROSSING_WORK)
-    this.#spend(COMPUTATION_EFFORT * fractionBits)
+    this.#spend(COMPUTATION_EFFORT * fractionBits, INTEGER_EFFORT_WORK)
   }
 
   /** Counts one test of whether a segment passes through a crossing with this many fraction bits. */
   spendOnCrossingTest(fractionBits: number): void {
-    this.#spend(1 + TEST_EFFORT * fractionBits)
+    this.#spend(1 + TEST_EFFORT * fractionBits, INTEGER_EFFORT_WORK)
   }
 
-  #spend(units: number): void {
+  #spend(units: number, workPerUnit: number): void {
     this.#units += units
-    spendWork(EFFORT_WORK * Math.ceil(units))
+    spendWork(workPerUnit * Math.ceil(units))
     if (this.#units > MAX_EFFORT) throw new UndecidableError('too many edges meet at one point or overlap')
   }
 }

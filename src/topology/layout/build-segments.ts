@@ -1,3 +1,4 @@
+import { spendWork } from '../../base/work.ts'
 import { edgeTurn } from '../../geometry/edge-turn.ts'
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { PoleResolver } from '../../geometry/pole-resolver.ts'
@@ -124,6 +125,9 @@ function ringItem(segments: SegmentSet, ring: UnwrappedRing, role: SegmentRole, 
   return { role, extent: computeRingExtent(ring), segmentCount: ring.lon.length, addCopy }
 }
 
+/** Units of work for each item of an edge of a line, and for each of its copies. Segments in the plane take far less. */
+const LINE_EDGE_WORK = 1 / 2
+
 /** Makes an item of each edge of a line. A line of zero length, or a Point, becomes a point. */
 function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float64Array, role: SegmentRole): void {
   const { positions } = segments
@@ -135,10 +139,12 @@ function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float6
     // An edge between the two names of one meridian has no length either: 180 and −180 + 360 are equal without rounding.
     if (lat1 === lat2 && (lon1 === x || Math.abs(lat1) === 90)) continue
     const addCopy = (turns: number): void => {
+      spendWork(LINE_EDGE_WORK)
       const from = positions.add(lon1, lat1, turns)
       segments.addSegment(from, positions.add(lon2, lat2, turn + turns), { ...role, dimension: 1 }, 0, i / 2 - 1, turns)
     }
     const extent = { west: Math.min(lon1, x), east: Math.max(lon1, x) }
+    spendWork(LINE_EDGE_WORK)
     items.push({ role: { ...role, dimension: 1 }, extent, segmentCount: 1, addCopy })
   }
   if (items.length > before || Math.abs(received[1]!) === 90) return

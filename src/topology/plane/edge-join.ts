@@ -92,7 +92,7 @@ const COMPARISONS_PER_UNIT = 256
  *
  * @param budget comparisons of boxes after which the join gives up
  * @param visit returns false to stop
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function joinEdges(
   a: EdgeTree,
@@ -208,7 +208,7 @@ function joinLeaves(
  * @param isSimple by sequence: 1 for rings known not to intersect themselves
  * @param budget comparisons of boxes after which the check gives up
  * @returns false also when the outcome is uncertain: when the budget is spent, and for repeated vertices
- * @throws {WorkLimitError} when the request may not spend more work
+ * @throws {WorkLimitError} when the request exceeds its limit of work
  */
 export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: number): boolean {
   const left = compareRings(tree, isSimple, budget)

@@ -24,7 +24,7 @@ export class PreparedTopology {
   readonly hasPolygons: boolean
   readonly hasLines: boolean
   readonly hasPoints: boolean
-  /** The `starMargin` of a single polygon without holes that was proved valid by it; otherwise 0. */
+  /** The `starMargin` with which a single polygon without holes was proved valid; otherwise 0. */
   starMargin = 0
   #tree: EdgeTree | undefined
   #ray: EdgeRay | undefined
@@ -59,13 +59,13 @@ export class PreparedTopology {
 
   /**
    * The same geometry with longitudes in [0, 360), a plane in which geometries on both sides of ±180 are in one piece. Undefined
-   * when the geometry meets a pole, has whole parallels or extends over 180° or more, and when a longitude would be rounded.
-   * Longitudes in [−180, −128] never are: with 360 added, they are doubles of the same precision.
+   * when the geometry meets a pole, has whole parallels or extends over 180° or more, and when adding 360 would round a longitude.
+   * It never rounds longitudes in [−180, −128], because the sum has the same precision.
    */
   get eastward(): PreparedTopology | undefined {
     if (this.#eastward !== undefined) return this.#eastward ?? undefined
     const moved = this.#moveEastward()
-    // Kept only if `byteLength` counts it. A geometry without globe flags needs it only beside one that crosses the antimeridian.
+    // Kept only if `byteLength` counts it. A geometry without globe flags needs it only with one that crosses the antimeridian.
     if (this.globeFlags !== 0) this.#eastward = moved ?? null
     return moved
   }
@@ -130,7 +130,7 @@ export class PreparedTopology {
     }
     const { boxes } = moved.tree
     const root = boxes.length - 4
-    // With less than 180° no edge is longer, and the short way of each lies in this plane.
+    // If the whole geometry spans less than 180°, so does each edge, and its short way lies in this plane.
     return boxes[root + 2]! - boxes[root]! < 180 ? moved : undefined
   }
 }

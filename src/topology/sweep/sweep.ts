@@ -85,7 +85,7 @@ export class Sweep {
    * @param active segments that take part; must include all edges of rings in the window
    * @returns false when the visitor ended the sweep
    * @throws {UndecidableError} after too many crossings, or when too many segments meet
-   * @throws {WorkLimitError} when the request may not spend more work
+   * @throws {WorkLimitError} when the request exceeds its limit of work
    */
   run(active: Int32Array, visitor: SweepVisitor): boolean {
     const { segments } = this

@@ -66,8 +66,8 @@ const ENVIRONMENTS: ReadonlyMap<string, AppAttestation['environment']> = new Map
 ])
 
 /**
- * Checks an App Attest attestation, if the stamp has one: its chain to Apple's root, that it attests this key of a
- * known app, and that it was made for this stamp.
+ * Checks an App Attest attestation, if the stamp has one: its chain to Apple's root, its key, its app, and whether it
+ * was made for this stamp.
  *
  * @returns undefined when there is none, when it cannot be read, or when it was not made for this stamp
  */
@@ -156,7 +156,7 @@ function readNonce(extension: Uint8Array | undefined): Uint8Array | undefined {
   }
 }
 
-/** Returns an elliptic-curve key as 04‖x‖y; no bytes for another kind of key. */
+/** Returns an elliptic-curve key as 04‖x‖y; empty for other kinds of key. */
 function uncompressedPoint(key: KeyObject): Buffer {
   if (key.asymmetricKeyType !== 'ec') return Buffer.alloc(0)
   const { x = '', y = '' } = key.export({ format: 'jwk' })

@@ -122,7 +122,7 @@ function checkVerdict(token: string, checks: CheckCollector): void {
   }
 }
 
-/** What devices vouch for, by mechanism. A member is absent when the stamp has no such attestation that verifies. */
+/** What devices vouch for, by mechanism. A member is absent unless the stamp has a valid attestation of its mechanism. */
 export interface DeviceFacts extends PluginFacts {
   readonly keyAttestation?: KeyAttestationFacts
   readonly appAttest?: AppAttestFacts

@@ -60,7 +60,7 @@ function checkAccessPoints(points: readonly Signals[], count: number | undefined
   checks.fail('mac-multicast', multicast === 0, multicast, 0)
   const duplicates = addresses.length - new Set(addresses).size
   checks.fail('mac-duplicates', duplicates === 0, duplicates, 0)
-  // Such addresses are not assigned to hardware: phones that share their connection use them, and so do forgers.
+  // Locally administered addresses are not assigned to hardware: phones that share their connection use them, and so do forgers.
   const local = firstBytes.filter((byte) => (byte & 2) === 2).length
   checks.warn('mac-locally-administered', local === 0, local, 0)
   const global = addresses.filter((_, index) => (firstBytes[index]! & 3) === 0)

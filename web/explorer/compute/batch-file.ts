@@ -24,13 +24,13 @@ const SHAPES = ['wkt', 'geojson', 'geometry', 'geom', 'position', 'coordinates']
 const NAMES = ['name', 'title', 'label', 'id']
 
 /** @returns the rows, or a `reason` that says what the file needs; no text makes it throw */
-export function readBatchFile(text: string): BatchFile {
+export function readBatchFile(text: string, maxRows = MAX_ROWS): BatchFile {
   const trimmed = text.replace(/^\uFEFF/, '').trim()
   const file = trimmed.startsWith('{') ? readGeoJson(trimmed) : readCsv(trimmed)
   if (!file.ok) return file
   if (file.rows.length === 0) return { ok: false, reason: 'The file has no rows.' }
-  if (file.rows.length > MAX_ROWS)
-    return { ok: false, reason: `The file has ${file.rows.length} rows; this page takes at most ${MAX_ROWS}.` }
+  if (file.rows.length > maxRows)
+    return { ok: false, reason: `The file has ${file.rows.length} rows; this page takes at most ${maxRows}.` }
   return file
 }
 

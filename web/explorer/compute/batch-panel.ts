@@ -51,7 +51,7 @@ export function createBatchPanel({ api, draft, draw, showRows }: BatchPanelParts
   let name = ''
   let rows: readonly BatchRow[] = []
   let results: (BatchResult | undefined)[] = []
-  /** The request that the results answer. */
+  /** The request that produced the results. */
   let computed: RequestDraft | undefined
   let running: AbortController | undefined
   let error: unknown
@@ -261,7 +261,7 @@ function resultText(result: BatchResult | undefined, request: RequestDraft | und
   return `${value} ${unit}`
 }
 
-/** Returns an operation for each row with a geometry, which takes the place of A. */
+/** Returns an operation for each row with a geometry; the geometry replaces input A. */
 function* items(rows: readonly BatchRow[], request: RequestDraft): Generator<BatchOperation> {
   for (const [id, { geometry }] of rows.entries()) {
     if (geometry === undefined) continue

@@ -7,7 +7,8 @@ import { wrapped } from '../geo/shape.ts'
 /** Degrees between lines. The first step that puts at most `MAX_LINES` of them in the view is used. */
 const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 45]
 const MAX_LINES = 9
-const SCALE_PIXELS = 96
+/** Longest scale bar. The shortest is two fifths of it, in which `2,000 km` fits. */
+const SCALE_PIXELS = 144
 /** Sources of the outlines and of the cities. */
 const SOURCES = 'Natural Earth, GeoNames'
 /** Metres per pixel at the equator at zoom 0, with tiles of 512 pixels. */

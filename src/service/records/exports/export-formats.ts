@@ -47,7 +47,7 @@ interface Layout {
 
 class TextWriter implements ExportWriter {
   readonly #layout: Layout
-  /** What the next record follows. */
+  /** The text to write before the next record. */
   #lead: string
 
   constructor(layout: Layout) {
@@ -76,12 +76,12 @@ class TextWriter implements ExportWriter {
   }
 }
 
-/** Has no UTF-8. JSON escapes it, CSV cannot. */
+/** A lone surrogate has no UTF-8 encoding. JSON can escape it, CSV cannot. */
 const LONE_SURROGATE = /[\ud800-\udfff]/gu
 
 /**
- * Spreadsheets run a field that begins with one of these characters as a formula, quoted or not. The last four are the wide forms
- * of the first, which spreadsheets read alike in some languages.
+ * Spreadsheets run a field that begins with one of these characters as a formula, quoted or not. The last four are the full-width
+ * forms of the first four, which spreadsheets treat alike in some languages.
  */
 const FORMULA_START = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 

@@ -32,7 +32,7 @@ export function resetBest(best: Best, inner: f64, outer: f64): void {
   best.goodEnough = inner
 }
 
-/** Lowers the best distance to one between two points of the geometries, if that is less. */
+/** Lowers the best distance to `distance`, which is between two points of the geometries, if that is smaller. */
 export function lowerBest(best: Best, distance: f64): void {
   if (distance >= best.distance) return
   best.distance = distance
@@ -43,6 +43,8 @@ export function lowerBest(best: Best, distance: f64): void {
 const FAR_REACH: f64 = 5e5
 /** Metres. Bounds by chords suffice while their uncertainty is below this, as it is while `best` is below 20 km. */
 const ACCURATE_CHORD: f64 = 1e-4
+/** Metres, a little less than πb. */
+const UNIQUE_TO: f64 = 0.9999 * Math.PI * b
 /**
  * Metres. The methods for lengths differ by less than this. It is added to the distances that `isFar` reports, so that
  * the comparison of edges, which gives the exact result, finds a lower one.
@@ -91,7 +93,10 @@ export function isFar(
   countSolutions(1)
   lowerBest(best, distance + METHOD_DIFFERENCE)
   const farthest = distance + reachP + reachQ
-  if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best.distance
+  if (distance - reachP - reachQ >= best.distance) return true
+  // Up to πb every geodesic is the only shortest one between its ends, and its length has the bounds below: no point has a greater
+  // curvature than 1/b² (Klingenberg 1959; half of the shortest closed geodesic, a meridian, is longer).
+  if (farthest > UNIQUE_TO) return false
   const flagsP = edgeFlags(p, indexP)
   const flagsQ = edgeFlags(q, indexQ)
   const salp1 = geodesic.salp1
@@ -100,7 +105,9 @@ export function isFar(
   const changeQ = variation(levelQ == 0 ? 0 : boxQ, atW, flagsQ, lat2, lon2, geodesic.salp2, geodesic.calp2, directionQ)
   const second = secondVariation(distance, reachP, reachQ)
   const third = (reachP * square(reachP) + reachQ * square(reachQ)) / (6 * RLO * RLO)
-  const least = distance - second - third - 1e-7
+  // The error of an azimuth moves the far end of a line by nanometres. Near the antipode, lines of quite different azimuths end there.
+  const azimuths = 1e-7 * Math.max(1, reach / (2 * geodesic.m12))
+  const least = distance - second - third - azimuths
   if (least + changeP + changeQ >= best.distance) return true
   anchor.isSet = true
   anchor.least = least
@@ -129,7 +136,7 @@ const anchor = changetype<Anchor>(memory.data(offsetof<Anchor>(), 8))
 const geodesic = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
 const phi = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 const lambda = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
-/** For each side: the unit vector at the anchor's vertex in which the distance grows. */
+/** For each side: at the anchor's vertex, the unit vector of the direction in which the distance grows. */
 const directionP: usize = memory.data(24, 8)
 const directionQ: usize = memory.data(24, 8)
 
@@ -196,12 +203,12 @@ export function middleVertex(operand: Operand, level: i32, index: i32): i32 {
 }
 
 /**
- * Returns the least first-order change of a distance when its end moves from a position over a node. The azimuth (salp,
- * calp) at the position points away from the other end.
+ * Returns the least first-order change of a distance when its end moves from a position to any point of a node. The
+ * azimuth (salp, calp) at the position points away from the other end.
  *
  * @param box of the node, or 0 for the edge with these flags that starts at the position: the change along an edge is
  *   linear in its chord, so the box's margin for the sagitta is not needed
- * @param direction pointer where the unit vector is written in which the distance grows
+ * @param direction where to write the unit vector of the direction in which the distance grows
  */
 function variation(box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64, direction: usize): f64 {
   sincosDegrees(lat, 0, phi)

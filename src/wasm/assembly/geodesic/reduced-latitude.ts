@@ -82,7 +82,7 @@ export function cosDegrees<T>(degrees: T, low: T): T {
 }
 
 /**
- * y − x reduced to [−180, 180] by a multiple of 360, both longitudes being in [−180, 180]. `lonDifferenceLow` gives its
+ * y − x reduced to [−180, 180] by a multiple of 360, for longitudes in [−180, 180]. `lonDifferenceLow` gives its
  * rounding error.
  */
 @inline

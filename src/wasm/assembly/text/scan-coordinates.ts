@@ -13,7 +13,7 @@ const NEXT_POSITION: u32 = 0x5b2c5d
 /** Deepest nesting of arrays: that of a MultiPolygon. */
 export const MAX_NESTING: i32 = 4
 
-/** Where a span is written, and what is known of the last one. */
+/** Where the next span is written to, and the results for the last span. */
 @unmanaged
 export class Output {
   /** Address of the next double, and end of the table. */

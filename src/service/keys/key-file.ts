@@ -12,20 +12,8 @@ import {
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder } from '../../base/make-folder.ts'
-import type { Tier } from '../../config/http.ts'
 import { ConfigError } from '../../config/setting.ts'
-
-/** An API key as it is stored: its hash and properties, not the key. */
-export interface StoredKey {
-  /** First digits of the SHA-256; people refer to the key by it. */
-  readonly id: string
-  /** SHA-256 of the key, 64 hex digits. */
-  readonly sha256: string
-  readonly tier: Tier
-  readonly label: string
-  /** ISO 8601. */
-  readonly createdAt: string
-}
+import { KEY_SCOPES, type StoredKey, type Tier } from '../../wire/key-messages.ts'
 
 const TIERS: readonly unknown[] = ['public', 'developer', 'internal'] satisfies readonly Tier[]
 
@@ -53,6 +41,8 @@ export function readKeyFile(file: string): readonly StoredKey[] {
 /** Attempts to take the lock, and the time between two of them. */
 const LOCK_ATTEMPTS = 40
 const LOCK_RETRY_MS = 50
+/** A lock of this age was left behind by a process that ended: a change holds it for milliseconds. Process IDs differ by container. */
+const STALE_LOCK_MS = 10_000
 
 /**
  * Changes the key file under a lock. Without it, the later of two overlapping changes would undo the earlier one, even a
@@ -70,7 +60,7 @@ export async function changeKeyFile(
   const lock = `${file}.lock`
   for (let attempts = 1; !takeLock(lock); attempts++) {
     if (attempts > LOCK_ATTEMPTS)
-      throw new ConfigError(`${file}: another change is in progress; if there is none, remove ${lock}`)
+      throw new ConfigError(`${file}: another change is in progress; try again in a few seconds`)
     await waitForRetry()
   }
   try {
@@ -88,12 +78,34 @@ function takeLock(lock: string): boolean {
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return false
-    throw new ConfigError(`${lock} cannot be written (${code})`, { cause: error })
+    if (code !== 'EEXIST') throw new ConfigError(`${lock} cannot be written (${code})`, { cause: error })
+    removeStaleLock(lock)
+    return false
   }
 }
 
-/** Replaces the whole file; only its owner can read and write it. */
+/** Removes a lock that was left behind. The next attempt takes it. */
+function removeStaleLock(lock: string): void {
+  if (!isStale(lock)) return
+  // A second file lets only one process at a time check and remove the lock. Otherwise one could remove the new lock of another.
+  const guard = `${lock}.turn`
+  if (isStale(guard)) rmSync(guard, { force: true })
+  try {
+    closeSync(openSync(guard, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw error
+  }
+  if (isStale(lock)) rmSync(lock, { force: true })
+  rmSync(guard, { force: true })
+}
+
+function isStale(file: string): boolean {
+  const modifiedMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  return modifiedMs !== undefined && Date.now() - modifiedMs > STALE_LOCK_MS
+}
+
+/** Replaces the whole file; only its owner can read and write it. A revocation survives a power failure once this returns. */
 function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
   const temporary = `${file}.${process.pid}.tmp`
   try {
@@ -102,16 +114,41 @@ function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
     fsyncSync(descriptor)
     closeSync(descriptor)
     renameSync(temporary, file)
+    syncFolder(dirname(file))
   } catch (error) {
     throw new ConfigError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, { cause: error })
   }
 }
 
+/** Makes a rename in a folder durable. Windows cannot open a folder. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 function isStoredKey(value: unknown): value is StoredKey {
   if (typeof value !== 'object' || value === null) return false
-  const { id, sha256, tier, label, createdAt } = value as Record<string, unknown>
-  const areStrings = [id, label, createdAt].every((text) => typeof text === 'string')
-  return areStrings && typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && TIERS.includes(tier)
+  const { id, sha256, tier, label, createdAt, expiresAt, requestsPerHour, ...lists } = value as Record<string, unknown>
+  const { scopes, origins, addresses } = lists
+  return (
+    [id, label, createdAt].every((text) => typeof text === 'string') &&
+    typeof sha256 === 'string' &&
+    /^[0-9a-f]{64}$/.test(sha256) &&
+    TIERS.includes(tier) &&
+    (expiresAt === undefined || (typeof expiresAt === 'string' && !Number.isNaN(Date.parse(expiresAt)))) &&
+    (requestsPerHour === undefined || Number.isInteger(requestsPerHour)) &&
+    (scopes === undefined || (isTextList(scopes) && scopes.every((scope) => KEY_SCOPES.includes(scope as never)))) &&
+    [origins, addresses].every((list) => list === undefined || isTextList(list))
+  )
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 }
 
 /**
@@ -130,15 +167,18 @@ export function watchKeyFile(
   onFault: (reason: string) => void,
 ): () => void {
   let knownVersion = fileVersion(file)
+  let faultyVersion: string | undefined
   onChange(readKeyFile(file))
   const timer = setInterval(() => {
     const version = fileVersion(file)
     if (version === knownVersion) return
-    knownVersion = version
     try {
       onChange(readKeyFile(file))
+      knownVersion = version
     } catch (error) {
-      onFault((error as Error).message)
+      // It is read again at the next poll, because the fault may be one of the disk and a revoked key has to end.
+      if (version !== faultyVersion) onFault((error as Error).message)
+      faultyVersion = version
     }
   }, everyMs)
   timer.unref()

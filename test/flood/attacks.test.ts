@@ -50,12 +50,12 @@ describe.each(ADAPTERS)('an honest client on %s is served during an attack of', 
       `${adapter}, ${attack.name}: honest p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ` +
         `failures ${JSON.stringify(failures)}; attacker ${JSON.stringify(report)}`,
     )
-    await running.stop()
     expect(failures).toEqual({})
     expect(requests).toBe(REQUESTS)
-    // The attack did not end before the last of the honest requests.
+    // The attack did not end before the last of the honest requests. On a slow machine its next answer comes after them.
     if (attack.evidence === 'held') expect(report.held).toBeGreaterThanOrEqual(AT_WORK)
-    else expect(evidenceOf(attack, report)).toBeGreaterThan(evidenceOf(attack, before))
+    else await eventually(() => expect(evidenceOf(attack, running.report)).toBeGreaterThan(evidenceOf(attack, before)))
+    await running.stop()
   })
 })
 

@@ -1,0 +1,168 @@
+/** The API keys that the service accepts: whose they are, and what they may be used for. */
+import { hash } from 'node:crypto'
+import type { ProblemData } from '../../base/problem.ts'
+import type { ApiKey } from '../../config/http.ts'
+import type { KeyUses } from '../../service/keys/key-table.ts'
+import { hasValidChecksum } from '../../service/keys/key-text.ts'
+import { DEFAULT_SCOPES, type KeyScope, type KeyUpdate, type StoredKey, type Tier } from '../../wire/key-messages.ts'
+import type { RequestHead } from '../transport/request-head.ts'
+import { type AddressRange, isInRanges, parseRanges } from './caller.ts'
+
+/** The holder of an API key, without the key itself. */
+export interface KeyHolder {
+  readonly tier: Tier
+  readonly label: string
+  /** Subject whose requests the rate limit counts. */
+  readonly subject: string
+  readonly scopes: readonly KeyScope[]
+  /** Milliseconds since the epoch from which on the key is invalid. */
+  readonly endMs: number
+  /** Replaces the hourly limit of the tier. */
+  readonly requestsPerHour: number | undefined
+  readonly origins: readonly string[] | undefined
+  readonly addresses: readonly AddressRange[] | undefined
+}
+
+/** Longest key. Longer values are rejected without the cost of hashing them. */
+const MAX_KEY_LENGTH = 256
+
+const INVALID_KEY: ProblemData = { type: 'unauthorized', detail: 'Invalid API key' }
+const KEYS_NOT_READ: ProblemData = {
+  type: 'overloaded',
+  detail: 'the API keys have not been read from the database yet; try again',
+  retryAfterSeconds: 1,
+}
+
+/**
+ * Looks up API keys by their SHA-256. The time of a look-up reveals nothing about a key, and the table holds no secret.
+ */
+export class ApiKeys {
+  /** Keys of the configuration. */
+  readonly #configured = new Map<string, KeyHolder>()
+  /** Keys of the key file, which may change while the service runs. */
+  #stored: ReadonlyMap<string, KeyHolder> = new Map()
+  /** Keys of the database; undefined until they have been read. */
+  #shared: Map<string, KeyHolder> | undefined
+  /** When keys of the database were used since `takeUses` was called, by their SHA-256. */
+  readonly #uses = new Map<string, number>()
+
+  /** @param hasTable true if there are keys in a database, which will be reported to `update` */
+  constructor(keys: readonly ApiKey[], hasTable: boolean) {
+    for (const { key, ...properties } of keys) {
+      const sha256 = hash('sha256', key)
+      this.#configured.set(sha256, createHolder({ sha256, ...properties }))
+    }
+    if (!hasTable) this.#shared = new Map()
+  }
+
+  /** Replaces the keys of the key file. */
+  setStored(keys: readonly StoredKey[]): void {
+    this.#stored = new Map(keys.map((key) => [key.sha256, createHolder(key)] as const))
+  }
+
+  /** Applies changes of the keys in the database. */
+  update({ isWhole, put, revoked }: KeyUpdate): void {
+    if (isWhole || this.#shared === undefined) this.#shared = new Map()
+    for (const sha256 of revoked) this.#shared.delete(sha256)
+    for (const key of put) this.#shared.set(key.sha256, createHolder(key))
+  }
+
+  /** Returns when keys of the database were used since the last call. */
+  takeUses(): KeyUses {
+    const uses = [...this.#uses].map(([sha256, atMs]) => ({ sha256, atMs }))
+    this.#uses.clear()
+    return uses
+  }
+
+  /**
+   * Returns the holder of the key that a request carries.
+   *
+   * @param nowMs milliseconds since the epoch
+   * @returns undefined without a key: no header, an empty one, or an `Authorization` of another scheme; `invalid` for an
+   * unknown or expired key, or for two headers with different keys
+   */
+  findHolder(head: RequestHead, nowMs: number): KeyHolder | undefined | 'invalid' {
+    const key = readKey(head)
+    if (key === undefined || key === 'invalid') return key
+    const sha256 = hash('sha256', key)
+    const own = this.#configured.get(sha256) ?? this.#stored.get(sha256)
+    const holder = own ?? this.#shared?.get(sha256)
+    if (holder === undefined || nowMs >= holder.endMs) return 'invalid'
+    if (own === undefined) this.#uses.set(sha256, nowMs)
+    return holder
+  }
+
+  /** Says why the key of a request is not valid. */
+  explainInvalid(head: RequestHead): ProblemData {
+    const key = readKey(head)
+    if (key === undefined || key === 'invalid') return INVALID_KEY
+    const sha256 = hash('sha256', key)
+    const holder = this.#configured.get(sha256) ?? this.#stored.get(sha256) ?? this.#shared?.get(sha256)
+    // A key without an end was read just after the request arrived: the next request with it is accepted.
+    if (holder !== undefined && Number.isFinite(holder.endMs))
+      return { type: 'unauthorized', detail: `the API key expired at ${new Date(holder.endMs).toISOString()}` }
+    return this.#shared === undefined && hasValidChecksum(key) ? KEYS_NOT_READ : INVALID_KEY
+  }
+}
+
+function createHolder({ sha256, tier, label, ...rules }: Omit<StoredKey, 'id' | 'createdAt'>): KeyHolder {
+  const { scopes = DEFAULT_SCOPES, expiresAt, requestsPerHour, origins, addresses } = rules
+  return {
+    tier,
+    label,
+    subject: `key:${sha256}`,
+    scopes,
+    endMs: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) || 0,
+    requestsPerHour,
+    origins,
+    addresses: addresses && readRanges(addresses),
+  }
+}
+
+/** Reads ranges. Ones that cannot be read allow no address, so that one wrong key does not keep the others from changing. */
+function readRanges(addresses: readonly string[]): readonly AddressRange[] {
+  try {
+    return parseRanges(addresses, 'addresses of an API key')
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Returns why a key must not be used for a request; undefined if it may.
+ *
+ * @param clientAddress returns the address of the client, 4 or 16 bytes
+ */
+export function keyProblem(
+  { scopes, origins, addresses }: KeyHolder,
+  scope: KeyScope,
+  head: RequestHead,
+  clientAddress: () => Uint8Array,
+): ProblemData | undefined {
+  if (!scopes.includes(scope)) {
+    const detail = `the API key is not for this route: it needs the scope ${scope} and has ${scopes.join(', ')}`
+    return { type: 'forbidden', message: 'Forbidden', detail }
+  }
+  if (origins !== undefined && !origins.includes(head.origin ?? '')) {
+    const sent = head.origin === undefined ? 'the request names no Origin' : 'this Origin is not one of them'
+    return { type: 'forbidden', message: 'Forbidden', detail: `the API key is for pages of certain origins: ${sent}` }
+  }
+  if (addresses !== undefined && !isInRanges(clientAddress(), addresses))
+    return { type: 'forbidden', message: 'Forbidden', detail: 'the API key is not for use from this address' }
+  return undefined
+}
+
+function readKey(head: RequestHead): string | undefined | 'invalid' {
+  const bearer = bearerToken(head.authorization)
+  const key = head.apiKey === undefined || head.apiKey === '' ? bearer : head.apiKey
+  if (key === undefined) return undefined
+  return (bearer !== undefined && bearer !== key) || key.length > MAX_KEY_LENGTH ? 'invalid' : key
+}
+
+/** Returns the token of `Bearer <token>`; the scheme is case-insensitive (RFC 9110, section 11.1). */
+function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length < 8) return undefined
+  if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  const token = authorization.slice(7).trim()
+  return token === '' ? undefined : token
+}

@@ -1,0 +1,64 @@
+import { json, type Operation, type OperationTable, pathParameter, query, schemaRef } from './operation.ts'
+
+const ID = pathParameter('id', 'The id of the key.', { type: 'string' }, '3083d71b8f7f')
+const ERROR_STATUSES = [401, 403, 429, 500, 503]
+
+function manage(
+  operationId: string,
+  summary: string,
+  status: number,
+  description: string,
+  schema: string,
+  more: Partial<Operation> = {},
+): Operation {
+  return {
+    tag: 'Keys',
+    operationId,
+    summary,
+    responses: { [status]: { description, content: json(schemaRef(schema)) } },
+    counts: true,
+    needsKey: true,
+    errorStatuses: ERROR_STATUSES,
+    ...more,
+  }
+}
+
+/** API keys in the database or, without a PostgreSQL server, in the key file. */
+export const KEY_OPERATIONS: OperationTable = {
+  'GET /admin/keys': manage(
+    'listKeys',
+    'All API keys',
+    200,
+    'The keys, without their secrets, oldest first.',
+    'KeyList',
+  ),
+  'POST /admin/keys': manage('addKey', 'Add an API key', 201, 'The key, which no other response shows.', 'NewKey', {
+    description: 'Every process of the service accepts the key within a second. Only its SHA-256 is stored.',
+    body: { content: json(schemaRef('KeyRequest')) },
+    errorStatuses: [400, 409, 413, ...ERROR_STATUSES],
+  }),
+  'POST /admin/keys/:id/rotate': manage(
+    'rotateKey',
+    'Replace an API key',
+    201,
+    'A new key with the same properties, which no other response shows.',
+    'NewKey',
+    {
+      parameters: [
+        ID,
+        query(
+          'overlapSeconds',
+          'How long the old key stays valid; 0 revokes it at once.',
+          { type: 'integer', minimum: 0, maximum: 7_776_000, default: 86_400 },
+          3600,
+        ),
+      ],
+      errorStatuses: [400, 404, 409, ...ERROR_STATUSES],
+    },
+  ),
+  'DELETE /admin/keys/:id': manage('revokeKey', 'Revoke an API key', 200, 'The key was revoked.', 'RevokedKey', {
+    description: 'No process of the service accepts the key after a second.',
+    parameters: [ID],
+    errorStatuses: [404, ...ERROR_STATUSES],
+  }),
+}

@@ -1,0 +1,95 @@
+/**
+ * API keys in the database, where all nodes read them. Each change gets the next number, so a node asks for the changes after the
+ * last one that it knows (decision 144). Revoked keys stay as rows, so that a node that asks late learns of them.
+ */
+import type { KeyChangeOutcome, KeyOperations, ListedKey, StoredKey } from '../wire/key-messages.ts'
+import type { Database, Row, Session } from './database.ts'
+
+type Argument<Name extends keyof KeyOperations> = KeyOperations[Name]['argument']
+type Result<Name extends keyof KeyOperations> = KeyOperations[Name]['result']
+
+/** Creates the operations for API keys on either engine. */
+export function createKeyStore(database: Database): {
+  readonly [Name in keyof KeyOperations]: (argument: Argument<Name>) => Promise<Result<Name>>
+} {
+  return {
+    changedKeys: ({ after }) => database.readTransaction((session) => readChanges(session, after)),
+    changeKeys: (change) => database.transaction((session) => changeKeys(session, change)),
+    listKeys: async () => {
+      const rows = await database.reads.query(
+        'select document, last_used_ms::text from api_key where not revoked order by created_ms, sha256',
+      )
+      return rows.map(readListedKey)
+    },
+    noteKeyUse: (uses) =>
+      database.transaction(async (session) => {
+        await session.query(
+          // Every node locks the rows in the same order, so that none waits for another in a circle.
+          `with used as (
+             select api_key.sha256, at_ms from api_key join unnest($1::text[], $2::bigint[]) as use (sha256, at_ms) using (sha256)
+             order by api_key.sha256 for update of api_key
+           ) update api_key set last_used_ms = greatest(coalesce(last_used_ms, 0), used.at_ms)
+           from used where api_key.sha256 = used.sha256`,
+          [uses.map(({ sha256 }) => sha256), uses.map(({ atMs }) => String(atMs))],
+        )
+        return undefined
+      }),
+  }
+}
+
+async function readChanges(session: Session, after: number): Promise<Result<'changedKeys'>> {
+  const [counter] = await session.query('select number::text from api_key_change')
+  const number = Number(counter!['number'])
+  if (number === after) return { number, isWhole: false, put: [], revoked: [] }
+  // A node that starts needs no revoked keys. `after` is above the newest number if the database was restored from a backup.
+  const isWhole = after === 0 || after > number
+  const rows = await session.query(
+    `select document, sha256, revoked from api_key where change > $1 ${isWhole ? 'and not revoked' : ''}`,
+    [isWhole ? 0 : after],
+  )
+  return {
+    number,
+    isWhole,
+    put: rows.filter((row) => row['revoked'] === false).map(readKey),
+    revoked: rows.filter((row) => row['revoked'] === true).map((row) => row['sha256'] as string),
+  }
+}
+
+async function changeKeys(
+  session: Session,
+  { expected, put, revoked, maxKeys }: Argument<'changeKeys'>,
+): Promise<KeyChangeOutcome> {
+  // The row is locked until the end of the transaction, so changes become visible in the order of their numbers.
+  const [counter] = await session.query('update api_key_change set number = number + 1 returning number::text')
+  const number = counter!['number'] as string
+  const [found] = await session.query(
+    `select (select count(*)::int from api_key where not revoked) as valid,
+      (select count(*)::int from api_key where not revoked and sha256 = any($1::text[])) as expected`,
+    [expected],
+  )
+  if (found!['expected'] !== expected.length) return 'missing'
+  // A key in `expected` exists, so `put` only replaces it.
+  const added = put.filter(({ sha256 }) => !expected.includes(sha256)).length
+  if (added > 0 && (found!['valid'] as number) + added > maxKeys) return 'full'
+  for (const key of put) {
+    await session.query(
+      `insert into api_key (sha256, document, created_ms, change) values ($1, $2, $3, $4)
+       on conflict (sha256) do update set document = excluded.document, change = excluded.change`,
+      [key.sha256, JSON.stringify(key), Date.parse(key.createdAt), number],
+    )
+  }
+  await session.query('update api_key set revoked = true, change = $2 where sha256 = any($1::text[]) and not revoked', [
+    revoked,
+    number,
+  ])
+  return 'done'
+}
+
+function readKey(row: Row): StoredKey {
+  return JSON.parse(row['document'] as string) as StoredKey
+}
+
+function readListedKey(row: Row): ListedKey {
+  const lastUsed = row['last_used_ms'] as string | null
+  return lastUsed === null ? readKey(row) : { ...readKey(row), lastUsedAt: new Date(Number(lastUsed)).toISOString() }
+}

@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPglite } from '../../src/store/pglite.ts'
@@ -11,34 +9,15 @@ import type { StoreFault } from '../../src/wire/store-messages.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
+import { MIB, mountSmallDisk } from '../small-disk.ts'
 import { addressOf, recordOf, uidOf } from '../store-records.ts'
 
-const MIB = 1_048_576
-const folder = mkdtempSync(join(tmpdir(), 'trigpoint-full-'))
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', folder], { encoding: 'utf8' })
-const isMounted = mounted.status === 0
-if (!isMounted) console.warn(`skipped: a small file system cannot be mounted here (${mounted.stderr?.trim()})`)
+const disk = mountSmallDisk()
+const { folder } = disk
 
-const ballast = join(folder, 'ballast')
-const freeBytes = () => {
-  const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize
-}
+afterAll(() => disk.remove())
 
-/** Fills the disk with another file, up to the given free space. */
-function fillDisk(leaveBytes: number): void {
-  appendFileSync(ballast, Buffer.alloc(Math.max(0, freeBytes() - leaveBytes)))
-}
-
-const makeRoom = () => truncateSync(ballast, 0)
-
-afterAll(() => {
-  // Lazily, because a test that failed may still have files open.
-  if (isMounted) spawnSync('umount', ['--lazy', folder])
-  rmSync(folder, { recursive: true, force: true })
-})
-
-describe.runIf(isMounted)('a full disk', () => {
+describe.runIf(disk.isMounted)('a full disk', () => {
   const RECORDS = 50
   const range = (index: number) => ({
     chainId: 84532,
@@ -57,7 +36,6 @@ describe.runIf(isMounted)('a full disk', () => {
     return /^store_state\{state="(\w+)"\} 1$/m.exec(text)?.[1]
   }
 
-  beforeAll(() => writeFileSync(ballast, ''))
   afterAll(() => service?.stop())
 
   it('stops writes before the engine breaks down, keeps what was acknowledged, and lets them go on when there is room', async () => {
@@ -74,16 +52,16 @@ describe.runIf(isMounted)('a full disk', () => {
         return error as StoreFault
       }
     }
-    fillDisk(80 * MIB)
+    disk.fill(80 * MIB)
     expect(await applyUntilFull()).toMatchObject({ kind: 'full', message: expect.stringContaining('make room') })
     expect(stored).toBeGreaterThan(0)
     for (const leave of [10 * MIB, 0]) {
-      fillDisk(leave)
+      disk.fill(leave)
       await expect(store.apply(range(stored))).rejects.toMatchObject({ kind: 'full' })
       expect(await store.page({ limit: 1, offset: 0 })).toMatchObject({ count: stored * RECORDS })
       expect(JSON.parse((await store.record(uidOf(0)))!).uid).toBe(uidOf(0))
     }
-    makeRoom()
+    disk.makeRoom()
     const before = stored
     expect((await store.apply(range(stored++))).ok).toBe(true)
     expect((await store.page({ limit: 1, offset: 0 })).count).toBe((before + 1) * RECORDS)
@@ -130,7 +108,7 @@ describe.runIf(isMounted)('a full disk', () => {
     await eventually(async () => expect(await metric()).toBe('open'))
     expect(await get('/health')).not.toHaveProperty('detail')
 
-    fillDisk(MIB)
+    disk.fill(MIB)
     await eventually(async () => expect(await metric()).toBe('full'))
     expect((await get('/health'))['detail']).toMatch(/disk .* is full/)
     expect((await fetch(`${service.url}/ready`)).status).toBe(200)
@@ -142,7 +120,7 @@ describe.runIf(isMounted)('a full disk', () => {
     const distance = { chainId: 84532, from: EIFFEL_TOWER, to: TOWN_HALL }
     expect((await service.post('/compute/v0/distance', distance)).body.result).toBe(4238.77)
 
-    makeRoom()
+    disk.makeRoom()
     await eventually(async () => expect(await metric()).toBe('open'))
     expect(await get('/health')).not.toHaveProperty('detail')
     expect((await get('/api/v0/location-records?limit=1'))['count']).toBe(stored * RECORDS)
@@ -150,11 +128,11 @@ describe.runIf(isMounted)('a full disk', () => {
 
   it('does not need a restart even if the service is killed and starts on a disk without any room', async () => {
     process.kill(service!.pid, 'SIGKILL')
-    fillDisk(0)
+    disk.fill(0)
     service = await startTestService({ DATA_DIR: folder, RECORDS: '1' })
     // A store that needs no room to open is readable; any other says why it is not open.
     await eventually(async () => expect(await metric()).toBe('full'))
-    makeRoom()
+    disk.makeRoom()
     const list = `${service.url}/api/v0/location-records?limit=1`
     await eventually(async () => expect(await (await fetch(list)).json()).toMatchObject({ count: stored * RECORDS }))
   }, 300_000)

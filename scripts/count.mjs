@@ -1,6 +1,7 @@
 // Sums up vitest's JSON reports in the last line of a CI run: `N passed, N failed, N skipped`. A test in several reports, of several
 // releases of Node.js, counts once, as failed if it failed in any. The first argument names the steps that failed, or is empty; the
-// others are report files. What failed, and why, is listed above the last line. Exits with 1 when anything failed.
+// others are report files. SECOND_ATTEMPTS_FILE is that of second-attempts.mjs. Above the last line are the tests that passed only at
+// their second attempt, and what failed, and why. Exits with 1 when anything failed.
 import { readFileSync } from 'node:fs'
 
 // A message with the diff of two long values can have thousands of lines.
@@ -30,6 +31,8 @@ for (const file of files) {
 }
 const count = (status) => [...statusByTest.values()].filter((other) => other === status).length
 failed += count('failed')
+for (const name of readFileSync(process.env.SECOND_ATTEMPTS_FILE, 'utf8').split('\n').filter(Boolean))
+  console.log(`passed at the second attempt: ${name}`)
 if (failedSteps !== '') {
   console.log(`failed steps: ${failedSteps}`)
   failed = Math.max(1, failed)

@@ -14,7 +14,7 @@ const VERSIONS = '/usr/lib/postgresql'
 /** User ID of `nobody` on Debian, because PostgreSQL refuses to run as root. */
 const NOBODY_UID = 65_534
 
-export interface PostgresCluster {
+export interface PostgresServer {
   readonly url: string
   /** Stops the server: `immediate` like a crash, `kill` by SIGKILL of its first process, `fast` in order (the default). */
   stop(how?: 'immediate' | 'kill' | 'fast'): Promise<void>
@@ -24,6 +24,16 @@ export interface PostgresCluster {
   resume(): void
   /** Stops the server and removes its files. */
   remove(): Promise<void>
+}
+
+export interface PostgresCluster extends PostgresServer {
+  /** Copies the server to another port and starts the copy as a standby, which applies every commit that follows. */
+  startStandby(): Promise<PostgresStandby>
+}
+
+export interface PostgresStandby extends PostgresServer {
+  /** Makes it accept writes. */
+  promote(): void
 }
 
 /** The folder of the server programs of the oldest installed version. Undefined if none is installed. */
@@ -49,18 +59,50 @@ export const ENGINES: readonly ('embedded' | 'postgres')[] =
  * @throws {Error} if PostgreSQL is not installed or does not start
  */
 export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
-  if (POSTGRES === undefined) throw new Error('no PostgreSQL on this machine')
-  const programs = POSTGRES
+  const folder = createServerFolder()
+  runProgram(folder, 'initdb', [
+    '-D',
+    files(folder),
+    '-U',
+    'trigpoint',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-N',
+  ])
+  const server = await startServer(folder, settings)
+  return {
+    ...server,
+    async startStandby() {
+      const copy = createServerFolder()
+      runProgram(copy, 'pg_basebackup', ['-D', files(copy), '-d', server.url, '-R', '-X', 'stream', '-c', 'fast'])
+      const { synchronous_standby_names: _, ...others } = settings
+      const standby = await startServer(copy, others)
+      return { ...standby, promote: () => runProgram(copy, 'pg_ctl', ['promote', '-w', '-D', files(copy)]) }
+    },
+  }
+}
+
+const files = (folder: string) => join(folder, 'files')
+const OWNER = userInfo().uid === 0 ? { uid: NOBODY_UID, gid: NOBODY_UID } : {}
+
+function createServerFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-postgres-'))
-  const owner = userInfo().uid === 0 ? { uid: NOBODY_UID, gid: NOBODY_UID } : {}
-  if (owner.uid !== undefined) chownSync(folder, NOBODY_UID, NOBODY_UID)
-  const files = join(folder, 'files')
-  const initialized = spawnSync(
-    join(POSTGRES, 'initdb'),
-    ['-D', files, '-U', 'trigpoint', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
-    { ...owner, cwd: folder, encoding: 'utf8' },
-  )
-  if (initialized.status !== 0) throw new Error(`initdb failed: ${initialized.stderr}`)
+  if (OWNER.uid !== undefined) chownSync(folder, NOBODY_UID, NOBODY_UID)
+  return folder
+}
+
+/** @throws {Error} if PostgreSQL is not installed or the program fails */
+function runProgram(folder: string, name: string, args: readonly string[]): void {
+  if (POSTGRES === undefined) throw new Error('no PostgreSQL on this machine')
+  const { status, stderr } = spawnSync(join(POSTGRES, name), args, { ...OWNER, cwd: folder, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
+}
+
+/** Starts a server on a free port with the files in a folder. */
+async function startServer(folder: string, settings: Readonly<Record<string, string>>): Promise<PostgresServer> {
   const port = await freePort()
   const url = `postgres://trigpoint@127.0.0.1:${port}/postgres`
   const options = Object.entries({ unix_socket_directories: '', listen_addresses: '127.0.0.1', ...settings })
@@ -68,9 +110,9 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   let exited: Promise<void> = Promise.resolve()
   const startOnce = () => {
     const started = spawn(
-      join(programs, 'postgres'),
-      ['-D', files, '-p', String(port), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+      join(POSTGRES!, 'postgres'),
+      ['-D', files(folder), '-p', String(port), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      { ...OWNER, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
     )
     server = started
     exited = new Promise((resolve) => started.once('exit', () => resolve()))
@@ -78,7 +120,7 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
       let text = ''
       started.stderr!.on('data', (chunk) => {
         text += chunk
-        if (text.includes('ready to accept connections')) resolve()
+        if (/ready to accept (read-only )?connections/.test(text)) resolve()
       })
       started.once('exit', () => reject(new Error(`the server exited: ${text}`)))
     })
@@ -87,7 +129,7 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
     const pid = server!.pid!
     for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal)
   }
-  const cluster: PostgresCluster = {
+  const started: PostgresServer = {
     url,
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),
@@ -108,12 +150,12 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
       server = undefined
     },
     async remove() {
-      await cluster.stop('immediate')
+      await started.stop('immediate')
       rmSync(folder, { recursive: true, force: true })
     },
   }
-  await cluster.start()
-  return cluster
+  await started.start()
+  return started
 }
 
 export interface StoreFiles {

@@ -19,6 +19,8 @@ export interface PostgresServer {
   /** Stops the server: `immediate` like a crash, `kill` by SIGKILL of its first process, `fast` in order (the default). */
   stop(how?: 'immediate' | 'kill' | 'fast'): Promise<void>
   start(): Promise<void>
+  /** False also if the server ended by itself. */
+  isRunning(): boolean
   /** Stops all of its processes without ending them, as a machine that hangs. */
   pause(): void
   resume(): void
@@ -56,10 +58,14 @@ export const ENGINES: readonly ('embedded' | 'postgres')[] =
  * Creates and starts a PostgreSQL server on a free port, for one suite.
  *
  * @param settings server settings, for example `{ fsync: 'off' }`
+ * @param parent where its folder is created
  * @throws {Error} if PostgreSQL is not installed or does not start
  */
-export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
-  const folder = createServerFolder()
+export async function startCluster(
+  settings: Readonly<Record<string, string>> = {},
+  parent = tmpdir(),
+): Promise<PostgresCluster> {
+  const folder = createServerFolder(parent)
   runProgram(folder, 'initdb', [
     '-D',
     files(folder),
@@ -76,7 +82,7 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   return {
     ...server,
     async startStandby() {
-      const copy = createServerFolder()
+      const copy = createServerFolder(parent)
       runProgram(copy, 'pg_basebackup', ['-D', files(copy), '-d', server.url, '-R', '-X', 'stream', '-c', 'fast'])
       const { synchronous_standby_names: _, ...others } = settings
       const standby = await startServer(copy, others)
@@ -88,8 +94,8 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
 const files = (folder: string) => join(folder, 'files')
 const OWNER = userInfo().uid === 0 ? { uid: NOBODY_UID, gid: NOBODY_UID } : {}
 
-function createServerFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-postgres-'))
+function createServerFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'trigpoint-postgres-'))
   if (OWNER.uid !== undefined) chownSync(folder, NOBODY_UID, NOBODY_UID)
   return folder
 }
@@ -131,6 +137,7 @@ async function startServer(folder: string, settings: Readonly<Record<string, str
   }
   const started: PostgresServer = {
     url,
+    isRunning: () => server?.exitCode === null && server.signalCode === null,
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),
     async start() {

@@ -1,39 +1,69 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { POSTGRES, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
 import { eventually } from '../eventually.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { faultyOf, pieces } from '../job-operations.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { MIB, mountSmallDisk } from '../small-disk.ts'
+import { MIB, mountSmallDisk, type SmallDisk } from '../small-disk.ts'
 
 const HALF = 6000
 const PATH = '/compute/v0/jobs'
-const disk = mountSmallDisk()
+const DISTANCE = { chainId: 84532, from: EIFFEL_TOWER, to: TOWN_HALL }
+/** More uploads than the disk has room for. */
+const MOST_UPLOADS = 400
 
-let service: TestService | undefined
-afterAll(async () => {
-  await service?.stop()
-  disk.remove()
-})
+describe('jobs on a full disk', () => {
+  let disk: SmallDisk | undefined
+  let service: TestService | undefined
+  let cluster: PostgresCluster | undefined
+  afterEach(async () => {
+    await service?.stop()
+    await cluster?.remove()
+    disk?.remove()
+    disk = service = cluster = undefined
+  })
 
-it.runIf(disk.isMounted)(
-  'a job on a full disk takes nothing more, and goes on when there is room',
-  async () => {
-    service = await startTestService({ DATA_DIR: disk.folder, RECORDS: '1', JOB_POLL_MS: '50' })
-    const { url, developerKey } = service
-    await eventually(() => expect(service!.lines.join('\n')).toContain('"store open"'))
-    const headers = { 'x-api-key': developerKey, 'content-type': 'application/x-ndjson' }
-    const send = async (method: string, path: string, from: number, to: number) => {
-      const response = await fetch(`${url}${PATH}${path}`, { method, headers, body: [...pieces(from, to)].join('') })
-      // biome-ignore lint/suspicious/noExplicitAny: a response may have any members
-      return { status: response.status, body: (await response.json()) as any }
+  const start = async (settings: Record<string, string>) => {
+    const started = await startTestService({
+      RECORDS: '1',
+      JOB_POLL_MS: '50',
+      JOB_MAX_OPEN: '1000',
+      COST_LIMIT_DEVELOPER: 'cpu-ms=999999999999',
+      ...settings,
+    })
+    service = started
+    await eventually(() => expect(started.lines.join('\n')).toContain('"store open"'))
+    const headers = { 'x-api-key': started.developerKey, 'content-type': 'application/x-ndjson' }
+    const url = started.url + PATH
+    return {
+      async send(method: string, path: string, from: number, to: number) {
+        const response = await fetch(url + path, { method, headers, body: [...pieces(from, to)].join('') })
+        // biome-ignore lint/suspicious/noExplicitAny: a response may have any members
+        return { status: response.status, headers: response.headers, body: (await response.json()) as any }
+      },
+      state: async (id: string) => (await fetch(`${url}/${id}`, { headers })).json(),
+      async ids(id: string) {
+        const results = await (await fetch(`${url}/${id}/results`, { headers })).text()
+        return results
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line).id)
+      },
     }
-    const state = async (id: string) => (await fetch(`${url}${PATH}/${id}`, { headers })).json()
+  }
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+  it('take nothing more, and go on when there is room', async ({ skip }) => {
+    disk = mountSmallDisk()
+    skip(!disk.isMounted, 'a small file system cannot be mounted here')
+    const { send, state, ids } = await start({ DATA_DIR: disk.folder })
     const created = await send('POST', '?chainId=84532&attest=none&more=true', 0, HALF)
     expect(created).toMatchObject({ status: 202, body: { received: HALF } })
     const { id } = created.body
     // What is being written when the disk becomes full still has room.
     disk.fill(32 * MIB)
     await eventually(async () => {
-      const metrics = await (await fetch(`${url}/metrics`)).text()
+      const metrics = await (await fetch(`${service!.url}/metrics`)).text()
       expect(metrics).toContain('store_state{state="full"} 1')
     })
     disk.fill(MIB)
@@ -50,12 +80,47 @@ it.runIf(disk.isMounted)(
     await eventually(async () =>
       expect(await state(id)).toMatchObject({ state: 'done', done: 2 * HALF, failed: faultyOf(2 * HALF) }),
     )
-    const results = await (await fetch(`${url}${PATH}/${id}/results`, { headers })).text()
-    const ids = results
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).id)
-    expect(ids).toEqual(Array.from({ length: 2 * HALF }, (_, index) => index))
-  },
-  400_000,
-)
+    expect(await ids(id)).toEqual(upTo(2 * HALF))
+  }, 400_000)
+
+  it('of PostgreSQL lose nothing, and go on when there is room', async ({ skip }) => {
+    skip(POSTGRES === undefined, 'PostgreSQL is not installed')
+    disk = mountSmallDisk()
+    skip(!disk.isMounted, 'a small file system cannot be mounted here')
+    cluster = await startCluster({ max_wal_size: '64MB' }, disk.folder)
+    const { send, state, ids } = await start({ DATABASE_URL: cluster.url })
+    const acknowledged: string[] = []
+    const upload = async () => {
+      const answer = await send('POST', '?chainId=84532&attest=none', 0, HALF)
+      if (answer.status === 202) acknowledged.push(answer.body.id)
+      return answer
+    }
+    expect(await upload()).toMatchObject({ status: 202 })
+    disk.fill(0)
+    // The server still has room in the files that it has.
+    let refused = await upload()
+    for (let count = 0; refused.status === 202 && count < MOST_UPLOADS; count++) refused = await upload()
+    expect(refused.status).toBe(503)
+    expect(refused.headers.has('retry-after')).toBe(true)
+    expect(await service!.post('/compute/v0/distance', DISTANCE)).toMatchObject({
+      status: 200,
+      body: { result: 4238.77 },
+    })
+    console.log(
+      `${acknowledged.length} uploads acknowledged, then: ${refused.body.detail}; the server runs: ${cluster.isRunning()}`,
+    )
+
+    disk.makeRoom()
+    // The server ends when it cannot write its log, and an operator starts it again.
+    await eventually(async () => {
+      if (!cluster!.isRunning()) await cluster!.start()
+      expect(await upload()).toMatchObject({ status: 202 })
+    })
+    for (const id of acknowledged) {
+      await eventually(async () =>
+        expect(await state(id)).toMatchObject({ state: 'done', done: HALF, failed: faultyOf(HALF) }),
+      )
+      expect(await ids(id)).toEqual(upTo(HALF))
+    }
+  }, 400_000)
+})

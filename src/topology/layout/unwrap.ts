@@ -80,6 +80,14 @@ export function arePlanar(a: number, b: number): boolean {
 }
 
 /**
+ * Tells whether also the matrix of two geometries is the same in the plane. Then each of them has to be the same there: a polygon over
+ * the whole globe has a boundary in the plane only.
+ */
+export function areLocatedInPlane(a: number, b: number): boolean {
+  return arePlanar(a, b) && arePlanar(a, a) && arePlanar(b, b)
+}
+
+/**
  * Unrolls a ring onto the cylinder. Every edge takes the short way, and a ring that then does not close is closed over its pole.
  *
  * The closing edges start from the position of the ring that is nearest to the pole, so they cross no edge of the ring.

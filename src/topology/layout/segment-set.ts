@@ -187,7 +187,12 @@ function copyInto<T extends Int32Array | Uint8Array>(from: T, to: T): T {
  * simple ring turns towards its interior. Where the ring folds back on itself there (along a pole, or because it is invalid), the
  * sign of its exact area decides.
  */
-export function isInsideOnLeft(positions: Positions, first: number, size: number, ring: UnwrappedRing): boolean {
+export function isInsideOnLeft(
+  positions: Positions,
+  first: number,
+  size: number,
+  ring: Pick<UnwrappedRing, 'pole' | 'winding'>,
+): boolean {
   if (ring.pole !== 0) return ring.winding > 0 === ring.pole > 0
   let extreme = 0
   for (let i = 1; i < size - 1; i++) {

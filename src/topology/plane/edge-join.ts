@@ -312,10 +312,10 @@ function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: nu
   return remaining
 }
 
-function rootOffset({ levels }: EdgeTree): number {
+export function rootOffset({ levels }: EdgeTree): number {
   return 4 * levels[levels.length - 2]!
 }
 
-function areBoxesApart(a: Float64Array, i: number, b: Float64Array, j: number): boolean {
+export function areBoxesApart(a: Float64Array, i: number, b: Float64Array, j: number): boolean {
   return a[i]! > b[j + 2]! || a[i + 2]! < b[j]! || a[i + 1]! > b[j + 3]! || a[i + 3]! < b[j + 1]!
 }

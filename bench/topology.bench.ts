@@ -11,7 +11,7 @@ import { printPackages } from './machine.ts'
 import { NATIVE_NAMES, type Native, openNative } from './native.ts'
 import { printWrongAnswers, type Wrong } from './near-touch.ts'
 import { openPostGis } from './postgis.ts'
-import { pointRows, polygonRows, type TopologyLibraries, validityRows } from './predicate-rows.ts'
+import { pointRows, polygonRows, relateRows, type TopologyLibraries, validityRows } from './predicate-rows.ts'
 import type { Contender, MeasuredRow, Row } from './rounds.ts'
 import { scanRows, wholeRows } from './scan-rows.ts'
 import { Marks, printRows } from './tables.ts'
@@ -35,6 +35,7 @@ export async function run(): Promise<object> {
         ...printRows('From bytes to a result', wholeRows(libraries)),
         ...printRows('Positions in polygons', pointRows(libraries)),
         ...printRows('Polygons and polygons', [...polygonRows(libraries), coldRow(native)]),
+        ...printRows('Matrices', relateRows(libraries)),
         ...printRows('Validity', validityRows(libraries)),
       ]
       const wrong = printWrongAnswers(libraries)

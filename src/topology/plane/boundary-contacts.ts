@@ -1,6 +1,5 @@
 import { spendWork } from '../../base/work.ts'
 import { findOwner } from '../../geometry/flat.ts'
-import { orientation } from '../exact/exact.ts'
 import { isOnSegment } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
 import { isInsideOnLeft } from '../layout/segment-set.ts'
@@ -15,10 +14,89 @@ const MAX_CROSSINGS = 4
 /** Units of work for each pair of edges that touch. */
 const TOUCH_WORK = 1 / 16
 
-/** Where parts of the boundary of one geometry lie in the other. */
-interface Whereabouts {
-  isInside: boolean
-  isOutside: boolean
+/** What is known about the boundary of one of the geometries. */
+class Outline {
+  readonly prepared: PreparedTopology
+  /** Whether parts of it lie inside the other geometry, and outside of it. */
+  isInside = false
+  isOutside = false
+  /** By vertex: 1 when the edge that starts there touches the other boundary. */
+  readonly isTouching: Uint8Array
+  /** By vertex: 1 when the edge that starts there lies on an edge of the other boundary. */
+  readonly isCovered: Uint8Array
+  /** By vertex: 1 when it lies on the other boundary. */
+  readonly isOn: Uint8Array
+  readonly #vertices: Float64Array
+  readonly #isInteriorOnLeft = new Map<number, boolean>()
+
+  constructor(prepared: PreparedTopology) {
+    const count = prepared.geometry.vertices.length / 2
+    this.prepared = prepared
+    this.#vertices = prepared.geometry.vertices
+    this.isTouching = new Uint8Array(count)
+    this.isCovered = new Uint8Array(count)
+    this.isOn = new Uint8Array(count)
+  }
+
+  /** Records what an edge shares with an edge of the other boundary. */
+  touch(edge: number, range: SharedRange): void {
+    this.isTouching[edge] = 1
+    const isFirstOn = this.#touchVertex(edge, range)
+    const isLastOn = this.#touchVertex(edge + 1, range)
+    if (isFirstOn && isLastOn) this.isCovered[edge] = 1
+  }
+
+  #touchVertex(vertex: number, { x1, y1, x2, y2 }: SharedRange): boolean {
+    const x = this.#vertices[2 * vertex]!
+    const y = this.#vertices[2 * vertex + 1]!
+    const isOn = (x === x1 && y === y1) || (x === x2 && y === y2)
+    if (isOn) this.isOn[vertex] = 1
+    return isOn
+  }
+
+  /** Tells whether the interior lies above an edge, which is to its left if it runs eastward. */
+  hasInteriorAbove(edge: number): boolean {
+    const v = this.#vertices
+    const isEastward = compare(v[2 * edge]!, v[2 * edge + 1]!, v[2 * edge + 2]!, v[2 * edge + 3]!) < 0
+    return isEastward === this.#hasInteriorOnLeft(edge)
+  }
+
+  #hasInteriorOnLeft(edge: number): boolean {
+    const { sequenceStarts, partStarts, vertices } = this.prepared.geometry
+    const sequence = findOwner(sequenceStarts, edge)
+    const known = this.#isInteriorOnLeft.get(sequence)
+    if (known !== undefined) return known
+    const start = sequenceStarts[sequence]!
+    const end = sequenceStarts[sequence + 1]!
+    const positions = new Positions(end - start, true)
+    for (let i = start; i < end; i++) positions.add(vertices[2 * i]!, vertices[2 * i + 1]!, 0)
+    const isHole = !partStarts.includes(sequence)
+    const isLeft = isInsideOnLeft(positions, 0, end - start, { pole: 0, winding: 0 }) !== isHole
+    this.#isInteriorOnLeft.set(sequence, isLeft)
+    return isLeft
+  }
+
+  /**
+   * Locates the parts between touches by one vertex of each. What ends at touches on both sides within one edge has none.
+   */
+  locateParts(other: PreparedTopology): void {
+    const { vertices, sequenceStarts } = this.prepared.geometry
+    const { isTouching, isOn } = this
+    const { ray } = other
+    ray.visitedNodes = 0
+    for (let sequence = 0; sequence < sequenceStarts.length - 1; sequence++) {
+      const [start, last] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]! - 1]
+      for (let i = start; i < last && !(this.isInside && this.isOutside); i++) {
+        // Edges that touch nothing continue on the side of the vertex before.
+        if (i > start && isTouching[i] === 0 && isTouching[i - 1] === 0) continue
+        // The mark of the first vertex may be at the last one.
+        if (isOn[i] === 1 || (i === start && isOn[last] === 1)) continue
+        if (ray.cast(vertices[2 * i]!, vertices[2 * i + 1]!).isOdd) this.isInside = true
+        else this.isOutside = true
+      }
+    }
+    spendWork(ray.visitedNodes / NODES_PER_UNIT)
+  }
 }
 
 /**
@@ -32,27 +110,25 @@ interface Whereabouts {
  * touches a boundary lies on one side, and one vertex there shows on which.
  */
 export class BoundaryContacts {
-  readonly #a: PreparedTopology
-  readonly #b: PreparedTopology
-  readonly #ofA: Whereabouts = { isInside: false, isOutside: false }
-  readonly #ofB: Whereabouts = { isInside: false, isOutside: false }
+  readonly #a: Outline
+  readonly #b: Outline
   #isMet = false
   #isShared = false
   #isSharedOnSameSide = false
   #isSharedOnOtherSides = false
-  /** Pairs of edges that touch: edge of a, edge of b. */
+  /** Pairs of edges that touch, unless both are covered: edge of a, edge of b. */
   readonly #touches: number[] = []
-  readonly #isLeftInside = new Map<number, boolean>()
+  readonly #range: SharedRange = { x1: 0, y1: 0, x2: 0, y2: 0 }
 
   /** @param a one Polygon or MultiPolygon in the same plane as b */
   constructor(a: PreparedTopology, b: PreparedTopology) {
-    this.#a = a
-    this.#b = b
+    this.#a = new Outline(a)
+    this.#b = new Outline(b)
   }
 
   /** @returns undefined when a sweep has to decide */
   findMatrix(): Matrix | undefined {
-    const [a, b] = [this.#a, this.#b]
+    const [a, b] = [this.#a.prepared, this.#b.prepared]
     let remainingCrossings = MAX_CROSSINGS
     let isCrossed = false
     let isUncertain = false
@@ -71,13 +147,13 @@ export class BoundaryContacts {
     })
     if (end === 'exhausted') return undefined
     if (isCrossed) {
-      this.#ofA.isInside = this.#ofA.isOutside = this.#ofB.isInside = this.#ofB.isOutside = true
-    } else if (isUncertain || !this.#followTouches()) return undefined
+      this.#a.isInside = this.#a.isOutside = this.#b.isInside = this.#b.isOutside = true
+    } else if (isUncertain || !this.#locateParts()) return undefined
     return this.#toMatrix()
   }
 
   #toMatrix(): Matrix {
-    const [ofA, ofB] = [this.#ofA, this.#ofB]
+    const [ofA, ofB] = [this.#a, this.#b]
     const matrix = new Matrix()
     if (ofA.isInside) matrix.record(BOUNDARY, INTERIOR, 1)
     if (ofA.isOutside) matrix.record(BOUNDARY, EXTERIOR, 1)
@@ -93,77 +169,42 @@ export class BoundaryContacts {
   /** @returns whether the two edges overlap in more than a point */
   #addTouch(i: number, j: number, isCrossed: boolean): boolean {
     spendWork(TOUCH_WORK)
-    const [v, w] = [this.#a.geometry.vertices, this.#b.geometry.vertices]
-    const range = sharedRange(v, i, w, j)
-    const isOverlap = compare(range[0], range[1], range[2], range[3]) !== 0
+    const range = this.#range
+    findSharedRange(this.#a.prepared.geometry.vertices, i, this.#b.prepared.geometry.vertices, j, range)
+    const isOverlap = range.x1 !== range.x2 || range.y1 !== range.y2
     if (isCrossed) return isOverlap
-    this.#touches.push(i, j)
-    if (!isOverlap) return false
-    const runsForward = (u: Float64Array, k: number): boolean =>
-      compare(u[2 * k]!, u[2 * k + 1]!, u[2 * k + 2]!, u[2 * k + 3]!) < 0
-    const isInteriorAbove = [
-      runsForward(v, i) === this.#isInteriorOnLeft(this.#a, i, 0),
-      runsForward(w, j) === this.#isInteriorOnLeft(this.#b, j, 1),
-    ]
-    if (isInteriorAbove[0] === isInteriorAbove[1]) this.#isSharedOnSameSide = true
+    this.#a.touch(i, range)
+    this.#b.touch(j, range)
+    if (this.#a.isCovered[i] === 0 || this.#b.isCovered[j] === 0) this.#touches.push(i, j)
+    if (!isOverlap || (this.#isSharedOnSameSide && this.#isSharedOnOtherSides)) return isOverlap
+    if (this.#a.hasInteriorAbove(i) === this.#b.hasInteriorAbove(j)) this.#isSharedOnSameSide = true
     else this.#isSharedOnOtherSides = true
     return true
   }
 
-  /** Tells whether the interior lies to the left of an edge. */
-  #isInteriorOnLeft({ geometry }: PreparedTopology, edge: number, operand: 0 | 1): boolean {
-    const { sequenceStarts, partStarts, vertices } = geometry
-    const sequence = findOwner(sequenceStarts, edge)
-    const key = 2 * sequence + operand
-    const known = this.#isLeftInside.get(key)
-    if (known !== undefined) return known
-    const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
-    const positions = new Positions(end - start, true)
-    for (let i = start; i < end; i++) positions.add(vertices[2 * i]!, vertices[2 * i + 1]!, 0)
-    const isHole = !partStarts.includes(sequence)
-    const isLeft = isInsideOnLeft(positions, 0, end - start, { pole: 0, winding: 0 }) !== isHole
-    this.#isLeftInside.set(key, isLeft)
-    return isLeft
+  /** Locates all parts of both boundaries. @returns false when there may be one that no vertex shows */
+  #locateParts(): boolean {
+    const [a, b] = [this.#a, this.#b]
+    a.locateParts(b.prepared)
+    b.locateParts(a.prepared)
+    return !(this.#hasHiddenPart(a, b, 0) || this.#hasHiddenPart(b, a, 1))
   }
 
-  /** Locates all parts of both boundaries between touches. @returns false when it cannot locate one that ends at touches */
-  #followTouches(): boolean {
-    const touches = this.#touches
-    const pairs = Array.from({ length: touches.length / 2 }, (_, pair) => pair)
-    const [edgesOfA, edgesOfB] = [pairs.map((pair) => touches[2 * pair]!), pairs.map((pair) => touches[2 * pair + 1]!)]
-    return (
-      this.#followRings(this.#a, edgesOfA, this.#b, edgesOfB, this.#ofA) &&
-      this.#followRings(this.#b, edgesOfB, this.#a, edgesOfA, this.#ofB)
-    )
-  }
-
-  #followRings(
-    own: PreparedTopology,
-    ownEdges: readonly number[],
-    other: PreparedTopology,
-    otherEdges: readonly number[],
-    where: Whereabouts,
-  ): boolean {
-    const { vertices, sequenceStarts } = own.geometry
-    const isTouching = new Uint8Array(vertices.length / 2)
-    for (const edge of ownEdges) isTouching[edge] = 1
-    const { ray } = other
-    ray.visitedNodes = 0
-    for (let sequence = 0; sequence < sequenceStarts.length - 1; sequence++) {
-      if (where.isInside && where.isOutside) break
-      const [start, last] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]! - 1]
-      for (let i = start; i < last; i++) {
-        // Edges that touch nothing continue on the side of the vertex before.
-        if (i > start && isTouching[i] === 0 && isTouching[i - 1] === 0) continue
-        const { isOnRing, isOdd } = ray.cast(vertices[2 * i]!, vertices[2 * i + 1]!)
-        if (isOnRing) continue
-        if (isOdd) where.isInside = true
-        else where.isOutside = true
-        if (where.isInside && where.isOutside) break
-      }
+  /** Tells whether a part of an edge may begin and end at touches, where it is not known what lies on both sides already. */
+  #hasHiddenPart(own: Outline, other: Outline, operand: 0 | 1): boolean {
+    if (own.isInside && own.isOutside) return false
+    const ranges = new Map<number, SharedRange[]>()
+    for (let k = 0; k < this.#touches.length; k += 2) {
+      const edge = this.#touches[k + operand]!
+      if (own.isCovered[edge] === 1) continue
+      const range = { x1: 0, y1: 0, x2: 0, y2: 0 }
+      const otherEdge = this.#touches[k + 1 - operand]!
+      findSharedRange(own.prepared.geometry.vertices, edge, other.prepared.geometry.vertices, otherEdge, range)
+      const onEdge = ranges.get(edge)
+      if (onEdge === undefined) ranges.set(edge, [range])
+      else onEdge.push(range)
     }
-    spendWork(ray.visitedNodes / NODES_PER_UNIT)
-    return (where.isInside && where.isOutside) || !hasPieceBetweenTouches(own, ownEdges, other, otherEdges)
+    return [...ranges.values()].some(hasGap)
   }
 }
 
@@ -172,53 +213,57 @@ function hasVertexAt(a: PreparedTopology, i: number, b: PreparedTopology, j: num
   return a.geometry.sequenceStarts.length > 2 && isVertexAtCrossing(a.tree, i, b.tree, j)
 }
 
-/** Tells whether a piece of an edge begins and ends at touches without overlapping an edge of the other geometry. */
-function hasPieceBetweenTouches(
-  own: PreparedTopology,
-  ownEdges: readonly number[],
-  other: PreparedTopology,
-  otherEdges: readonly number[],
-): boolean {
-  const [v, w] = [own.geometry.vertices, other.geometry.vertices]
-  const order = Int32Array.from(ownEdges.keys()).sort((s, t) => ownEdges[s]! - ownEdges[t]!)
-  for (let from = 0, to = 0; from < order.length; from = to) {
-    const edge = ownEdges[order[from]!]!
-    const ranges: SharedRange[] = []
-    while (to < order.length && ownEdges[order[to]!] === edge) {
-      ranges.push(sharedRange(v, edge, w, otherEdges[order[to]!]!))
-      to++
-    }
-    ranges.sort((p, q) => compare(p[0], p[1], q[0], q[1]))
-    let [x, y] = [ranges[0]![2], ranges[0]![3]]
-    for (const range of ranges) {
-      if (compare(range[0], range[1], x, y) > 0) return true
-      if (compare(range[2], range[3], x, y) > 0) [x, y] = [range[2], range[3]]
-    }
+/** Tells whether ranges of one edge leave a gap between them. */
+function hasGap(ranges: SharedRange[]): boolean {
+  ranges.sort((p, q) => compare(p.x1, p.y1, q.x1, q.y1))
+  let { x2: x, y2: y } = ranges[0]!
+  for (const { x1, y1, x2, y2 } of ranges) {
+    if (compare(x1, y1, x, y) > 0) return true
+    if (compare(x2, y2, x, y) > 0) [x, y] = [x2, y2]
   }
   return false
 }
 
-/** The first and the last point of what two edges share, by longitude, then latitude. */
-type SharedRange = readonly [number, number, number, number]
+/** The first and the last point of what two edges share, by longitude, then latitude. Both are vertices. */
+interface SharedRange {
+  x1: number
+  y1: number
+  x2: number
+  y2: number
+}
 
-/** Returns what two touching edges share; both ends are vertices. */
-function sharedRange(v: Float64Array, i: number, w: Float64Array, j: number): SharedRange {
-  const [ax, ay, bx, by] = [v[2 * i]!, v[2 * i + 1]!, v[2 * i + 2]!, v[2 * i + 3]!]
-  const [cx, cy, dx, dy] = [w[2 * j]!, w[2 * j + 1]!, w[2 * j + 2]!, w[2 * j + 3]!]
-  if (orientation(ax, ay, bx, by, cx, cy) === 0 && orientation(ax, ay, bx, by, dx, dy) === 0) {
-    const isForward = compare(ax, ay, bx, by) <= 0
-    const isOtherForward = compare(cx, cy, dx, dy) <= 0
-    const [firstX, firstY, lastX, lastY] = isForward ? [ax, ay, bx, by] : [bx, by, ax, ay]
-    const [otherFirstX, otherFirstY, otherLastX, otherLastY] = isOtherForward ? [cx, cy, dx, dy] : [dx, dy, cx, cy]
-    const [x1, y1] =
-      compare(firstX, firstY, otherFirstX, otherFirstY) < 0 ? [otherFirstX, otherFirstY] : [firstX, firstY]
-    const [x2, y2] = compare(lastX, lastY, otherLastX, otherLastY) < 0 ? [lastX, lastY] : [otherLastX, otherLastY]
-    // A repeated vertex is an edge without direction; it may lie beside the line of the other edge.
-    return ax === bx && ay === by ? [ax, ay, ax, ay] : [x1, y1, x2, y2]
+/** Finds what two touching edges share: the range of those of their ends that lie on both. */
+function findSharedRange(v: Float64Array, i: number, w: Float64Array, j: number, range: SharedRange): void {
+  const ax = v[2 * i]!
+  const ay = v[2 * i + 1]!
+  const bx = v[2 * i + 2]!
+  const by = v[2 * i + 3]!
+  const cx = w[2 * j]!
+  const cy = w[2 * j + 1]!
+  const dx = w[2 * j + 2]!
+  const dy = w[2 * j + 3]!
+  range.x1 = Number.POSITIVE_INFINITY
+  range.x2 = Number.NEGATIVE_INFINITY
+  if (isOnEdge(cx, cy, dx, dy, ax, ay)) extendRange(range, ax, ay)
+  if (isOnEdge(cx, cy, dx, dy, bx, by)) extendRange(range, bx, by)
+  if (isOnEdge(ax, ay, bx, by, cx, cy)) extendRange(range, cx, cy)
+  if (isOnEdge(ax, ay, bx, by, dx, dy)) extendRange(range, dx, dy)
+}
+
+/** As `isOnSegment`, but faster for ends. */
+function isOnEdge(x1: number, y1: number, x2: number, y2: number, x: number, y: number): boolean {
+  return (x === x1 && y === y1) || (x === x2 && y === y2) || isOnSegment(x1, y1, x2, y2, x, y)
+}
+
+function extendRange(range: SharedRange, x: number, y: number): void {
+  if (x < range.x1 || (x === range.x1 && y < range.y1)) {
+    range.x1 = x
+    range.y1 = y
   }
-  if (isOnSegment(ax, ay, bx, by, cx, cy)) return [cx, cy, cx, cy]
-  if (isOnSegment(ax, ay, bx, by, dx, dy)) return [dx, dy, dx, dy]
-  return isOnSegment(cx, cy, dx, dy, ax, ay) ? [ax, ay, ax, ay] : [bx, by, bx, by]
+  if (x > range.x2 || (x === range.x2 && y > range.y2)) {
+    range.x2 = x
+    range.y2 = y
+  }
 }
 
 /** Compares two points by longitude, then latitude. */

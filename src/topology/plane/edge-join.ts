@@ -58,6 +58,9 @@ function findEdgeContact(
 ): Contact {
   if (areCertainlyOnOneSide(ax, ay, bx, by, cx, cy, dx, dy)) return APART
   if (areCertainlyOnOneSide(cx, cy, dx, dy, ax, ay, bx, by)) return APART
+  // Along a common border most contacts are common vertices.
+  if ((ax === cx && ay === cy) || (ax === dx && ay === dy)) return TOUCH
+  if ((bx === cx && by === cy) || (bx === dx && by === dy)) return TOUCH
   const sideC = orientation(ax, ay, bx, by, cx, cy)
   const sideD = orientation(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return APART

@@ -3,11 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { readGeometry } from '../src/geometry/read.ts'
 import { contains } from '../src/topology/contains.ts'
 import { intersects } from '../src/topology/intersects.ts'
-import { MATRIX_PREDICATES, type Matrix, type MatrixPredicate } from '../src/topology/matrix.ts'
+import type { Matrix } from '../src/topology/matrix.ts'
 import { prepareTopology, type Topology } from '../src/topology/plane/prepared.ts'
 import { relate, relateBySweep } from '../src/topology/relate.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
+import type { MatrixPredicate } from '../src/wire/values.ts'
 import { type ContactCase, contactCases, isValidGeometry, pick } from './contact-cases.ts'
 import { FORMS, MOVES, withChains } from './contact-laws.ts'
 import { gridMatrix, gridShapeOf } from './grid-oracle.ts'
@@ -68,7 +69,7 @@ const LAWS: readonly Law[] = [
     check: ({ a, b, truth }) => {
       const matrix = relate(read(a), read(b), north, kernel)
       const dimensions = [dimensionOf(a), dimensionOf(b)] as const
-      const wrong = MATRIX_PREDICATES.filter((name) => {
+      const wrong = (Object.keys(PATTERNS) as MatrixPredicate[]).filter((name) => {
         const expected = PATTERNS[name](dimensions).some((pattern) => matchesText(truth, pattern))
         return matrix.decides(name) !== expected
       })

@@ -1,5 +1,7 @@
 /** The matrix of the dimensionally extended nine-intersection model (DE-9IM), and the predicates that it decides. */
 
+import type { MatrixPredicate } from '../wire/values.ts'
+
 /** Location in a geometry, as row or column of a matrix. */
 export const INTERIOR = 0
 export const BOUNDARY = 1
@@ -9,21 +11,6 @@ export type Place = typeof INTERIOR | typeof BOUNDARY | typeof EXTERIOR
 /** Dimension of an intersection; EMPTY when there is none. */
 export const EMPTY = -1
 export type IntersectionDimension = typeof EMPTY | 0 | 1 | 2
-
-/** The predicates by name that a matrix decides. */
-export const MATRIX_PREDICATES = [
-  'equals',
-  'disjoint',
-  'touches',
-  'crosses',
-  'overlaps',
-  'covers',
-  'coveredBy',
-] as const
-export type MatrixPredicate = (typeof MATRIX_PREDICATES)[number]
-
-/** A pattern: nine characters of `T`, `F`, `*`, `0`, `1` and `2`. */
-export const PATTERN = /^[TF*012]{9}$/
 
 /** The dimensions of the nine intersections of two geometries. Entries only grow while an arrangement is visited. */
 export class Matrix {

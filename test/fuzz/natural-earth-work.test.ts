@@ -55,7 +55,7 @@ function workOf(name: OperationName, geometries: readonly Geometry[]): number {
   const operands = geometries.map((geometry, index) => ({ path: [row.inputs[index]!], geometry, ref: undefined }))
   const work = new Work(Number.POSITIVE_INFINITY)
   try {
-    countWork(work, () => runOperation(row, operands, name === 'within' ? 100_000 : undefined, engine))
+    countWork(work, () => runOperation(row, operands, name === 'within' ? { radiusMeters: 100_000 } : {}, engine))
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ProblemError') throw error
   }

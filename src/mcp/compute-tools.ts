@@ -50,7 +50,7 @@ export function createComputeTools(client: Client, chainId: number | undefined):
   const relate: Tool = {
     name: 'compute_relate',
     title: 'Compute: relate',
-    description: `${RELATE_MEANING} A predicate or a pattern is signed as an attestation, a matrix is not.`,
+    description: `${RELATE_MEANING} A matrix is not signed, the others are.`,
     inputSchema: withRelateMembers(requestSchema('relate', chainId)),
     outputSchema: withMatrix(outlineSchema('compute-response.schema.json#/$defs/BooleanComputeResponse')),
     call: (given, signal) => callSigned(client, chainId, relateOperation(given), given, signal),
@@ -61,12 +61,12 @@ export function createComputeTools(client: Client, chainId: number | undefined):
 const TOOL_OPERATIONS = Object.keys(MEANINGS) as ToolOperation[]
 
 const RELATE_MEANING =
-  'How two geometries relate by OGC (DE-9IM): a predicate, whether the matrix matches a pattern, or without both the matrix.'
+  'How two geometries relate (DE-9IM): a predicate, whether the matrix matches a pattern, or the matrix itself.'
 const PREDICATES = ['equals', 'disjoint', 'touches', 'crosses', 'overlaps', 'covers', 'coveredBy'] as const
 
 function withRelateMembers(schema: JsonSchema): JsonSchema {
   const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>
-  const pattern = { type: 'string', description: 'Nine characters of T, F, *, 0, 1 and 2, e.g. T*F**FFF*.' }
+  const pattern = { type: 'string', description: 'Nine of T, F, *, 0, 1 and 2.' }
   return { ...schema, properties: { ...properties, predicate: { type: 'string', enum: PREDICATES }, pattern } }
 }
 

@@ -105,7 +105,7 @@ const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
   },
   'input.schema.json#/$defs/InputOrEmpty': {
     type: 'object',
-    description: 'As in the other tools, or an empty GeoJSON geometry.',
+    description: 'As in compute_intersects; may be empty.',
   },
   'compute-request.schema.json#/$defs/ChainId': {
     type: 'integer',

@@ -12,13 +12,22 @@ export type Place = typeof INTERIOR | typeof BOUNDARY | typeof EXTERIOR
 export const EMPTY = -1
 export type IntersectionDimension = typeof EMPTY | 0 | 1 | 2
 
+const [ANY_DIMENSION, NONE, EITHER, ZERO] = [...'TF*0'].map((character) => character.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+]
+
+const NOWHERE = Int8Array.of(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, 2)
+
 /** The dimensions of the nine intersections of two geometries. Entries only grow while an arrangement is visited. */
 export class Matrix {
   readonly #entries: Int8Array
 
   /** @param entries by rows, each of {@link IntersectionDimension}; absent: empty except for the two exteriors, which always meet */
   constructor(entries?: Int8Array) {
-    this.#entries = entries ?? Int8Array.of(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, 2)
+    this.#entries = entries ?? NOWHERE.slice()
   }
 
   /** Records that the two locations meet in a set of this dimension. */
@@ -50,11 +59,13 @@ export class Matrix {
 
   /** Tells whether every entry is as the pattern says: `T` is any dimension, `F` none, `*` either. */
   matches(pattern: string): boolean {
-    return this.#entries.every((entry, i) => {
-      const wanted = pattern[i]
-      if (wanted === '*') return true
-      return wanted === 'T' ? entry >= 0 : wanted === 'F' ? entry < 0 : entry === Number(wanted)
-    })
+    for (let i = 0; i < 9; i++) {
+      const wanted = pattern.charCodeAt(i)
+      const entry = this.#entries[i]!
+      const isMatch = wanted === ANY_DIMENSION ? entry >= 0 : wanted === NONE ? entry < 0 : entry === wanted - ZERO
+      if (wanted !== EITHER && !isMatch) return false
+    }
+    return true
   }
 
   /**

@@ -6,7 +6,7 @@ import { BOUNDARY, EXTERIOR, INTERIOR, type IntersectionDimension, Matrix } from
 import { BoundaryContacts } from './boundary-contacts.ts'
 import { areBoxesApart, joinEdges, rootOffset } from './edge-join.ts'
 import { budgetFor, TouchCollector, unknownTouches, visitPoints } from './in-plane.ts'
-import { isPuntal, type PreparedTopology, type Topology, toPrepared } from './prepared.ts'
+import { isPuntal, type PreparedTopology, type Topology, toGeometry, toPrepared } from './prepared.ts'
 
 /**
  * Fills the matrix in the plane without a sweep: for points, for geometries that are apart, and for polygons whose boundaries decide.
@@ -14,13 +14,16 @@ import { isPuntal, type PreparedTopology, type Topology, toPrepared } from './pr
  * @returns touches when a sweep has to fill it
  */
 export function relateInPlane(first: Topology, second: Topology, kernel: Kernel | undefined): Matrix | TouchingEdges {
-  const [a, b] = [toPrepared(first), toPrepared(second)]
-  const unknown = unknownTouches(a.geometry, b.geometry)
-  if (a.geometry.vertices.length === 0 || b.geometry.vertices.length === 0) return unknown
-  if (isPuntal(b)) return isPuntal(a) ? unknown : (relatePoints(a, b.geometry, kernel) ?? unknown)
-  if (isPuntal(a)) return relatePoints(b, a.geometry, kernel)?.transposed() ?? unknown
-  const pair = moveIntoPlane(a, b)
-  return pair === undefined ? unknown : relatePair(...pair)
+  const a = toGeometry(first)
+  const b = toGeometry(second)
+  if (a.vertices.length === 0 || b.vertices.length === 0) return unknownTouches(a, b)
+  if (isPuntal(second)) {
+    if (isPuntal(first)) return unknownTouches(a, b)
+    return relatePoints(toPrepared(first), b, kernel) ?? unknownTouches(a, b)
+  }
+  if (isPuntal(first)) return relatePoints(toPrepared(second), a, kernel)?.transposed() ?? unknownTouches(a, b)
+  const pair = moveIntoPlane(toPrepared(first), toPrepared(second))
+  return pair === undefined ? unknownTouches(a, b) : relatePair(...pair)
 }
 
 /** As for the other predicates, but each of the geometries has to be the same in the plane too. */

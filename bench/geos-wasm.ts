@@ -40,9 +40,12 @@ export async function loadGeos(): Promise<Geos> {
     contains: (a, b) => readGeosFlag(geos.GEOSContains(a, b)),
     intersects: (a, b) => readGeosFlag(geos.GEOSIntersects(a, b)),
     relate(a, b) {
-      const text = geos.GEOSRelate(a, b) as unknown
-      if (typeof text === 'string') return text
-      return text === 0 ? undefined : Module.UTF8ToString(text as number)
+      try {
+        const text = geos.GEOSRelate(a, b) as unknown
+        return typeof text === 'string' ? text : Module.UTF8ToString(text as number)
+      } catch {
+        return undefined
+      }
     },
     isValid: (geometry) => geos.GEOSisValid(geometry) === 1,
     preparedIntersects: (prepared, b) => geos.GEOSPreparedIntersects(prepared, b) === 1,

@@ -96,5 +96,13 @@ function evaluateTargets(rows: readonly MeasuredRow[], wrong: readonly Wrong[]) 
   )
   const { geos } = NATIVE_NAMES
   marks.atLeastTimes('contains(point), unindexed: faster than GEOS C++', contains, geos, 1)
+  marks.atLeastTimes(
+    'matrix of polygons that overlap: ≥ 3 × GEOS C++',
+    'relate, 10,000 and 10,000 overlapping',
+    geos,
+    3,
+  )
+  const neighbours = 'relate, 10,000 and 10,000 with a common border of 5,000'
+  marks.atLeastTimes('matrix of neighbours: ≥ 3 × GEOS C++', neighbours, geos, 3)
   return marks.list
 }

@@ -3,9 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { readGeometry } from '../src/geometry/read.ts'
 import { contains } from '../src/topology/contains.ts'
 import { intersects } from '../src/topology/intersects.ts'
+import { unrollOntoCylinder } from '../src/topology/layout/build-segments.ts'
+import { LineBoundary } from '../src/topology/layout/line-boundary.ts'
+import { SegmentSet } from '../src/topology/layout/segment-set.ts'
 import type { Matrix } from '../src/topology/matrix.ts'
 import { prepareTopology, type Topology } from '../src/topology/plane/prepared.ts'
-import { relate, relateBySweep } from '../src/topology/relate.ts'
+import { RelateSweep, relate, relateBySweep } from '../src/topology/relate.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import type { MatrixPredicate } from '../src/wire/values.ts'
@@ -36,6 +39,14 @@ const WAYS: readonly { readonly name: string; ask(a: Geometry, b: Geometry): Mat
   { name: 'with a prepared', ask: (a, b) => matrixOf(prepareTopology(read(a)), read(b)) },
   { name: 'with both prepared', ask: (a, b) => matrixOf(prepareTopology(read(a)), prepareTopology(read(b))) },
   { name: 'by the sweep alone', ask: (a, b) => relateBySweep(unknownTouches(a, b), north) },
+  {
+    name: 'on the cylinder',
+    ask: (a, b) => {
+      const matrix = relateOnCylinder(a, b)
+      matrix.unite(relateOnCylinder(b, a).transposed())
+      return matrix
+    },
+  },
 ]
 
 /** The patterns of the predicates by the dimensions of both geometries, as OGC 06-103r4 and the documentation of JTS list them. */
@@ -173,6 +184,14 @@ function matrixOf(a: Topology, b: Topology): Matrix {
   const exchanged = relate(b, a, north, kernel)
   if (matrix.transposed().toString() !== exchanged.toString()) throw new Error(`${matrix}, but ${exchanged} exchanged`)
   return matrix
+}
+
+/** Returns the matrix in the window of b. */
+function relateOnCylinder(a: Geometry, b: Geometry): Matrix {
+  const scene = new SegmentSet(100, false)
+  unrollOntoCylinder(scene, read(a), read(b), north, true)
+  const everything = Int32Array.from({ length: scene.count }, (_, segment) => segment)
+  return new RelateSweep(scene, [new LineBoundary(read(a), false), new LineBoundary(read(b), false)]).run(everything)
 }
 
 function unknownTouches(a: Geometry, b: Geometry) {

@@ -1,4 +1,3 @@
-import type { FlatGeometry } from '../geometry/flat.ts'
 import type { PoleResolver } from '../geometry/pole-resolver.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Location } from './exact/point-in-ring.ts'
@@ -187,9 +186,4 @@ export function relateBySweep(touches: TouchingEdges, resolvePole: PoleResolver)
 
 function swapped({ a, b, edgesOfA, edgesOfB }: TouchingEdges): TouchingEdges {
   return { a: b, b: a, edgesOfA: edgesOfB, edgesOfB: edgesOfA }
-}
-
-/** Tells whether a geometry has no points at all, as an empty collection. */
-export function isEmptyGeometry({ vertices }: FlatGeometry): boolean {
-  return vertices.length === 0
 }

@@ -20,7 +20,7 @@ const { feature, neighbors } = createRequire(import.meta.url)('topojson-client')
   feature: (topology: object, object: object) => { readonly features: readonly { readonly geometry: Geometry }[] }
   neighbors: (objects: readonly object[]) => readonly (readonly number[])[]
 }
-const PAIRS: readonly OperationName[] = ['distance', 'contains', 'within', 'intersects']
+const PAIRS: readonly OperationName[] = ['distance', 'contains', 'within', 'intersects', 'relate']
 
 interface Country {
   readonly geometry: Geometry

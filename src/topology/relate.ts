@@ -9,6 +9,9 @@ import type { Topology } from './plane/prepared.ts'
 import { relateInPlane } from './plane/relate-in-plane.ts'
 import { Sweep, type SweepNode, type SweepVisitor } from './sweep/sweep.ts'
 
+/** The boundaries of the lines of a and of b. */
+type LineBoundaries = readonly [LineBoundary, LineBoundary]
+
 /**
  * Fills a matrix by a sweep over the arrangement of both geometries: every node, piece and face is located in both of them.
  * In each geometry polygons take precedence over lines, and lines over points.
@@ -17,10 +20,9 @@ export class RelateSweep implements SweepVisitor {
   readonly matrix = new Matrix()
   readonly #segments: SegmentSet
   readonly #sweep: Sweep
-  readonly #lineBoundaries: readonly [LineBoundary, LineBoundary]
+  readonly #lineBoundaries: LineBoundaries
 
-  /** @param lineBoundaries the boundaries of the lines of a and of b */
-  constructor(segments: SegmentSet, lineBoundaries: readonly [LineBoundary, LineBoundary]) {
+  constructor(segments: SegmentSet, lineBoundaries: LineBoundaries) {
     this.#segments = segments
     this.#sweep = new Sweep(segments)
     this.#lineBoundaries = lineBoundaries
@@ -78,7 +80,7 @@ export class RelateSweep implements SweepVisitor {
     const isOwnLine = (segment: number): boolean => operand[segment] === own && dimension[segment] === 1
     const isOnLine = node.incoming.some(isOwnLine) || node.outgoing.some(isOwnLine)
     if (!isOnLine && !node.points.some((point) => operand[point] === own)) return EXTERIOR
-    // A point of a set may stand for the end of a line, see `segmentsToRelate`.
+    // A point may stand for the end of a line, see `segmentsToRelate`.
     return position >= 0 && this.#lineBoundaries[own].has(this.#segments, position) ? BOUNDARY : INTERIOR
   }
 
@@ -96,13 +98,17 @@ function placeOnPiece(isBelow: boolean, isAbove: boolean, isOnLine: boolean): Pl
 
 /**
  * Returns the segments that the sweep needs: of lines that touch nothing of the other geometry over several edges only the first of
- * these edges, and their ends as points. This keeps the sweep cheap for lines that cross themselves a million times.
+ * these edges, and as points what is boundary of the lines. This keeps the sweep cheap for lines that cross themselves a million times.
  *
  * A geometry that also has polygons keeps all segments, because its lines are located in its polygons too.
  *
  * @param segments of both geometries in the plane; points may be added
  */
-function segmentsToRelate(segments: SegmentSet, { a, b, edgesOfA, edgesOfB }: TouchingEdges): Int32Array {
+function segmentsToRelate(
+  segments: SegmentSet,
+  { a, b, edgesOfA, edgesOfB }: TouchingEdges,
+  lineBoundaries: LineBoundaries,
+): Int32Array {
   const all = Int32Array.from({ length: segments.count }, (_, segment) => segment)
   if (edgesOfA === undefined || edgesOfB === undefined) return all
   const touching = [
@@ -121,15 +127,16 @@ function segmentsToRelate(segments: SegmentSet, { a, b, edgesOfA, edgesOfB }: To
       continue
     }
     const follows = last >= 0 && sequence[s] === sequence[last] && operand[s] === operand[last]
-    if (!follows) needed.push(s)
-    else {
-      // Either may be the end of a line.
-      for (const end of [left[s]!, right[s]!]) {
-        const role = { operand: operand[s]!, dimension: 0, step0: 0, step1: 0, sequence: sequence[s]! }
-        needed.push(segments.addSegment(end, end, role, 0, vertex[s]!, 0))
-      }
-    }
     last = s
+    if (!follows) {
+      needed.push(s)
+      continue
+    }
+    for (const end of [left[s]!, right[s]!]) {
+      if (!lineBoundaries[operand[s]!]!.has(segments, end)) continue
+      const role = { operand: operand[s]!, dimension: 0, step0: 0, step1: 0, sequence: sequence[s]! }
+      needed.push(segments.addSegment(end, end, role, 0, vertex[s]!, 0))
+    }
   }
   return Int32Array.from(needed)
 }
@@ -145,9 +152,11 @@ function sweepWindow(touches: TouchingEdges, resolvePole: PoleResolver): { matri
   const { a, b } = touches
   const segments = buildSegmentSet(a, b, resolvePole, true)
   const { planar } = segments.positions
+  const boundaries: LineBoundaries = [new LineBoundary(a, planar), new LineBoundary(b, planar)]
   // Must come before the sweep is constructed, because it may add points to the segment set.
-  const active = planar ? segmentsToRelate(segments, touches) : Int32Array.from({ length: segments.count }, (_, s) => s)
-  const boundaries = [new LineBoundary(a, planar), new LineBoundary(b, planar)] as const
+  const active = planar
+    ? segmentsToRelate(segments, touches, boundaries)
+    : Int32Array.from({ length: segments.count }, (_, s) => s)
   const matrix = new RelateSweep(segments, boundaries).run(active)
   for (const [inA, inB] of segments.poles) matrix.record(PLACES[inA], PLACES[inB], 0)
   return { matrix, isComplete: planar }

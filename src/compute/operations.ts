@@ -80,7 +80,7 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   }),
   within: row('within', ['geometry', 'target'], TRUTH, { isGeodesic: true }),
   intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH),
-  // Without a pattern the result is a matrix, which is not signed.
+  // Without a pattern the result is a matrix, which is not signed (decision 147).
   relate: predicate('relate', 'RelateRequest'),
   equals: predicate('equals', 'PredicateRequest'),
   disjoint: predicate('disjoint', 'PredicateRequest'),

@@ -159,7 +159,7 @@ function sweepWindow(touches: TouchingEdges, resolvePole: PoleResolver): { matri
     : Int32Array.from({ length: segments.count }, (_, s) => s)
   const matrix = new RelateSweep(segments, boundaries).run(active)
   for (const [inA, inB] of segments.poles) matrix.record(PLACES[inA], PLACES[inB], 0)
-  return { matrix, isComplete: planar }
+  return { matrix, isComplete: planar || segments.isFirstInWindow }
 }
 
 /**

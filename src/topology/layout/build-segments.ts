@@ -16,7 +16,7 @@ import {
   turnsToReach,
   uniteExtents,
 } from './segment-set.ts'
-import { areLocatedInPlane, arePlanar, findGlobeFlags, unwrapRing } from './unwrap.ts'
+import { areLocatedInPlane, arePlanar, findGlobeFlags, findGlobeTraits, unwrapRing } from './unwrap.ts'
 
 /** A ring, an edge of a line, or a point. It can be added in any number of copies. */
 interface Item {
@@ -64,6 +64,11 @@ export function unrollOntoCylinder(
   itemsOfB.forEach(({ extent }, i) => {
     window = uniteExtents(window, shiftExtent(extent, homeTurns[i]!))
   })
+  if (copiesLines) {
+    // Extents are rounded, and every node has to be within the window.
+    window = { west: window.west - WINDOW_MARGIN, east: window.east + WINDOW_MARGIN }
+    segments.isFirstInWindow = itemsOfA.every(({ extent }) => fitsInto(extent, window))
+  }
   itemsOfB.forEach(({ role, extent, segmentCount, addCopy }, i) => {
     const home = homeTurns[i]!
     const isCopied = copiesLines || role.dimension === 2
@@ -75,6 +80,16 @@ export function unrollOntoCylinder(
     for (let turns = first; turns <= last; turns++) addCopy(turns, window)
   }
   segments.window = window
+}
+
+/** Degrees by which a window is wider than its geometry: far more than the rounding of an extent. */
+const WINDOW_MARGIN = 1e-6
+
+/** Tells whether a copy of an extent certainly lies within a window. */
+function fitsInto(extent: Extent, window: Extent): boolean {
+  const turns = Math.floor((window.east - extent.east) / 360)
+  const { west, east } = shiftExtent(extent, turns)
+  return west > window.west + WINDOW_MARGIN / 2 && east < window.east - WINDOW_MARGIN / 2
 }
 
 /** Locates a pole relative to a geometry: to its polygons where they cover it, else to its lines, else to its points. */
@@ -216,8 +231,10 @@ export function buildSegmentSet(
   locatesAll = false,
 ): SegmentSet {
   const capacity = (a.vertices.length + b.vertices.length) / 2
-  const isPlanar = locatesAll ? areLocatedInPlane : arePlanar
-  if (!isPlanar(findGlobeFlags(a), findGlobeFlags(b))) {
+  const isPlanar = locatesAll
+    ? areLocatedInPlane(findGlobeTraits(a), findGlobeTraits(b))
+    : arePlanar(findGlobeFlags(a), findGlobeFlags(b))
+  if (!isPlanar) {
     const segments = new SegmentSet(3 * capacity, false)
     unrollOntoCylinder(segments, a, b, resolvePole, locatesAll)
     return segments

@@ -55,6 +55,8 @@ export class SegmentSet {
    * in the set; what lies outside of it may be missing.
    */
   window: Extent | undefined
+  /** Whether one copy of everything of the first geometry lies within the window; only known where every position is to be located. */
+  isFirstInWindow = false
   /**
    * Location of each pole relative to the two geometries, when they may meet there. Then no segment of dimension 0 or 1 lies on a
    * pole.

@@ -1,7 +1,7 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
 import type { TouchingEdges } from '../layout/build-segments.ts'
-import { areLocatedInPlane } from '../layout/unwrap.ts'
+import { areLocatedInPlane, findGlobeTraits, type GlobeTraits } from '../layout/unwrap.ts'
 import { BOUNDARY, EXTERIOR, INTERIOR, type IntersectionDimension, Matrix } from '../matrix.ts'
 import { BoundaryContacts } from './boundary-contacts.ts'
 import { areBoxesApart, joinEdges, rootOffset } from './edge-join.ts'
@@ -31,12 +31,15 @@ function moveIntoPlane(
   a: PreparedTopology,
   b: PreparedTopology,
 ): readonly [PreparedTopology, PreparedTopology] | undefined {
-  const flagsA = a.tree.isSurelyPlanar ? 0 : a.globeFlags
-  const flagsB = b.tree.isSurelyPlanar ? 0 : b.globeFlags
-  if (areLocatedInPlane(flagsA, flagsB)) return [a, b]
+  if (areLocatedInPlane(traitsOf(a), traitsOf(b))) return [a, b]
   if (a.mayBeCut || b.mayBeCut) return undefined
   const [movedA, movedB] = [a.eastward, b.eastward]
   return movedA === undefined || movedB === undefined ? undefined : [movedA, movedB]
+}
+
+function traitsOf(a: PreparedTopology): GlobeTraits {
+  const flags = a.hasTree && a.tree.isSurelyPlanar ? 0 : a.globeFlags
+  return { flags, isAreal: !a.hasLines && !a.hasPoints }
 }
 
 /** @returns undefined when a sweep has to decide */
@@ -51,7 +54,8 @@ function relatePoints(a: PreparedTopology, points: FlatGeometry, kernel: Kernel 
   if (end !== 'done') return undefined
   if (a.hasPolygons) {
     // Points do not cover an area or its boundary, which is empty only on the globe.
-    if (!areLocatedInPlane(a.globeFlags, 0) && (a.mayBeCut || a.eastward === undefined)) return undefined
+    const isLocated = a.globeFlags === 0 || areLocatedInPlane(traitsOf(a), findGlobeTraits(points))
+    if (!isLocated && (a.mayBeCut || a.eastward === undefined)) return undefined
     matrix.record(INTERIOR, EXTERIOR, 2)
     matrix.record(BOUNDARY, EXTERIOR, 1)
     return matrix

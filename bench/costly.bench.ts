@@ -16,7 +16,15 @@ import type { OperationName } from '../src/wire/values.ts'
 import { COSTLY_SHAPES, type CostlyShape, costlyPair, requestOf } from '../test/costly-shapes.ts'
 import { seededNumbers } from '../test/near-touch-cases.ts'
 
-const OPERATIONS: readonly OperationName[] = ['distance', 'area', 'length', 'contains', 'within', 'intersects']
+const OPERATIONS: readonly OperationName[] = [
+  'distance',
+  'area',
+  'length',
+  'contains',
+  'within',
+  'intersects',
+  'relate',
+]
 const CHAIN_ID = 84532
 const config = readConfig({}, 1)
 const limits = { ...config.limits, chainIds: [CHAIN_ID] }

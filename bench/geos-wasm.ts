@@ -11,6 +11,8 @@ export interface Geos {
   /** Returns undefined if GEOS threw, as `intersects` does. */
   contains(a: number, b: number): boolean | undefined
   intersects(a: number, b: number): boolean | undefined
+  /** Returns the DE-9IM matrix; undefined if GEOS threw. */
+  relate(a: number, b: number): string | undefined
   free(geometry: number): void
   isValid(geometry: number): boolean
   preparedContains(prepared: number, b: number): boolean
@@ -37,6 +39,14 @@ export async function loadGeos(): Promise<Geos> {
     prepare: (geometry) => geos.GEOSPrepare(geometry),
     contains: (a, b) => readGeosFlag(geos.GEOSContains(a, b)),
     intersects: (a, b) => readGeosFlag(geos.GEOSIntersects(a, b)),
+    relate(a, b) {
+      try {
+        const text = geos.GEOSRelate(a, b) as unknown
+        return typeof text === 'string' ? text : Module.UTF8ToString(text as number)
+      } catch {
+        return undefined
+      }
+    },
     isValid: (geometry) => geos.GEOSisValid(geometry) === 1,
     preparedIntersects: (prepared, b) => geos.GEOSPreparedIntersects(prepared, b) === 1,
     preparedContains: (prepared, b) => geos.GEOSPreparedContains(prepared, b) === 1,

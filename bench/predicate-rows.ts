@@ -9,7 +9,9 @@ import { kernelPoleResolver } from '../src/compute/validity.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import { contains } from '../src/topology/contains.ts'
 import { intersects } from '../src/topology/intersects.ts'
+import type { Matrix } from '../src/topology/matrix.ts'
 import { prepareTopology } from '../src/topology/plane/prepared.ts'
+import { relate } from '../src/topology/relate.ts'
 import { findInvalidity } from '../src/topology/validity.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
 import type { Kernel } from '../src/wasm/loader.ts'
@@ -57,6 +59,18 @@ export function polygonRows(libraries: TopologyLibraries): Row[] {
     row('contains, 10,000 inside 10,000', 'contains', large, wavyCircle(10_000, 5)),
     row('contains, 10,000 and itself', 'contains', large, large),
     row('intersects, interlocking combs of 85 KB, warm', 'intersects', comb(950, 1), comb(950, -1)),
+  ]
+}
+
+/** Matrices of DE-9IM, each as a number in base 4. */
+export function relateRows(libraries: TopologyLibraries): Row[] {
+  const large = wavyCircle(10_000, 10)
+  const [west, east] = neighbours(10_000)
+  return [
+    relateRow(libraries, 'relate, 10,000 and 10,000 overlapping', large, wavyCircle(10_000, 10, 5)),
+    relateRow(libraries, 'relate, 10,000 and 10,000 with a common border of 5,000', west, east),
+    relateRow(libraries, 'relate, 10,000 and itself', large, large),
+    relatePointsRow(libraries, 'relate(prepared polygon of 10,000, point)', large, 1000),
   ]
 }
 
@@ -164,6 +178,82 @@ function pairRow(libraries: TopologyLibraries, name: string, predicate: Predicat
       ...postGisPair(postGis, name, predicate === 'contains' ? 'ST_Contains' : 'ST_Intersects', a, b),
     ],
   }
+}
+
+function relateRow({ kernel, geos, native }: TopologyLibraries, name: string, a: Geometry, b: Geometry): Row {
+  const pole = kernelPoleResolver(kernel)
+  const [flatA, flatB, geosA, geosB] = [read(a), read(b), geos.read(a), geos.read(b)]
+  const [preparedA, preparedB] = [prepareTopology(flatA), prepareTopology(flatB)]
+  return {
+    name,
+    items: 1,
+    item: 'call',
+    unit: 'answers',
+    contenders: [
+      inProcess('Trigpoint', () => matrixNumber(relate(flatA, flatB, pole, kernel).toString())),
+      inProcess('Trigpoint, both prepared', () => matrixNumber(relate(preparedA, preparedB, pole, kernel).toString())),
+      inProcess('geos-wasm', () => matrixNumber(geos.relate(geosA, geosB) ?? '')),
+      ...native.contenders(['geos'], 'relate', native.input(name, encodeWkbPairs([[a, b]]))),
+    ],
+  }
+}
+
+function relatePointsRow(
+  { kernel, geos, native }: TopologyLibraries,
+  name: string,
+  shape: Geometry,
+  count: number,
+): Row {
+  const points = pointsAround(count)
+  const pole = kernelPoleResolver(kernel)
+  const prepared = prepareTopology(read(shape))
+  const flatPoints = points.map(read)
+  const preparedShape = geos.prepare(geos.read(shape))
+  const positions = points.map(getPosition)
+  // Neither GEOS prepares a matrix. A prepared `contains` is true for the same points, so it is the faster comparison.
+  const isInside = (matrix: Matrix): boolean => matrix.matches('T*****FF*')
+  return {
+    name,
+    items: count,
+    item: 'point',
+    unit: 'answers',
+    contenders: [
+      inProcess('Trigpoint, prepared', () =>
+        countTrue(flatPoints, (each) => isInside(relate(prepared, each, pole, kernel))),
+      ),
+      inProcess('geos-wasm, prepared contains', () =>
+        countTrue(positions, ([lon, lat]) => geos.preparedContainsPosition(preparedShape, lon, lat)),
+      ),
+      ...native.contenders(
+        ['geos'],
+        'prepared-contains',
+        native.input(name, encodeWkbPairs(points.map((each, index) => [index === 0 ? shape : each, each]))),
+      ),
+    ],
+  }
+}
+
+/** The number that `bench/native/geos.cc` makes of a matrix. */
+function matrixNumber(matrix: string): number {
+  let number = 0
+  for (const entry of matrix) number = 4 * number + (entry === 'F' ? 3 : Number(entry))
+  return number
+}
+
+/** Two polygons of `count` vertices on both sides of a wavy border with half of the vertices. */
+function neighbours(count: number): readonly [Geometry, Geometry] {
+  const half = count / 2
+  const border = Array.from({ length: half }, (_, i): Position => [0.1 * Math.sin(i / 10), (10 * i) / half])
+  const arc = (side: number) =>
+    Array.from({ length: half }, (_, i): Position => {
+      const angle = (Math.PI * (i + 1)) / (half + 1)
+      return [side * (1 + 5 * Math.sin(angle)), 5 + 5 * Math.cos(angle)]
+    })
+  const polygon = (side: number): Geometry => {
+    const ring = [...border, ...arc(side)]
+    return { type: 'Polygon', coordinates: [[...ring, ring[0]!]] }
+  }
+  return [polygon(-1), polygon(1)]
 }
 
 function validityRow({ kernel, geos, native, postGis }: TopologyLibraries, name: string, shape: Geometry): Row {

@@ -11,7 +11,7 @@ import { printPackages } from './machine.ts'
 import { NATIVE_NAMES, type Native, openNative } from './native.ts'
 import { printWrongAnswers, type Wrong } from './near-touch.ts'
 import { openPostGis } from './postgis.ts'
-import { pointRows, polygonRows, type TopologyLibraries, validityRows } from './predicate-rows.ts'
+import { pointRows, polygonRows, relateRows, type TopologyLibraries, validityRows } from './predicate-rows.ts'
 import type { Contender, MeasuredRow, Row } from './rounds.ts'
 import { scanRows, wholeRows } from './scan-rows.ts'
 import { Marks, printRows } from './tables.ts'
@@ -35,6 +35,7 @@ export async function run(): Promise<object> {
         ...printRows('From bytes to a result', wholeRows(libraries)),
         ...printRows('Positions in polygons', pointRows(libraries)),
         ...printRows('Polygons and polygons', [...polygonRows(libraries), coldRow(native)]),
+        ...printRows('Matrices', relateRows(libraries)),
         ...printRows('Validity', validityRows(libraries)),
       ]
       const wrong = printWrongAnswers(libraries)
@@ -95,5 +96,13 @@ function evaluateTargets(rows: readonly MeasuredRow[], wrong: readonly Wrong[]) 
   )
   const { geos } = NATIVE_NAMES
   marks.atLeastTimes('contains(point), unindexed: faster than GEOS C++', contains, geos, 1)
+  marks.atLeastTimes(
+    'matrix of polygons that overlap: ≥ 3 × GEOS C++',
+    'relate, 10,000 and 10,000 overlapping',
+    geos,
+    3,
+  )
+  const neighbours = 'relate, 10,000 and 10,000 with a common border of 5,000'
+  marks.atLeastTimes('matrix of neighbours: ≥ 3 × GEOS C++', neighbours, geos, 3)
   return marks.list
 }

@@ -6,8 +6,7 @@ const LITTLE_ENDIAN = 1
 /**
  * Encodes a geometry as WKB.
  *
- * @param geometry Point, LineString or Polygon; altitudes are omitted
- * @throws {RangeError} on any other type
+ * @param geometry altitudes are omitted
  */
 export function encodeWkb(geometry: Geometry): Buffer {
   switch (geometry.type) {
@@ -21,9 +20,28 @@ export function encodeWkb(geometry: Geometry): Buffer {
         encodeUint32(geometry.coordinates.length),
         ...geometry.coordinates.map(encodeSequence),
       ])
-    default:
-      throw new RangeError(`WKB of a ${geometry.type} is not implemented`)
+    case 'MultiPoint':
+      return encodeMembers(
+        4,
+        geometry.coordinates.map((coordinates) => ({ type: 'Point', coordinates })),
+      )
+    case 'MultiLineString':
+      return encodeMembers(
+        5,
+        geometry.coordinates.map((coordinates) => ({ type: 'LineString', coordinates })),
+      )
+    case 'MultiPolygon':
+      return encodeMembers(
+        6,
+        geometry.coordinates.map((coordinates) => ({ type: 'Polygon', coordinates })),
+      )
+    case 'GeometryCollection':
+      return encodeMembers(7, geometry.geometries)
   }
+}
+
+function encodeMembers(type: number, members: readonly Geometry[]): Buffer {
+  return Buffer.concat([encodeHeader(type), encodeUint32(members.length), ...members.map(encodeWkb)])
 }
 
 /** Pairs in the format of the native program: every geometry is preceded by its size in bytes. */

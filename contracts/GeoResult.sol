@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 
-/// Decoded data of a boolean result: `contains`, `within`, `intersects`.
+/// Decoded data of a boolean result: `contains`, `within`, `intersects`, `equals`, `disjoint`, `touches`, `crosses`, `overlaps`,
+/// `covers`, `coveredBy`, or `relate` with a pattern.
 struct BooleanResult {
     bool result;
     /// In the order of the request: keccak-256 of a geometry's canonical JSON, or the UID of the attestation it came from.
     bytes32[] inputRefs;
     /// Time of computation in Unix seconds, by the service's clock.
     uint256 timestamp;
-    /// `contains`, `intersects`, or `within:` and the radius in centimetres.
+    /// The name of the operation, `within:` and the radius in centimetres, or `relate:` and the pattern.
     string operation;
 }
 

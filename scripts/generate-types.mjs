@@ -32,7 +32,11 @@ const root = {
   description: 'Every schema of the contract; this type itself is not used.',
   type: 'object',
   additionalProperties: false,
-  properties: Object.fromEntries(FILES.map((name) => [name, { $ref: `${name}.schema.json` }])),
+  properties: {
+    ...Object.fromEntries(FILES.map((name) => [name, { $ref: `${name}.schema.json` }])),
+    // An answer without a signature, so it is no ComputeResponse.
+    relate: { $ref: 'compute-response.schema.json#/$defs/RelateResponse' },
+  },
 }
 const text = await compile(root, 'Contract', {
   cwd: schemas,

@@ -15,7 +15,9 @@ const REFERENCES = [
   ...definitions('batch-request.schema.json', ['BatchOptions', 'BatchItem']),
   ...definitions(
     'compute-request.schema.json',
-    ['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects'].map((name) => `${name}Request`),
+    ['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects', 'Predicate', 'Relate'].map(
+      (name) => `${name}Request`,
+    ),
   ),
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
@@ -57,7 +59,7 @@ const ajv = new Ajv2020({
 ajv.addKeyword('tsType')
 // `input.schema.json` accepts everything here, because its `anyOf` of eleven forms gives thirty-five errors for one mistake.
 // Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
-ajv.addSchema({ $id: 'input.schema.json' })
+ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
 ajv.addSchema({ $id: 'input-forms', $defs: { OnchainInput: readSchema('input').$defs.OnchainInput } })
 for (const name of [
   'geometry',

@@ -39,6 +39,7 @@ const REQUESTS = [
   ['contains', { container: square, containee: point }, true],
   ['within', { geometry: point, target: line, radius: 500 }, true],
   ['intersects', { geometry1: square, geometry2: line }, true],
+  ['covers', { geometry1: square, geometry2: line }, true],
 ]
 
 const data = mkdtempSync(join(tmpdir(), 'trigpoint-smoke-'))

@@ -39,18 +39,18 @@ export interface Law {
 }
 
 /** Changes one geometry into another with the same meaning. */
-interface Form {
+export interface Form {
   readonly name: string
   change(geometry: Geometry, random: Random): Geometry
 }
 
 /** Changes both geometries in the same way; no result depends on it. */
-interface Move {
+export interface Move {
   readonly name: string
   make(random: Random): (position: Position) => Position
 }
 
-const FORMS: readonly Form[] = [
+export const FORMS: readonly Form[] = [
   { name: 'a collection of its members', change: (geometry) => collectionOf(membersOf(geometry)) },
   {
     name: 'a vertex added on each edge',
@@ -78,7 +78,7 @@ const FORMS: readonly Form[] = [
   { name: 'members in another order', change: (geometry) => withMembers(geometry, membersOf(geometry).toReversed()) },
 ]
 
-const MOVES: readonly Move[] = [
+export const MOVES: readonly Move[] = [
   {
     name: 'moved onto the antimeridian',
     make: (random) => {

@@ -460,7 +460,7 @@ export function requestOf(operation: OperationName, a: Geometry, b: Geometry): o
       return { geometry: a, target: b, radius: 1000 }
     case 'contains':
       return { container: a, containee: b }
-    case 'intersects':
+    default:
       return { geometry1: a, geometry2: b }
   }
 }

@@ -79,33 +79,59 @@ export function gridAnswers(a: GridShape, b: GridShape): GridAnswers {
   return { contains: doInteriorsMeet && !isOutsideA, isWithin: doInteriorsMeet && !isOutsideB, intersects }
 }
 
+/**
+ * Returns the DE-9IM matrix of two geometries as text. Each sample stands for the node, piece or face that it lies in, of dimension 0,
+ * 1 or 2.
+ */
+export function gridMatrix(a: GridShape, b: GridShape): string {
+  const entries: number[] = [-1, -1, -1, -1, -1, -1, -1, -1, 2]
+  for (const { dimension, ...place } of samples(a, b)) {
+    const index = 3 * PLACES.indexOf(locate(a, place)) + PLACES.indexOf(locate(b, place))
+    entries[index] = Math.max(entries[index]!, dimension)
+  }
+  return entries.map((entry) => (entry < 0 ? 'F' : entry)).join('')
+}
+
+const PLACES: readonly Where[] = ['interior', 'boundary', 'exterior']
+
 /** Whether a position, in multiples of a quarter, lies in a shape or on its boundary. */
 export function coversPlace(shape: GridShape, [lon, lat]: Position): boolean {
   return locate(shape, { x: 2 * SCALE * lon, y: 2 * SCALE * lat, w: 2 }) !== 'exterior'
 }
 
+/** A point of a node, a piece or a face, with the dimension of what it lies in. */
+interface Sample extends Place {
+  readonly dimension: 0 | 1 | 2
+}
+
 /** Yields one point of every node, piece and face of the arrangement, and some further points of them. */
-function* samples(a: GridShape, b: GridShape): Generator<Place> {
+function* samples(a: GridShape, b: GridShape): Generator<Sample> {
   const edges = [a, b].flatMap(({ lines, polygons }) => [...lines.flat(), ...polygons.flat()])
-  for (const point of [...a.points, ...b.points, ...edges.flat()]) yield { ...point, w: 1 }
-  const cuts: Place[][] = edges.map(([from, to]) => [
-    { ...from, w: 1 },
-    { ...to, w: 1 },
+  const points = [...a.points, ...b.points].map((point): Place => ({ ...point, w: 1 }))
+  for (const point of points) yield { ...point, dimension: 0 }
+  for (const point of edges.flat()) yield { ...point, w: 1, dimension: 0 }
+  const cuts: Place[][] = edges.map((edge) => [
+    { ...edge[0], w: 1 },
+    { ...edge[1], w: 1 },
+    ...points.filter((point) => isOn(edge, point)),
   ])
   for (let i = 0; i < edges.length; i++) {
     for (let j = i + 1; j < edges.length; j++) {
       const met = meetingPlaces(edges[i]!, edges[j]!)
-      yield* met
+      for (const place of met) yield { ...place, dimension: 0 }
       cuts[i]!.push(...met)
       cuts[j]!.push(...met)
     }
   }
   for (const onEdge of cuts) {
-    onEdge.sort((p, q) => compareX(p, q) || p.y * q.w - q.y * p.w)
-    for (let k = 1; k < onEdge.length; k++) yield middle(onEdge[k - 1]!, onEdge[k]!)
+    onEdge.sort((p, q) => compareX(p, q) || compareY(p, q))
+    for (let k = 1; k < onEdge.length; k++) {
+      const [from, to] = [onEdge[k - 1]!, onEdge[k]!]
+      if (compareX(from, to) !== 0 || compareY(from, to) !== 0) yield { ...middle(from, to), dimension: 1 }
+    }
   }
   // Faces: halfway between neighbouring nodes by x, and there halfway between neighbouring edges.
-  const columns = cuts.flat().sort(compareX)
+  const columns = [...points, ...cuts.flat()].sort(compareX)
   for (let k = 1; k < columns.length; k++) {
     if (compareX(columns[k - 1]!, columns[k]!) === 0) continue
     const { x, w } = middle(columns[k - 1]!, columns[k]!)
@@ -116,13 +142,19 @@ function* samples(a: GridShape, b: GridShape): Generator<Place> {
         const sign = Math.sign(dx)
         return { x: sign * x * dx, y: sign * (from.y * w * dx + (x - from.x * w) * (to.y - from.y)), w: sign * w * dx }
       })
-      .sort((p, q) => p.y * q.w - q.y * p.w)
-    for (let i = 1; i < heights.length; i++) yield middle(heights[i - 1]!, heights[i]!)
+      .sort(compareY)
+    for (let i = 1; i < heights.length; i++) {
+      if (compareY(heights[i - 1]!, heights[i]!) !== 0) yield { ...middle(heights[i - 1]!, heights[i]!), dimension: 2 }
+    }
   }
 }
 
 function compareX(p: Place, q: Place): number {
   return p.x * q.w - q.x * p.w
+}
+
+function compareY(p: Place, q: Place): number {
+  return p.y * q.w - q.y * p.w
 }
 
 function middle(p: Place, q: Place): Place {

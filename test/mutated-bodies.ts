@@ -35,6 +35,10 @@ export const SEEDS: readonly (readonly [OperationName, string])[] = [
     `{"chainId":84532,"geometry1":${square},"geometry2":{"type":"MultiLineString","coordinates":[[[0,0],[1,1]],[[-180,90],[180,-90]]]},"schema":"0x${'ab'.repeat(32)}"}`,
   ],
   [
+    'relate',
+    `{"chainId":84532,"geometry1":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[]},${square}]},"geometry2":${square},"pattern":"T*F**FFF*"}`,
+  ],
+  [
     'area',
     `{ "chainId" : 84532,\n "geometry": { "coordinates" : [ [ [0.0, 0.50, 7], [1e0, 0.0], [1.2345678901234567, 1, -3.5e2, 9], [ 0,0.5 ] ] ],\t"type": "Polygon", "name": "Zürich \\u00e9" } }`,
   ],

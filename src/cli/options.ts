@@ -134,6 +134,12 @@ export function hexBytes(bytes: number): (text: string) => string {
   }
 }
 
+/** Parses a pattern of DE-9IM. */
+export function matrixPattern(text: string): string {
+  if (/^[TF*012]{9}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be nine characters of T, F, *, 0, 1 and 2, in quotes for the shell.')
+}
+
 /** Collects the values of an option that can be repeated. */
 export function collectOption(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text]
@@ -147,6 +153,14 @@ export const OPERATION_INPUTS = {
   contains: ['container', 'containee'],
   within: ['geometry', 'target'],
   intersects: ['geometry1', 'geometry2'],
+  relate: ['geometry1', 'geometry2'],
+  equals: ['geometry1', 'geometry2'],
+  disjoint: ['geometry1', 'geometry2'],
+  touches: ['geometry1', 'geometry2'],
+  crosses: ['geometry1', 'geometry2'],
+  overlaps: ['geometry1', 'geometry2'],
+  covers: ['geometry1', 'geometry2'],
+  coveredBy: ['geometry1', 'geometry2'],
 } as const
 
 export type Operation = keyof typeof OPERATION_INPUTS

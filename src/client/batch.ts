@@ -10,7 +10,18 @@ export type BatchOperation = (
   | { readonly op: 'area' | 'length'; readonly geometry: InputLike }
   | { readonly op: 'contains'; readonly container: InputLike; readonly containee: InputLike }
   | { readonly op: 'within'; readonly geometry: InputLike; readonly target: InputLike; readonly radius: number }
-  | { readonly op: 'intersects'; readonly geometry1: InputLike; readonly geometry2: InputLike }
+  | {
+      readonly op: 'intersects' | 'equals' | 'disjoint' | 'touches' | 'crosses' | 'overlaps' | 'covers' | 'coveredBy'
+      readonly geometry1: InputLike
+      readonly geometry2: InputLike
+    }
+  | {
+      readonly op: 'relate'
+      readonly geometry1: InputLike
+      readonly geometry2: InputLike
+      /** Without it, the result is the matrix, which is not signed. */
+      readonly pattern?: string
+    }
 ) & {
   /** Returned with the result, unchanged. */
   readonly id?: string | number

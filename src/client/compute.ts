@@ -1,14 +1,14 @@
 import type {
   AttestationData,
   BooleanComputeResponse,
-  ComputeResponse,
   DelegatedAttestationData,
+  MatrixResponse,
   NumericComputeResponse,
   ResignResponse,
 } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
 import { type InputLike, requireChain, toInput } from './forms.ts'
-import { type BatchingOptions, joinCalls, type SendOperation } from './joined-calls.ts'
+import { type BatchingOptions, joinCalls, type OperationResponse, type SendOperation } from './joined-calls.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export interface ComputeOptions extends CallOptions {
@@ -21,6 +21,8 @@ export interface ComputeOptions extends CallOptions {
   /** Requests `resultSignature` too, which contracts can check without EAS. */
   readonly resultSignature?: boolean | undefined
 }
+
+type Predicate = (a: InputLike, b: InputLike, options?: ComputeOptions) => Promise<BooleanComputeResponse>
 
 /**
  * The operations. Inputs are geometries, Features, verified proofs or UIDs of location attestations.
@@ -45,6 +47,28 @@ export interface Compute {
   ): Promise<BooleanComputeResponse>
   /** Finds whether two geometries share at least one point. */
   intersects(a: InputLike, b: InputLike, options?: ComputeOptions): Promise<BooleanComputeResponse>
+  /** Computes the DE-9IM matrix of two geometries, which may be empty. It is not signed. */
+  matrix(a: InputLike, b: InputLike, options?: ComputeOptions): Promise<MatrixResponse>
+  /**
+   * Finds whether the DE-9IM matrix of two geometries matches a pattern.
+   *
+   * @param pattern nine characters of `T`, `F`, `*`, `0`, `1` and `2`
+   */
+  relate(a: InputLike, b: InputLike, pattern: string, options?: ComputeOptions): Promise<BooleanComputeResponse>
+  /** Finds whether two geometries are the same set of points. */
+  equals: Predicate
+  /** Finds whether two geometries share no point. */
+  disjoint: Predicate
+  /** Finds whether two geometries share points, but none of their interiors. */
+  touches: Predicate
+  /** Finds whether the interiors meet in a lower dimension, or one leaves the other: a line and a polygon, two lines, points. */
+  crosses: Predicate
+  /** Finds whether two geometries of one dimension share a part of that dimension, and each has another part. */
+  overlaps: Predicate
+  /** Finds whether no point of b is outside of a. */
+  covers: Predicate
+  /** Finds whether no point of a is outside of b. */
+  coveredBy: Predicate
   /**
    * Signs a result again, with the current nonce and a new deadline. Replace `attestation` and `delegatedAttestation` of the old
    * response with the returned ones.
@@ -75,7 +99,7 @@ export function createCompute(
   const sendSingle: SendOperation = ({ operation, body, options }) => post(operation, body, options)
   const send = batching === undefined ? sendSingle : joinCalls(transport, batching, sendSingle)
 
-  async function compute<T extends ComputeResponse>(
+  async function compute<T extends OperationResponse>(
     operation: OperationName,
     members: object,
     options: ComputeOptions,
@@ -86,6 +110,10 @@ export function createCompute(
     if (resultSignature === true) return post(operation, body, options, { prefer: 'result-signature' })
     return (await send({ operation, body, options })) as T
   }
+  const predicate =
+    (operation: OperationName): Predicate =>
+    async (a, b, options = {}) =>
+      compute(operation, toPair(a, b), options)
   return {
     distance: async (from, to, options = {}) => compute('distance', { from: toInput(from), to: toInput(to) }, options),
     area: async (geometry, options = {}) => compute('area', { geometry: toInput(geometry) }, options),
@@ -94,8 +122,16 @@ export function createCompute(
       compute('contains', { container: toInput(container), containee: toInput(containee) }, options),
     within: async (geometry, target, radius, options = {}) =>
       compute('within', { geometry: toInput(geometry), target: toInput(target), radius }, options),
-    intersects: async (a, b, options = {}) =>
-      compute('intersects', { geometry1: toInput(a), geometry2: toInput(b) }, options),
+    intersects: predicate('intersects'),
+    matrix: async (a, b, options = {}) => compute('relate', toPair(a, b), options),
+    relate: async (a, b, pattern, options = {}) => compute('relate', { ...toPair(a, b), pattern }, options),
+    equals: predicate('equals'),
+    disjoint: predicate('disjoint'),
+    touches: predicate('touches'),
+    crosses: predicate('crosses'),
+    overlaps: predicate('overlaps'),
+    covers: predicate('covers'),
+    coveredBy: predicate('coveredBy'),
     resign: async ({ attestation, delegatedAttestation }, options = {}) => {
       const body = { chainId: requireChain(options.chainId ?? chainId), attestation, delegatedAttestation }
       return post('resign', body, options)
@@ -103,14 +139,18 @@ export function createCompute(
   }
 }
 
-/** Arguments of the operations by name: inputs, and the radius of `within`. The service checks them. */
+function toPair(a: InputLike, b: InputLike) {
+  return { geometry1: toInput(a), geometry2: toInput(b) }
+}
+
+/** Arguments of the operations by name: inputs, the radius of `within` and the pattern of `relate`. The service checks them. */
 // biome-ignore lint/suspicious/noExplicitAny: the client and the service check the content
 export type OperationArguments = Readonly<Record<string, any>>
 
 const CALLS: Readonly<
   Record<
     OperationName,
-    (compute: Compute, given: OperationArguments, options: ComputeOptions) => Promise<ComputeResponse>
+    (compute: Compute, given: OperationArguments, options: ComputeOptions) => Promise<OperationResponse>
   >
 > = {
   distance: (compute, { from, to }, options) => compute.distance(from, to, options),
@@ -119,6 +159,17 @@ const CALLS: Readonly<
   contains: (compute, { container, containee }, options) => compute.contains(container, containee, options),
   within: (compute, { geometry, target, radius }, options) => compute.within(geometry, target, radius, options),
   intersects: (compute, { geometry1, geometry2 }, options) => compute.intersects(geometry1, geometry2, options),
+  relate: (compute, { geometry1, geometry2, pattern }, options) =>
+    pattern === undefined
+      ? compute.matrix(geometry1, geometry2, options)
+      : compute.relate(geometry1, geometry2, pattern, options),
+  equals: (compute, { geometry1, geometry2 }, options) => compute.equals(geometry1, geometry2, options),
+  disjoint: (compute, { geometry1, geometry2 }, options) => compute.disjoint(geometry1, geometry2, options),
+  touches: (compute, { geometry1, geometry2 }, options) => compute.touches(geometry1, geometry2, options),
+  crosses: (compute, { geometry1, geometry2 }, options) => compute.crosses(geometry1, geometry2, options),
+  overlaps: (compute, { geometry1, geometry2 }, options) => compute.overlaps(geometry1, geometry2, options),
+  covers: (compute, { geometry1, geometry2 }, options) => compute.covers(geometry1, geometry2, options),
+  coveredBy: (compute, { geometry1, geometry2 }, options) => compute.coveredBy(geometry1, geometry2, options),
 }
 
 /** Calls an operation by its name, for callers that do not know it in advance. @throws as its method in {Compute} */
@@ -127,6 +178,6 @@ export function callOperation(
   name: OperationName,
   given: OperationArguments,
   options: ComputeOptions,
-): Promise<ComputeResponse> {
+): Promise<OperationResponse> {
   return CALLS[name](compute, given, options)
 }

@@ -1,4 +1,4 @@
-import type { BatchResult, ComputeResponse, ProblemDetails } from '../types/generated.ts'
+import type { BatchResult, ComputeResponse, MatrixResponse, ProblemDetails } from '../types/generated.ts'
 import { sendLines } from './batch.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { ApiError } from './transport.ts'
@@ -19,7 +19,10 @@ export interface OperationCall {
 }
 
 /** Sends the call of an operation and returns the response of its single request. @throws as `Transport.json` */
-export type SendOperation = (call: OperationCall) => Promise<ComputeResponse>
+/** The response to one operation. A matrix has no attestation. */
+export type OperationResponse = ComputeResponse | MatrixResponse
+
+export type SendOperation = (call: OperationCall) => Promise<OperationResponse>
 
 const BATCH_PATH = '/compute/v0/batch'
 const DEFAULT_MAX_ITEMS = 256
@@ -31,7 +34,7 @@ const NOT_COMPUTED = [413, 429, 503]
 interface OpenCall extends OperationCall {
   /** The call as a line of a batch. */
   readonly line: string
-  readonly resolve: (response: ComputeResponse) => void
+  readonly resolve: (response: OperationResponse) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -68,7 +71,7 @@ export function joinCalls(
     const line = JSON.stringify({ op: call.operation, ...call.body })
     const key = `${timeoutMs} ${maxRetries}`
     const group = waiting.get(key) ?? openGroup(key)
-    const response = new Promise<ComputeResponse>((resolve, reject) => {
+    const response = new Promise<OperationResponse>((resolve, reject) => {
       const settle = () => {
         signal?.removeEventListener('abort', onAbort)
         group.open.delete(open)
@@ -125,7 +128,7 @@ export function joinCalls(
     let next = 0
     const take = ({ error, ...response }: BatchResult) => {
       const call = calls[next++]!
-      if (error === undefined) call.resolve(response as ComputeResponse)
+      if (error === undefined) call.resolve(response as OperationResponse)
       else if (NOT_COMPUTED.includes(error.status)) refused.push(call)
       else call.reject(toSingleError(error, call))
     }

@@ -1,6 +1,7 @@
 import { ProblemError } from '../base/problem.ts'
 import { CM_PER_METER, fromScaledInteger } from '../base/units.ts'
-import { runOperation } from '../compute/run.ts'
+import { OPERATIONS, type OperationRow } from '../compute/operations.ts'
+import { type OperationParameters, type Outcome, runOperation } from '../compute/run.ts'
 import { javascriptKeccak } from '../crypto/noble.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
@@ -10,22 +11,59 @@ import type { Recompute } from './verify/verdict.ts'
 /** Generous limits: a geometry above a default limit may come from a service that is configured for more. */
 const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxWork: 50_000_000 }
 
+type Inputs = Parameters<Recompute>[1]
+type Rejected = { readonly ok: false; readonly reason: string }
+
 /** Creates the service's computation with a given kernel, e.g. one that a web page fetched. */
 export function recomputeWith(kernel: Kernel): Recompute {
-  const engine = { kernel, keccak: javascriptKeccak(), limits: LIMITS }
+  const run = runnerWith(kernel)
   return (operation, inputs) => {
     const parsed = parseOperation(operation)
     if (parsed === undefined) return { ok: false, reason: `${JSON.stringify(operation)} is not an operation` }
-    const { row, radiusCm } = parsed
+    const { row, radiusCm, pattern } = parsed
+    const radiusMeters = radiusCm === undefined ? undefined : fromScaledInteger(radiusCm, CM_PER_METER)
+    const computed = run(row, inputs, { radiusMeters, pattern })
+    if (!computed.ok) return computed
+    const { outcome } = computed
+    switch (outcome.kind) {
+      case 'numeric':
+        return { ok: true, result: outcome.integer }
+      case 'boolean':
+        return { ok: true, result: outcome.value }
+      default:
+        throw new RangeError('a matrix is not a signed result')
+    }
+  }
+}
+
+/** Computes the DE-9IM matrix of two geometries, e.g. `212101212`, or returns the reason why an input is rejected. */
+export type ComputeMatrix = (inputs: Inputs) => { readonly ok: true; readonly matrix: string } | Rejected
+
+/** Creates the computation of matrices, which no service signs, with a given kernel. */
+export function matrixWith(kernel: Kernel): ComputeMatrix {
+  const run = runnerWith(kernel)
+  return (inputs) => {
+    const computed = run(OPERATIONS.relate, inputs, {})
+    if (!computed.ok) return computed
+    if (computed.outcome.kind !== 'matrix') throw new RangeError('relate without a pattern has no matrix')
+    return { ok: true, matrix: computed.outcome.matrix }
+  }
+}
+
+function runnerWith(kernel: Kernel) {
+  const engine = { kernel, keccak: javascriptKeccak(), limits: LIMITS }
+  return (
+    row: OperationRow,
+    inputs: Inputs,
+    parameters: OperationParameters,
+  ): { readonly ok: true; readonly outcome: Outcome } | Rejected => {
     if (inputs.length !== row.inputs.length)
       return { ok: false, reason: `${row.name} needs ${row.inputs.length} inputs` }
     const operands = inputs.map((geometry, index) => {
       return { path: [row.inputs[index]!], geometry: geometry as Geometry, ref: undefined }
     })
-    const radiusMeters = radiusCm === undefined ? undefined : fromScaledInteger(radiusCm, CM_PER_METER)
     try {
-      const outcome = runOperation(row, operands, radiusMeters, engine)
-      return { ok: true, result: outcome.kind === 'numeric' ? outcome.integer : outcome.value }
+      return { ok: true, outcome: runOperation(row, operands, parameters, engine) }
     } catch (error) {
       if (error instanceof ProblemError) return { ok: false, reason: error.message }
       throw error

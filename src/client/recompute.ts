@@ -1,7 +1,7 @@
 /** `trigpoint/client/recompute`: the service's computation. Separate from the client, because it includes the kernel. */
 import { loadKernel } from '../wasm/loader.ts'
 import { selfTestKernel } from '../wasm/self-test.ts'
-import { recomputeWith } from './recompute-with.ts'
+import { type ComputeMatrix, matrixWith, recomputeWith } from './recompute-with.ts'
 import type { Recompute } from './verify/verdict.ts'
 
 /**
@@ -14,4 +14,11 @@ export function createRecompute(): Recompute {
   const kernel = loadKernel()
   selfTestKernel(kernel)
   return recomputeWith(kernel)
+}
+
+/** Creates the computation of matrices. @throws {Error} when the kernel fails its self-test on this machine */
+export function createMatrix(): ComputeMatrix {
+  const kernel = loadKernel()
+  selfTestKernel(kernel)
+  return matrixWith(kernel)
 }

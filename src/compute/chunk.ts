@@ -13,7 +13,7 @@ import { payloadSize, putPayload } from '../wire/signing-records.ts'
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { attestationJsonHead, leafJson } from './response-text.ts'
-import type { ComputeContext, Outcome } from './run.ts'
+import type { ComputeContext, Outcome, SignedOutcome } from './run.ts'
 import { SkeletonMemo } from './skeleton-memo.ts'
 import { encodeData, encodeMembers, encodeResult, readRequest, runRequest } from './task.ts'
 
@@ -59,12 +59,14 @@ export function runComputeChunk(
 }
 
 /**
- * Returns whether the item can be written without the main thread looking at it. False for an item with its own schema,
+ * Returns whether the item can be written without the main thread looking at it. False for an item with its own schema, for a
+ * matrix among signed results,
  * for an item of another chain under a Merkle root, and when the main thread wants to see every item.
  */
-function isPlain({ request }: ComputedItem, { attest, chainId, returnsObjects }: ComputeChunk): boolean {
+function isPlain({ request, outcome }: ComputedItem, { attest, chainId, returnsObjects }: ComputeChunk): boolean {
   if (returnsObjects) return false
   if (attest === 'none') return true
+  if (outcome.kind === 'matrix') return false
   return request.schema === undefined && (attest === 'each' || request.chainId === chainId)
 }
 
@@ -75,7 +77,7 @@ function toUnfinishedItem(
 ): UnfinishedItem {
   const { attest, schemas, timestampSeconds } = chunk
   const result = encodeResult(row, request, outcome, timestampSeconds)
-  if (attest !== 'merkle') return { id, result }
+  if (attest !== 'merkle' || result.type === 'unsigned') return { id, result }
   const { kind, schema = schemas[kind], recipient, data } = result
   return { id, result, leaf: createLeafHasher(keccak)({ schema, recipient, data }) }
 }
@@ -170,6 +172,11 @@ export interface ComputedItem {
   readonly outcome: Outcome
 }
 
+/** An item that `isPlain` lets through in a batch that is signed. */
+interface SignedItem extends ComputedItem {
+  readonly outcome: SignedOutcome
+}
+
 /** The JSON text before and after the data of a result. */
 interface Frame {
   readonly recipient: string
@@ -229,7 +236,7 @@ export class ItemWriter {
   readonly #leaves: Uint8Array
   readonly #hashLeaf: ReturnType<typeof createLeafHasher>
   /** The last frame for each kind of result; most items of a batch share schema and recipient. */
-  readonly #frames: { [kind in Outcome['kind']]?: Frame } = {}
+  readonly #frames: { [kind in SignedOutcome['kind']]?: Frame } = {}
   #leafCount = 0
 
   constructor(chunk: ComputeChunk, keccak: Keccak) {
@@ -247,8 +254,8 @@ export class ItemWriter {
   add(item: ComputedItem, index: number): void {
     const { attest } = this.#chunk
     if (attest === 'none') this.#addFinished(item)
-    else if (attest === 'merkle') this.#addLeaf(item)
-    else this.#addUnsigned(item, index)
+    else if (attest === 'merkle') this.#addLeaf(item as SignedItem)
+    else this.#addUnsigned(item as SignedItem, index)
     this.skip(index)
   }
 
@@ -278,13 +285,13 @@ export class ItemWriter {
     this.#texts.bytes[this.#texts.at++] = this.#separator
   }
 
-  #addLeaf(item: ComputedItem): void {
+  #addLeaf(item: SignedItem): void {
     const { schema, recipient, data } = this.#putFramed(item)
     this.#texts.bytes[this.#texts.at++] = this.#separator
     this.#hashLeaf({ schema, recipient, data }, this.#leaves, 32 * this.#leafCount++)
   }
 
-  #addUnsigned(item: ComputedItem, index: number): void {
+  #addUnsigned(item: SignedItem, index: number): void {
     const { schema, recipient, data } = this.#putFramed(item)
     const payloads = this.#payloads
     const { kind } = item.outcome
@@ -298,7 +305,7 @@ export class ItemWriter {
     payloads.at = putPayload(payloads.bytes, payloads.at, payload)
   }
 
-  #putFramed({ id, row, request, outcome }: ComputedItem) {
+  #putFramed({ id, row, request, outcome }: SignedItem) {
     const { timestampSeconds, schemas } = this.#chunk
     const schema = schemas[outcome.kind]
     const recipient = request.recipient as Hex

@@ -25,6 +25,10 @@ export interface OperationRow {
   readonly accepts: readonly ElementType[] | undefined
   /** True if the operation uses the interior of polygons, which must then be valid (decision 32). */
   readonly usesInterior: boolean
+  /** True if inputs may be empty geometries. */
+  readonly acceptsEmpty: boolean
+  /** Title of the schema of its requests. */
+  readonly requestTitle: string
   /** True if edges are shortest geodesics, so that polygon rings must be valid as geodesics too (decision 125). */
   readonly isGeodesic: boolean
 }
@@ -50,9 +54,14 @@ const row = (
   result,
   accepts: undefined,
   usesInterior: true,
+  acceptsEmpty: false,
+  requestTitle: `${name[0]!.toUpperCase()}${name.slice(1)}Request`,
   isGeodesic: false,
   ...overrides,
 })
+
+const predicate = (name: OperationName, requestTitle: string): OperationRow =>
+  row(name, ['geometry1', 'geometry2'], TRUTH, { acceptsEmpty: true, requestTitle })
 
 export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   distance: row('distance', ['from', 'to'], LENGTH, { isGeodesic: true }),
@@ -71,4 +80,13 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   }),
   within: row('within', ['geometry', 'target'], TRUTH, { isGeodesic: true }),
   intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH),
+  // Without a pattern the result is a matrix, which is not signed (decision 147).
+  relate: predicate('relate', 'RelateRequest'),
+  equals: predicate('equals', 'PredicateRequest'),
+  disjoint: predicate('disjoint', 'PredicateRequest'),
+  touches: predicate('touches', 'PredicateRequest'),
+  crosses: predicate('crosses', 'PredicateRequest'),
+  overlaps: predicate('overlaps', 'PredicateRequest'),
+  covers: predicate('covers', 'PredicateRequest'),
+  coveredBy: predicate('coveredBy', 'PredicateRequest'),
 }

@@ -17,8 +17,9 @@ export function noteText({ code }: { readonly code: string }): string {
 
 /** The facts about a result that every response has, signed or not. */
 export interface ResultFacts {
-  readonly result: number | boolean
-  /** Absent for the three predicates. */
+  /** A matrix is text. */
+  readonly result: number | boolean | string
+  /** Absent for predicates and matrices. */
   readonly units: string | undefined
   /** e.g. `distance`, `within:50000`. */
   readonly operation: string
@@ -37,7 +38,8 @@ export function resultMembers({ result, units, operation, timestampSeconds, inpu
   const unitsMember = units === undefined ? '' : `"units":"${units}",`
   const refs = inputRefs.length === 0 ? '' : `"${inputRefs.join('","')}"`
   const notesMember = notes === undefined ? '' : `,"notes":${JSON.stringify(notes)}`
-  return `"result":${result},${unitsMember}"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
+  const resultMember = typeof result === 'string' ? `"matrix":"${result}"` : `"result":${result}`
+  return `${resultMember},${unitsMember}"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
 }
 
 /** The fields of an attestation that vary, before it is signed. */

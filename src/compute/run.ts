@@ -15,7 +15,9 @@ import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import { contains } from '../topology/contains.ts'
 import { UndecidableError } from '../topology/exact/undecidable.ts'
 import { intersects } from '../topology/intersects.ts'
+import type { Matrix } from '../topology/matrix.ts'
 import type { Topology } from '../topology/plane/prepared.ts'
+import { relate } from '../topology/relate.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
@@ -86,7 +88,12 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
       },
     )
   }
-  return 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
+  const geometry = 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
+  // The schema of a request says so too; this is for geometries that come with no request.
+  if (geometry.vertices.length > 0 || row.acceptsEmpty) return geometry
+  throw problemAt('invalid-input', operand.path, `is an empty ${type}, for which ${row.name} is not defined`, {
+    code: 'empty-geometry',
+  })
 }
 
 /**
@@ -155,28 +162,43 @@ export type Outcome = {
   readonly inputRefs: readonly Hex[]
   /** Says how an input was read, where a caller may expect something else. */
   readonly notes?: readonly Note[]
-} & ({ readonly kind: 'numeric'; readonly integer: bigint } | { readonly kind: 'boolean'; readonly value: boolean })
+} & (
+  | { readonly kind: 'numeric'; readonly integer: bigint }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  // Not signed.
+  | { readonly kind: 'matrix'; readonly matrix: string }
+)
+
+/** An outcome that can be attested. */
+export type SignedOutcome = Exclude<Outcome, { readonly kind: 'matrix' }>
+
+/** What some operations take beside their inputs. */
+export interface OperationParameters {
+  /** For `within` only. */
+  readonly radiusMeters?: number | undefined
+  /** For `relate` only. Without it, the result is the matrix. */
+  readonly pattern?: string | undefined
+}
 
 /**
  * Runs one operation.
  *
  * @param operands in the order of the row's inputs
- * @param radiusMeters for `within` only
- * @returns the on-chain integer (centimetres, square centimetres) or the boolean, with the references
+ * @returns the on-chain integer (centimetres, square centimetres), the boolean or the matrix, with the references
  * @throws {ProblemError} `invalid-input`, with the pointer of the geometry that the operation is not defined for; `too-complex` if it
  *   needs more work than its limit
  */
 export function runOperation(
   row: OperationRow,
   operands: readonly Operand[],
-  radiusMeters: number | undefined,
+  parameters: OperationParameters,
   context: ComputeContext,
 ): Outcome {
   const [a, b] = operands
   const mayTakePoints = row.name === 'distance' && context.limits.maxParts > 1
   if (mayTakePoints && isReadPoint(a) && isReadPoint(b)) return pointDistance(row, a, b, context)
   try {
-    return countWork(new Work(context.limits.maxWork), () => runOperands(row, operands, radiusMeters, context))
+    return countWork(new Work(context.limits.maxWork), () => runOperands(row, operands, parameters, context))
   } catch (error) {
     throw error instanceof WorkLimitError ? tooComplexProblem(row.name, error) : error
   }
@@ -185,7 +207,7 @@ export function runOperation(
 function runOperands(
   row: OperationRow,
   operands: readonly Operand[],
-  radiusMeters: number | undefined,
+  parameters: OperationParameters,
   context: ComputeContext,
 ): Outcome {
   const geometries = operands.map((operand) => readOperand(row, operand, context.limits))
@@ -200,7 +222,7 @@ function runOperands(
     return { geometry: prepared.geometry, prepared, path, hasWholeParallel: prepared.hasWholeParallel }
   })
   try {
-    const outcome = computeRow(row, subjects, operands, inputRefs, radiusMeters, context)
+    const outcome = computeRow(row, subjects, operands, inputRefs, parameters, context)
     return subjects.some(({ hasWholeParallel }) => hasWholeParallel) ? { ...outcome, notes: FULL_PARALLEL } : outcome
   } finally {
     for (const { prepared } of subjects) prepared?.endUse()
@@ -224,7 +246,7 @@ function computeRow(
   subjects: readonly Subject[],
   operands: readonly Operand[],
   inputRefs: readonly Hex[],
-  radiusMeters: number | undefined,
+  { radiusMeters, pattern }: OperationParameters,
   context: ComputeContext,
 ): Outcome {
   const { kernel } = context
@@ -259,7 +281,18 @@ function computeRow(
           operands,
         ),
       )
+    case 'relate': {
+      const matrix = matrixOf(first, second, operands, context)
+      if (pattern === undefined) return { kind: 'matrix', operation: row.name, inputRefs, matrix: matrix.toString() }
+      return truth(`relate:${pattern}`, inputRefs, matrix.matches(pattern))
+    }
+    default:
+      return truth(row.name, inputRefs, matrixOf(first, second, operands, context).decides(row.name))
   }
+}
+
+function matrixOf(a: Subject, b: Subject, operands: readonly Operand[], { kernel }: ComputeContext): Matrix {
+  return decide(() => relate(topologyFrom(a), topologyFrom(b), kernelPoleResolver(kernel), kernel), operands)
 }
 
 function requireValid(
@@ -368,7 +401,7 @@ function distanceOperand({ geometry, prepared }: Subject): PreparedDistance | Fl
 }
 
 /** Runs a predicate. @throws {ProblemError} if it cannot be decided exactly, because the result must never be a guess */
-function decide(predicate: () => boolean, operands: readonly Operand[]): boolean {
+function decide<T>(predicate: () => T, operands: readonly Operand[]): T {
   try {
     return predicate()
   } catch (error) {

@@ -22,7 +22,7 @@ import type {
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { resultMembers } from './response-text.ts'
-import { type ComputeContext, type Operand, type Outcome, runOperation } from './run.ts'
+import { type ComputeContext, type Operand, type Outcome, runOperation, type SignedOutcome } from './run.ts'
 import type { RequestMemos, SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
@@ -74,17 +74,19 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
   return 'type' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
 }
 
-/** Builds the result from which the main thread requests an attestation. */
+/** Builds the result from which the main thread requests an attestation, or one that gets none. */
 export function encodeResult(
   row: OperationRow,
   { chainId, schema, recipient }: ComputeRequest,
   outcome: Outcome,
   timestampSeconds: number,
-): Extract<ComputeResult, { type: 'computed' }> {
+): Extract<ComputeResult, { type: 'computed' | 'unsigned' }> {
+  const members = encodeMembers(row, outcome, timestampSeconds)
+  if (outcome.kind === 'matrix') return { type: 'unsigned', members, chainId }
   return {
     type: 'computed',
     kind: outcome.kind,
-    members: encodeMembers(row, outcome, timestampSeconds),
+    members,
     data: encodeData(row, outcome, timestampSeconds).bytes.slice(),
     chainId,
     schema: schema as Hex | undefined,
@@ -116,14 +118,15 @@ export function runRequest(
       isGeometry ? read.toOperand(input, operands.length, hasRefs) : resolvedOperand(input, resolved, limits),
     )
   }
-  return runOperation(row, operands, request.radiusMeters, engine)
+  return runOperation(row, operands, request, engine)
 }
 
 /** Writes the members of the response that describe a result, as JSON without braces. */
 export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
   const { operation, inputRefs, notes } = outcome
-  if (outcome.kind === 'boolean') {
-    return resultMembers({ result: outcome.value, units: undefined, operation, timestampSeconds, inputRefs, notes })
+  if (outcome.kind !== 'numeric') {
+    const result = outcome.kind === 'matrix' ? outcome.matrix : outcome.value
+    return resultMembers({ result, units: undefined, operation, timestampSeconds, inputRefs, notes })
   }
   const { units, scale } = requireNumeric(row)
   return resultMembers({
@@ -137,7 +140,7 @@ export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeco
 }
 
 /** Encodes the data to attest. The bytes are valid only until the next call. */
-export function encodeData(row: OperationRow, outcome: Outcome, timestampSeconds: number): ResultData {
+export function encodeData(row: OperationRow, outcome: SignedOutcome, timestampSeconds: number): ResultData {
   const { operation, inputRefs } = outcome
   return outcome.kind === 'boolean'
     ? booleanData(outcome.value, inputRefs, timestampSeconds, operation)

@@ -23,28 +23,31 @@ export type ShapeCheck =
  * meant for values that no client sent, for which a short reason is enough. Requests are checked by the schemas, which name the
  * path.
  *
+ * @param acceptsEmpty whether it and members of collections may be empty: `coordinates` or `geometries` is an empty array
  * @returns the value without foreign members, or the reason why it is not a geometry
  */
-export function checkShape(value: unknown): ShapeCheck {
+export function checkShape(value: unknown, acceptsEmpty = false): ShapeCheck {
   try {
-    return { ok: true, geometry: readShape(value, 0) }
+    return { ok: true, geometry: readShape(value, 0, acceptsEmpty) }
   } catch (error) {
     if (error instanceof ShapeError) return { ok: false, reason: error.message }
     throw error
   }
 }
 
-function readShape(value: unknown, depth: number): Geometry {
+function readShape(value: unknown, depth: number, acceptsEmpty: boolean): Geometry {
   if (typeof value !== 'object' || value === null) throw new ShapeError('is not a geometry')
   const { type, coordinates, geometries } = value as Record<string, unknown>
   if (type === 'GeometryCollection') {
     if (depth >= MAX_COLLECTION_DEPTH) throw new ShapeError('nests collections too deeply')
-    if (!Array.isArray(geometries) || geometries.length === 0) throw new ShapeError('is an empty collection')
-    return { type, geometries: geometries.map((member) => readShape(member, depth + 1)) } as Geometry
+    if (!Array.isArray(geometries) || (geometries.length === 0 && !acceptsEmpty))
+      throw new ShapeError('is an empty collection')
+    return { type, geometries: geometries.map((member) => readShape(member, depth + 1, acceptsEmpty)) } as Geometry
   }
   const shape = typeof type === 'string' && Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined
   if (shape === undefined) throw new ShapeError('has an unknown geometry type')
-  requirePositions(coordinates, shape.depth, shape)
+  if (!(acceptsEmpty && Array.isArray(coordinates) && coordinates.length === 0))
+    requirePositions(coordinates, shape.depth, shape)
   return { type, coordinates } as Geometry
 }
 

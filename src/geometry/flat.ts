@@ -58,7 +58,7 @@ export function vertexPath(geometry: FlatGeometry, sequence: number, vertex?: nu
 }
 
 /** Returns the index i with starts[i] ≤ item < starts[i + 1]. */
-function findOwner(starts: Uint32Array, item: number): number {
+export function findOwner(starts: Uint32Array, item: number): number {
   let low = 0
   let high = starts.length - 2
   while (low < high) {

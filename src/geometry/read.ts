@@ -42,6 +42,16 @@ class Builder {
   }
 
   add(geometry: Geometry, subpath: Path): void {
+    // Only some operations get here with an empty geometry. It is an element without parts.
+    const isEmpty = geometry.type !== 'GeometryCollection' && (geometry.coordinates as readonly unknown[]).length === 0
+    if (!isEmpty) this.#addParts(geometry, subpath)
+    if (geometry.type === 'GeometryCollection') return
+    this.#elementStarts.push(this.#partDimensions.length)
+    this.#elementTypes.push(geometry.type)
+    this.#elementPaths.push(subpath)
+  }
+
+  #addParts(geometry: Geometry, subpath: Path): void {
     switch (geometry.type) {
       case 'Point':
         this.#addPart(0, [[geometry.coordinates]], [...subpath, 'coordinates'])
@@ -67,11 +77,8 @@ class Builder {
         geometry.geometries.forEach((member, index) => {
           this.add(member, [...subpath, 'geometries', index])
         })
-        return
+        break
     }
-    this.#elementStarts.push(this.#partDimensions.length)
-    this.#elementTypes.push(geometry.type)
-    this.#elementPaths.push(subpath)
   }
 
   finish(type: Geometry['type']): FlatGeometry {

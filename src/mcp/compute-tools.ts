@@ -2,12 +2,12 @@ import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.
 import type { Client } from '../client/client.ts'
 import { callOperation } from '../client/compute.ts'
 import { classifyInput } from '../client/forms.ts'
-import { createRecompute } from '../client/recompute.ts'
+import { createMatrix, createRecompute } from '../client/recompute.ts'
 import type { Recompute } from '../client/verify/verdict.ts'
 import { OPERATIONS, type OperationRow } from '../compute/operations.ts'
 import { noteText } from '../compute/response-text.ts'
 import { checkShape } from '../geometry/check-shape.ts'
-import type { ComputeResponse, Geometry } from '../types/generated.ts'
+import type { ComputeResponse, Geometry, MatrixResponse } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
 import {
   type Arguments,
@@ -19,8 +19,11 @@ import {
   valueText,
 } from './tool.ts'
 
+/** Operations with a tool of their own. The others are predicates of `compute_relate`. */
+type ToolOperation = 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
+
 /** What each operation computes, for a model that has to choose one. */
-export const MEANINGS: Readonly<Record<OperationName, string>> = {
+export const MEANINGS: Readonly<Record<ToolOperation, string>> = {
   distance: 'Geodesic distance in metres between the nearest points of two geometries on WGS 84; 0 if they intersect.',
   area: 'Geodesic area in square metres of a Polygon or MultiPolygon on WGS 84.',
   length: 'Geodesic length in metres of a LineString or MultiLineString on WGS 84.',
@@ -32,26 +35,75 @@ export const MEANINGS: Readonly<Record<OperationName, string>> = {
 
 /** Creates one tool for each operation; the service signs the results. @param chainId default for calls without one */
 export function createComputeTools(client: Client, chainId: number | undefined): Tool[] {
-  return Object.values(OPERATIONS).map(({ name, result }) => ({
-    name: `compute_${name}`,
-    title: `Compute: ${name}`,
-    description: `${MEANINGS[name]} Signed as an attestation; nothing is written to a chain.`,
-    inputSchema: requestSchema(name, chainId),
-    outputSchema: outlineSchema(
-      `compute-response.schema.json#/$defs/${result.kind === 'numeric' ? 'Numeric' : 'Boolean'}ComputeResponse`,
-    ),
-    async call(given, signal) {
-      const { schema, recipient } = given
-      const chain: number | undefined = given['chainId'] ?? chainId
-      const response = await callOperation(client.compute, name, given, { chainId: chain, schema, recipient, signal })
-      return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
-    },
-  }))
+  const tools = TOOL_OPERATIONS.map(
+    (name): Tool => ({
+      name: `compute_${name}`,
+      title: `Compute: ${name}`,
+      description: `${MEANINGS[name]} Signed as an attestation; nothing is written to a chain.`,
+      inputSchema: requestSchema(name, chainId),
+      outputSchema: outlineSchema(
+        `compute-response.schema.json#/$defs/${OPERATIONS[name].result.kind === 'numeric' ? 'Numeric' : 'Boolean'}ComputeResponse`,
+      ),
+      call: (given, signal) => callSigned(client, chainId, name, given, signal),
+    }),
+  )
+  const relate: Tool = {
+    name: 'compute_relate',
+    title: 'Compute: relate',
+    description: `${RELATE_MEANING} A matrix is not signed, the others are.`,
+    inputSchema: withRelateMembers(requestSchema('relate', chainId)),
+    outputSchema: withMatrix(outlineSchema('compute-response.schema.json#/$defs/BooleanComputeResponse')),
+    call: (given, signal) => callSigned(client, chainId, relateOperation(given), given, signal),
+  }
+  return [...tools, relate]
+}
+
+const TOOL_OPERATIONS = Object.keys(MEANINGS) as ToolOperation[]
+
+const RELATE_MEANING =
+  'How two geometries relate (DE-9IM): a predicate, whether the matrix matches a pattern, or the matrix itself.'
+const PREDICATES = ['equals', 'disjoint', 'touches', 'crosses', 'overlaps', 'covers', 'coveredBy'] as const
+
+function withRelateMembers(schema: JsonSchema): JsonSchema {
+  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>
+  const pattern = { type: 'string', description: 'Nine of T, F, *, 0, 1 and 2.' }
+  return { ...schema, properties: { ...properties, predicate: { type: 'string', enum: PREDICATES }, pattern } }
+}
+
+function withMatrix(schema: JsonSchema): JsonSchema {
+  return { ...schema, properties: { matrix: { type: 'string' }, ...(schema['properties'] as object) } }
+}
+
+/** Returns the operation that a call of `compute_relate` names. @throws {TypeError} when it names two, or an unknown one */
+function relateOperation({ predicate, pattern }: Arguments): 'relate' | (typeof PREDICATES)[number] {
+  if (predicate === undefined) return 'relate'
+  if (pattern !== undefined) throw new TypeError('send a predicate or a pattern, not both')
+  const name = PREDICATES.find((known) => known === predicate)
+  if (name === undefined) throw new TypeError(`predicate must be one of ${PREDICATES.join(', ')}`)
+  return name
+}
+
+async function callSigned(
+  client: Client,
+  chainId: number | undefined,
+  name: OperationName,
+  given: Arguments,
+  signal: AbortSignal,
+) {
+  const { schema, recipient } = given
+  const chain: number | undefined = given['chainId'] ?? chainId
+  const response = await callOperation(client.compute, name, given, { chainId: chain, schema, recipient, signal })
+  if ('matrix' in response) return { text: matrixText(response), structured: response }
+  return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
+}
+
+function matrixText({ matrix, inputRefs }: MatrixResponse): string {
+  return `relate: ${matrix}\nA matrix is not signed.\nInputs: ${inputRefs.join(', ')}`
 }
 
 /** Returns the reference of an operation's request schema. */
 export function requestSchemaReference(name: OperationName): string {
-  return `compute-request.schema.json#/$defs/${name[0]!.toUpperCase()}${name.slice(1)}Request`
+  return `compute-request.schema.json#/$defs/${OPERATIONS[name].requestTitle}`
 }
 
 function requestSchema(name: OperationName, chainId: number | undefined): JsonSchema {
@@ -78,23 +130,49 @@ const MAX_RADIUS_METERS = 20_037_508
 /** Creates one tool for each operation. Results are computed in this process, by the service's code, and are not signed. */
 export function createLocalComputeTools(): Tool[] {
   let recompute: Recompute | undefined
-  return Object.values(OPERATIONS).map((row) => ({
-    name: `compute_${row.name}`,
-    title: `Compute: ${row.name}`,
-    description: `${MEANINGS[row.name]} Computed on this machine, without a service; the result is not signed.`,
-    inputSchema: unsignedRequest(row),
+  const tools = TOOL_OPERATIONS.map((name) => [OPERATIONS[name], MEANINGS[name]] as const).map(
+    ([row, meaning]): Tool => ({
+      name: `compute_${row.name}`,
+      title: `Compute: ${row.name}`,
+      description: `${meaning} Computed on this machine, without a service; the result is not signed.`,
+      inputSchema: unsignedRequest(row),
+      async call(given) {
+        recompute ??= createRecompute()
+        const operation = row.name === 'within' ? `within:${radiusCm(given['radius'])}` : row.name
+        const outcome = recompute(
+          operation,
+          row.inputs.map((name) => readGeometry(given, name)),
+        )
+        if (!outcome.ok) throw new TypeError(outcome.reason)
+        if (row.result.kind === 'boolean') return toToolAnswer(operation, outcome.result as boolean)
+        return toToolAnswer(operation, fromScaledInteger(outcome.result as bigint, row.result.scale), row.result.units)
+      },
+    }),
+  )
+  const relate: Tool = {
+    name: 'compute_relate',
+    title: 'Compute: relate',
+    description: `${RELATE_MEANING} Computed on this machine, without a service; the result is not signed.`,
+    inputSchema: withRelateMembers(unsignedRequest(OPERATIONS.relate)),
     async call(given) {
+      const name = relateOperation(given)
+      const inputs = OPERATIONS.relate.inputs.map((input) => readGeometry(given, input, true))
+      const pattern: string | undefined = given['pattern']
+      if (name === 'relate' && pattern === undefined) {
+        const outcome = createMatrix()(inputs)
+        if (!outcome.ok) throw new TypeError(outcome.reason)
+        const { matrix } = outcome
+        const text = `relate: ${matrix}\nComputed on this machine, not signed.`
+        return { text, structured: { operation: name, matrix, signed: false } }
+      }
       recompute ??= createRecompute()
-      const operation = row.name === 'within' ? `within:${radiusCm(given['radius'])}` : row.name
-      const outcome = recompute(
-        operation,
-        row.inputs.map((name) => readGeometry(given, name)),
-      )
+      const operation = pattern === undefined ? name : `relate:${pattern}`
+      const outcome = recompute(operation, inputs)
       if (!outcome.ok) throw new TypeError(outcome.reason)
-      if (row.result.kind === 'boolean') return toToolAnswer(operation, outcome.result as boolean)
-      return toToolAnswer(operation, fromScaledInteger(outcome.result as bigint, row.result.scale), row.result.units)
+      return toToolAnswer(operation, outcome.result as boolean)
     },
-  }))
+  }
+  return [...tools, relate]
 }
 
 function toToolAnswer(operation: string, result: number | boolean, units?: string) {
@@ -119,12 +197,12 @@ function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
   }
 }
 
-function readGeometry(given: Arguments, name: string): Geometry {
+function readGeometry(given: Arguments, name: string, acceptsEmpty = false): Geometry {
   const input = given[name]
   const classified = classifyInput(input)
   if (classified.form !== 'geometry')
     throw new TypeError(`${name} has to be a geometry, because no service is used here`)
-  const shaped = checkShape(classified.geometry)
+  const shaped = checkShape(classified.geometry, acceptsEmpty)
   if (!shaped.ok) throw new TypeError(`${name} ${shaped.reason}`)
   return shaped.geometry
 }

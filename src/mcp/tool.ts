@@ -103,6 +103,10 @@ const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
     description:
       'GeoJSON geometry or Feature, positions [longitude, latitude] in degrees; or {"uid": "0x…"}, a location attestation on the chain; or {"verifiedProof": {…}}, a response of verify_proof.',
   },
+  'input.schema.json#/$defs/InputOrEmpty': {
+    type: 'object',
+    description: 'As in compute_intersects; may be empty.',
+  },
   'compute-request.schema.json#/$defs/ChainId': {
     type: 'integer',
     description: 'EIP-155 id of the chain to sign for.',

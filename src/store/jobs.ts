@@ -270,12 +270,20 @@ async function finishChunk(
   const chunk = await lockChunk(session, { owner, position, first })
   if (chunk === undefined) return false
   const room = lines.length + leaves.length
+  // The column counts what has no leaf: under a root these are also the results that are not signed.
+  const withoutLeaf = leaves.length === 0 ? failed : countZeroLeaves(leaves)
   await session.query(
     `update job_chunk set result = $3, leaves = $4, root = $5, failed = $6, room = $7, input = null, owner = null, held_until = null
      where job = $1 and first = $2`,
-    [position, first, lines, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), failed, room],
+    [position, first, lines, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), withoutLeaf, room],
   )
   return addProgress(session, { position, chunk, room, failed, errors, nowMs })
+}
+
+function countZeroLeaves(leaves: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < leaves.length; at += 32) if (leaves.subarray(at, at + 32).every((byte) => byte === 0)) count++
+  return count
 }
 
 /** The empty result marks the chunk as computed; its lines are written from the problem when they are read. */

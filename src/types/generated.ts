@@ -31,7 +31,34 @@ export type Rings = Ring[]
  * Bodies of POST /compute/v0/{operation}. Unknown members are ignored.
  */
 export type ComputeRequest =
-  DistanceRequest | AreaRequest | LengthRequest | ContainsRequest | WithinRequest | IntersectsRequest
+  | DistanceRequest
+  | AreaRequest
+  | LengthRequest
+  | ContainsRequest
+  | WithinRequest
+  | IntersectsRequest
+  | PredicateRequest
+  | RelateRequest
+/**
+ * A geometry without any position: `coordinates` or `geometries` is an empty array. Only operations that say so accept it.
+ */
+export type EmptyGeometry =
+  | {
+      type: 'Point' | 'MultiPoint' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon'
+      /**
+       * @maxItems 0
+       */
+      coordinates: unknown[]
+      [k: string]: unknown
+    }
+  | {
+      type: 'GeometryCollection'
+      /**
+       * @maxItems 0
+       */
+      geometries: unknown[]
+      [k: string]: unknown
+    }
 export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
 /**
  * The members of a single response and the item's id. attestation and delegatedAttestation are present only with attest each; schema, recipient, data and proof only with attest merkle. error replaces the result of a failed item.
@@ -39,15 +66,26 @@ export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
 export type BatchResult = (
   | {
       result?: never
+      matrix?: never
       [k: string]: unknown
     }
   | {
       error?: never
+      matrix?: never
+      [k: string]: unknown
+    }
+  | {
+      error?: never
+      result?: never
       [k: string]: unknown
     }
 ) & {
   id?: string | number
   result?: number | boolean
+  /**
+   * Replaces result for relate without a pattern, which is never signed.
+   */
+  matrix?: string
   units?: 'meters' | 'square_meters'
   operation?: string
   timestamp?: number
@@ -83,6 +121,7 @@ export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
  * Responses of POST /verify/v0/stamp and POST /verify/v0/proof.
  */
 export type VerifyResponse = VerifyStampResponse | VerifyProofResponse
+export type RelateResponse = MatrixResponse | BooleanComputeResponse
 
 /**
  * Every schema of the contract; this type itself is not used.
@@ -105,6 +144,7 @@ export interface Contract {
   'record-config'?: RecordConfig
   'record-stats'?: RecordStats
   'record-error'?: RecordError
+  relate?: RelateResponse
 }
 export interface Point {
   type: 'Point'
@@ -367,6 +407,47 @@ export interface IntersectsRequest {
   recipient?: string
   [k: string]: unknown
 }
+/**
+ * Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.
+ */
+export interface PredicateRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry1: Input | EmptyGeometry
+  geometry2: Input | EmptyGeometry
+  /**
+   * UID of the attestation schema. Default: the service's own schema.
+   */
+  schema?: string
+  /**
+   * Address of the recipient. Default: the zero address.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface RelateRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry1: Input | EmptyGeometry
+  geometry2: Input | EmptyGeometry
+  /**
+   * Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.
+   */
+  pattern?: string
+  /**
+   * UID of the attestation schema. Default: the service's own schema.
+   */
+  schema?: string
+  /**
+   * Address of the recipient. Default: the zero address.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
 export interface NumericComputeResponse {
   result: number
   units: 'meters' | 'square_meters'
@@ -492,7 +573,21 @@ export interface BatchRequest {
  * One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.
  */
 export interface BatchItem {
-  op: 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
+  op:
+    | 'distance'
+    | 'area'
+    | 'length'
+    | 'contains'
+    | 'within'
+    | 'intersects'
+    | 'relate'
+    | 'equals'
+    | 'disjoint'
+    | 'touches'
+    | 'crosses'
+    | 'overlaps'
+    | 'covers'
+    | 'coveredBy'
   /**
    * Returned with the result. A number must be an integer that a double represents exactly.
    */
@@ -1038,4 +1133,25 @@ export interface RecordError {
   status: 'error'
   message: string
   detail: string
+}
+/**
+ * Answer of relate without a pattern. A matrix is not signed: ask with a pattern for a signed answer.
+ */
+export interface MatrixResponse {
+  /**
+   * Dimensions in which interior, boundary and exterior of geometry1 (rows) meet those of geometry2 (columns); F if they do not.
+   */
+  matrix: string
+  operation: 'relate'
+  timestamp: number
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  inputRefs: string[]
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
+  proofInputs?: ProofInput[]
 }

@@ -10,6 +10,8 @@ export interface RequestShape {
   readonly name: string
   readonly inputs: readonly string[]
   readonly inputAliases: readonly (readonly string[])[]
+  readonly acceptsEmpty: boolean
+  readonly requestTitle: string
 }
 
 export interface ComputeRequest {
@@ -20,6 +22,8 @@ export interface ComputeRequest {
   readonly recipient: string
   /** Only set for `within`. */
   readonly radiusMeters: number | undefined
+  /** Only set for `relate`: nine characters. */
+  readonly pattern: string | undefined
   /** In the order of the operation's `inputs`. */
   readonly inputs: readonly Input[]
 }
@@ -44,11 +48,11 @@ export function readComputeRequest(
     fields === shape.inputs
       ? body
       : { ...body, ...Object.fromEntries(shape.inputs.map((name, index) => [name, body[fields[index]!]])) }
-  const title = `${shape.name[0]!.toUpperCase()}${shape.name.slice(1)}Request`
-  check(getValidator(`compute-request.schema.json#/$defs/${title}`), canonical, [])
+  check(getValidator(`compute-request.schema.json#/$defs/${shape.requestTitle}`), canonical, [])
+  const checkInput: GeometryCheck = (value, path, depth) => geometryCheck(value, path, depth, shape.acceptsEmpty)
   return {
     ...commonMembers(body),
-    inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth, geometryCheck)),
+    inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth, checkInput)),
   }
 }
 
@@ -58,6 +62,7 @@ function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
     schema: (body['schema'] as string | undefined)?.toLowerCase(),
     recipient: (body['recipient'] as string | undefined)?.toLowerCase() ?? ZERO_ADDRESS,
     radiusMeters: body['radius'] as number | undefined,
+    pattern: body['pattern'] as string | undefined,
   }
 }
 

@@ -19,7 +19,7 @@ const FORM_MEMBERS = ['type', 'uid', 'verifiedProof']
 const FORMS = 'a GeoJSON geometry, {"uid": "0x…"} or {"verifiedProof": {…}}'
 
 /** Throws if a value is not a geometry that the schema allows. */
-export type GeometryCheck = (value: unknown, path: Path, maxCollectionDepth: number) => void
+export type GeometryCheck = (value: unknown, path: Path, maxCollectionDepth: number, acceptsEmpty?: boolean) => void
 
 /**
  * Validates one input and returns it with its form.
@@ -68,13 +68,20 @@ export function readInput(
 /**
  * Validates a GeoJSON geometry object against the schema of its type.
  *
+ * @param acceptsEmpty whether it and members of collections may be empty: `coordinates` or `geometries` is an empty array
  * @throws {ProblemError} `invalid-input` for the first error
  */
-export function checkGeometry(value: unknown, path: Path, maxCollectionDepth: number): asserts value is Geometry {
+export function checkGeometry(
+  value: unknown,
+  path: Path,
+  maxCollectionDepth: number,
+  acceptsEmpty = false,
+): asserts value is Geometry {
   if (!isJsonObject(value))
     throw problemAt('invalid-input', path, `must be a GeoJSON geometry, found ${describeValue(value)}`)
   const type = value['type']
   if (typeof type !== 'string' || !GEOMETRY_TYPES.includes(type)) throw unknownType(type, path)
+  if (acceptsEmpty && isEmptyArray(value[type === 'GeometryCollection' ? 'geometries' : 'coordinates'])) return
   check(getValidator(`geometry.schema.json#/$defs/${type}`), value, path)
   if (type !== 'GeometryCollection') return
   if (maxCollectionDepth === 0) {
@@ -85,8 +92,12 @@ export function checkGeometry(value: unknown, path: Path, maxCollectionDepth: nu
   }
   const geometries = value['geometries'] as unknown[]
   for (let index = 0; index < geometries.length; index++) {
-    checkGeometry(geometries[index], [...path, 'geometries', index], maxCollectionDepth - 1)
+    checkGeometry(geometries[index], [...path, 'geometries', index], maxCollectionDepth - 1, acceptsEmpty)
   }
+}
+
+function isEmptyArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 /** Reads a geometry, or the geometry of a Feature; the other members of a Feature are ignored (decision 12). */

@@ -176,7 +176,9 @@ function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemErr
       ? 'an address: 0x and 40 hex digits'
       : name === 'uid' || name === 'schema' || name === 'refUID'
         ? 'a UID: 0x and 64 hex digits'
-        : 'a hex string of the right length'
+        : name === 'pattern'
+          ? 'nine characters of T, F, *, 0, 1 and 2'
+          : 'a hex string of the right length'
   return problemAt(type, path, `must be ${expected}, found ${describeValue(value)}`, { code: 'wrong-format' })
 }
 

@@ -152,7 +152,7 @@ export interface JobOperations {
       readonly position: number
       readonly first: number
       readonly lines: Uint8Array
-      /** 32 bytes for each operation of a job with a Merkle root, zeros for one that failed; otherwise empty. */
+      /** 32 bytes for each operation of a job with a Merkle root, zeros for one that failed or is not signed; otherwise empty. */
       readonly leaves: Uint8Array
       /** Root over the leaves; undefined if there is none. */
       readonly root: Hex | undefined

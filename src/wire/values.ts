@@ -6,7 +6,18 @@ export type Hex = `0x${string}`
 /** Kinds of attested data. The signer knows their layouts and signs nothing else (decision 95). */
 export type AttestationKind = 'numeric' | 'boolean' | 'verify' | 'merkle-root'
 
-export type OperationName = 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
+export type OperationName =
+  | 'distance'
+  | 'area'
+  | 'length'
+  | 'contains'
+  | 'within'
+  | 'intersects'
+  | 'relate'
+  | MatrixPredicate
+
+/** Predicates by name that a DE-9IM matrix decides. */
+export type MatrixPredicate = 'equals' | 'disjoint' | 'touches' | 'crosses' | 'overlaps' | 'covers' | 'coveredBy'
 
 /** An EAS attestation as read from a chain. Integers that fit into a number are numbers. */
 export interface ChainAttestation {

@@ -9,6 +9,7 @@ import { EIFFEL_TOWER, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const LINE = { type: 'LineString', coordinates: [EIFFEL_TOWER.coordinates, TOWN_HALL.coordinates] } as never
+const NOTHING = { type: 'GeometryCollection', geometries: [] } as never
 const recompute = createRecompute()
 const catchError = (promise: Promise<unknown>) =>
   promise.then(
@@ -52,6 +53,14 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
       [await compute.contains(SQUARE, EIFFEL_TOWER), [SQUARE, EIFFEL_TOWER], true],
       [await compute.within(EIFFEL_TOWER, TOWN_HALL, 4238.76), [EIFFEL_TOWER, TOWN_HALL], false],
       [await compute.intersects(SQUARE, LINE, { resultSignature: true }), [SQUARE, LINE], true],
+      [await compute.relate(SQUARE, LINE, 'T********'), [SQUARE, LINE], true],
+      [await compute.equals(LINE, LINE), [LINE, LINE], true],
+      [await compute.disjoint(SQUARE, NOTHING), [SQUARE, NOTHING], true],
+      [await compute.touches(SQUARE, LINE), [SQUARE, LINE], false],
+      [await compute.crosses(LINE, SQUARE), [LINE, SQUARE], false],
+      [await compute.overlaps(SQUARE, SQUARE), [SQUARE, SQUARE], false],
+      [await compute.covers(SQUARE, LINE), [SQUARE, LINE], true],
+      [await compute.coveredBy(LINE, SQUARE), [LINE, SQUARE], true],
     ] as const
     for (const [response, inputs, result] of requests) {
       expect(response.result).toEqual(result)
@@ -61,6 +70,12 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
       expect(verdict.checks.find(({ id }) => id === 'recomputed')?.status).toBe('pass')
     }
     expect(requests[5][0].resultSignature).toBeDefined()
+  })
+
+  it('gets a matrix, which is not signed', async () => {
+    const response = await client.compute.matrix(SQUARE, LINE)
+    expect(response).toMatchObject({ matrix: '102FF1FF2', operation: 'relate', inputRefs: { length: 2 } })
+    expect(response).not.toHaveProperty('attestation')
   })
 
   it('has a response signed again', async () => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROBLEMS, ProblemError, type ProblemType } from '../../src/base/problem.ts'
+import { OPERATIONS } from '../../src/compute/operations.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, IDENTITY, type RunningServer, startServer } from '../running-http-server.ts'
 
@@ -26,7 +27,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     fetch(server.url + path, { method: 'POST', body, headers })
 
-  it.each(['distance', 'area', 'length', 'contains', 'within', 'intersects'])(
+  it.each(Object.keys(OPERATIONS))(
     'passes the body of %s to the service and returns its response',
     async (operation) => {
       const response = await post(`/compute/v0/${operation}`, '{"ü":1}')

@@ -234,6 +234,33 @@ describe('jobs', () => {
     expect(again.root).toBe(merkle.root)
   })
 
+  it('never signs a matrix, which has no leaf under the root', async () => {
+    const point = '{"type":"Point","coordinates":[2,3]}'
+    const pair = `"geometry1":${point},"geometry2":${point}`
+    const operations = [
+      `{"op":"relate",${pair}}`,
+      `{"op":"relate",${pair},"pattern":"T********"}`,
+      `{"op":"equals",${pair}}`,
+    ]
+    for (const attest of ['none', 'each', 'merkle']) {
+      const { body } = await upload(`${operations.join('\n')}\n`, `chainId=84532&attest=${attest}`)
+      expect(await untilDone(body.id)).toMatchObject({ done: 3, failed: 0 })
+      const [matrix, pattern, equals] = (await results(body.id))
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text))
+      expect(Object.keys(matrix)).toEqual(['matrix', 'operation', 'timestamp', 'inputRefs'])
+      expect([matrix.matrix, pattern.operation, equals.result]).toEqual(['0FFFFFFF2', 'relate:T********', true])
+      if (attest === 'each') expect(equals.resultSignature.attester).toBe(service.attester)
+      if (attest !== 'merkle') continue
+      const { merkle } = (await (await ask(`/${body.id}/attestation`)).json()) as Loose
+      expect(merkle.leafCount).toBe(2)
+      expect((await ask(`/${body.id}/results/0/proof`)).status).toBe(404)
+      const { proof, root } = (await (await ask(`/${body.id}/results/2/proof`)).json()) as Loose
+      expect(verifyMerkleProof(equals, proof, root, await createKeccak())).toBe(true)
+    }
+  })
+
   it('is used through the client, which continues an upload that was cut into requests', async () => {
     const client = createClient({ baseUrl: service.url, apiKey: service.developerKey, chainId: 84532 })
     const from = { type: 'Point', coordinates: [1, 2] } as const

@@ -79,6 +79,7 @@ describe('the MCP server', () => {
       'compute_contains',
       'compute_within',
       'compute_intersects',
+      'compute_relate',
       'verify_stamp',
       'verify_proof',
       'verify_result',
@@ -105,9 +106,24 @@ describe('the MCP server', () => {
     const { tools } = await client.listTools()
     const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
     expect(bytes({ tools })).toBeLessThanOrEqual(24_000)
-    // There is a tool for each operation, so an operation has to be cheap.
+    // Most operations have a tool of their own, so an operation has to be cheap.
     for (const tool of tools.filter(({ name }) => name.startsWith('compute_')))
       expect(bytes(tool), tool.name).toBeLessThanOrEqual(1_550)
+  })
+
+  it('relates geometries by a predicate, by a pattern, or by their matrix, which is not signed', async () => {
+    const inputs = { geometry1: park, geometry2: EIFFEL_TOWER }
+    const covers = await call(client, 'compute_relate', { ...inputs, predicate: 'covers' })
+    expect(covers['structured']).toMatchObject({ operation: 'covers', result: true, attestation: {} })
+    const pattern = await call(client, 'compute_relate', { ...inputs, pattern: 'T*F**FFF*' })
+    expect(pattern['text']).toMatch(/^relate:T\*F\*\*FFF\*: false\nSigned by /)
+    const matrix = await call(client, 'compute_relate', inputs)
+    expect(matrix['text']).toMatch(/^relate: 0F2FF1FF2\nA matrix is not signed\.\nInputs: 0x/)
+    expect(matrix['structured']).toMatchObject({ matrix: '0F2FF1FF2' })
+    const both = await call(client, 'compute_relate', { ...inputs, predicate: 'covers', pattern: 'T********' })
+    expect(both).toMatchObject({ isError: true, text: 'send a predicate or a pattern, not both' })
+    const unknown = await call(client, 'compute_relate', { ...inputs, predicate: 'surrounds' })
+    expect(unknown['text']).toMatch(/^predicate must be one of equals, /)
   })
 
   it.each([
@@ -235,7 +251,7 @@ describe('the MCP server without a service', () => {
   it('computes without a service when local is set, and does not sign', async () => {
     const client = await connect({ url: 'http://127.0.0.1:9', local: true })
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(7)
+    expect(tools).toHaveLength(8)
     const response = await call(client, 'compute_distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
     expect(response).toEqual({
       isError: false,
@@ -254,6 +270,17 @@ describe('the MCP server without a service', () => {
     ] as const) {
       expect(await call(client, 'compute_distance', args)).toMatchObject({ isError: true, text })
     }
+    const nothing = { type: 'Point', coordinates: [] }
+    const matrix = await call(client, 'compute_relate', { geometry1: park, geometry2: nothing })
+    expect(matrix['structured']).toEqual({ operation: 'relate', matrix: 'FF2FF1FF2', signed: false })
+    const disjoint = await call(client, 'compute_relate', {
+      geometry1: park,
+      geometry2: nothing,
+      predicate: 'disjoint',
+    })
+    expect(disjoint['structured']).toEqual({ operation: 'disjoint', result: true, signed: false })
+    const pattern = { geometry1: park, geometry2: EIFFEL_TOWER, pattern: 'T********' }
+    expect((await call(client, 'compute_relate', pattern))['text']).toMatch(/^relate:T\*{8}: true\n/)
     const radius = await call(client, 'compute_within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 'far' })
     expect(radius['text']).toMatch(/^radius must be a number of metres/)
     await client.close()

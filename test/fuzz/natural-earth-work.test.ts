@@ -20,7 +20,7 @@ const { feature, neighbors } = createRequire(import.meta.url)('topojson-client')
   feature: (topology: object, object: object) => { readonly features: readonly { readonly geometry: Geometry }[] }
   neighbors: (objects: readonly object[]) => readonly (readonly number[])[]
 }
-const PAIRS: readonly OperationName[] = ['distance', 'contains', 'within', 'intersects']
+const PAIRS: readonly OperationName[] = ['distance', 'contains', 'within', 'intersects', 'relate']
 
 interface Country {
   readonly geometry: Geometry
@@ -55,7 +55,7 @@ function workOf(name: OperationName, geometries: readonly Geometry[]): number {
   const operands = geometries.map((geometry, index) => ({ path: [row.inputs[index]!], geometry, ref: undefined }))
   const work = new Work(Number.POSITIVE_INFINITY)
   try {
-    countWork(work, () => runOperation(row, operands, name === 'within' ? 100_000 : undefined, engine))
+    countWork(work, () => runOperation(row, operands, name === 'within' ? { radiusMeters: 100_000 } : {}, engine))
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ProblemError') throw error
   }

@@ -98,7 +98,7 @@ describe.skipIf(skipReason())('GeoResult', () => {
       return index % 2 === 0 ? radius : Number(radius.toFixed(pick(4))) || 1
     })
     const operations = [0.005, 0.01, 1, LARGEST_RADIUS_METERS, ...radii].map((radiusMeters) => {
-      const { operation } = runOperation(OPERATIONS.within, operands, radiusMeters, engine)
+      const { operation } = runOperation(OPERATIONS.within, operands, { radiusMeters }, engine)
       // ECMA-262 requires toFixed to use the exact value of the double, and the larger of two equally near decimals.
       return { operation, radiusCm: BigInt(radiusMeters.toFixed(2).replace('.', '')) }
     })

@@ -53,7 +53,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
         'fgbz',
         'parquet',
       ])
-      expect(await offered('compute', 'd')).toEqual(['distance'])
+      expect(await offered('compute', 'di')).toEqual(['distance', 'disjoint'])
       // After the operation there are files, which bash completes.
       expect(await offered('compute', 'distance', '')).toEqual([])
       expect(await offered('compute', '--recipient', '0x01', 'ar')).toEqual(['area'])
@@ -76,7 +76,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
     ['trigpoint batch area in.csv --attest ', ['each', 'none']],
     ['trigpoint batch area in.csv --output-format c', ['csv']],
     ['trigpoint records list --chain base --format g', ['geojson']],
-    ['trigpoint compute d', ['distance']],
+    ['trigpoint compute dist', ['distance']],
     ['trigpoint compute --recipient 0x01 ar', ['area']],
     ['trigpoint keys add ', ['developer', 'internal']],
     ['trigpoint completions z', ['zsh']],

@@ -155,7 +155,7 @@ describe('bands of the globe, in every form in which they can be sent', () => {
   it('have the area between their latitudes, and distances to points measured along meridians', () => {
     const run = (name: OperationName, ...geometries: Geometry[]): bigint => {
       const operands = geometries.map((geometry) => ({ geometry, ref: undefined, path: [] }))
-      const outcome = runOperation(OPERATIONS[name], operands, undefined, engine)
+      const outcome = runOperation(OPERATIONS[name], operands, {}, engine)
       if (outcome.kind !== 'numeric') throw new RangeError(name)
       return outcome.integer
     }
@@ -252,7 +252,7 @@ describe('whole parallels among other edges', () => {
         ] as const) {
           const operands = geometries.map((operand) => ({ geometry: operand, ref: undefined, path: [] }))
           try {
-            runOperation(OPERATIONS[name], operands, 5, engine)
+            runOperation(OPERATIONS[name], operands, { radiusMeters: 5 }, engine)
             succeeded++
           } catch (error) {
             if (!(error instanceof ProblemError)) throw error

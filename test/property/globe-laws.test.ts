@@ -3,6 +3,8 @@ import { edgeTurn } from '../../src/geometry/edge-turn.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'
+import { prepareTopology } from '../../src/topology/plane/prepared.ts'
+import { relate } from '../../src/topology/relate.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
@@ -12,6 +14,19 @@ import fc from '../seeded.ts'
 
 const RUNS = { numRuns: scaled(2000) }
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })
+
+/** The matrix as text, in both orders and prepared, which have to agree with each other, with `contains` and with `intersects`. */
+function matrixOf(a: Geometry, b: Geometry): string {
+  const [flatA, flatB] = [read(a), read(b)]
+  const matrix = relate(flatA, flatB, poleOf)
+  const note = JSON.stringify([a, b, matrix.toString()])
+  expect(relate(flatB, flatA, poleOf).transposed().toString(), note).toBe(matrix.toString())
+  expect(relate(prepareTopology(flatA), prepareTopology(flatB), poleOf).toString(), note).toBe(matrix.toString())
+  expect(matrix.decides('disjoint'), note).toBe(!intersects(flatA, flatB, poleOf))
+  expect(matrix.matches('T*****FF*'), note).toBe(contains(flatA, flatB, poleOf))
+  expect(matrix.matches('T*F**F***'), note).toBe(contains(flatB, flatA, poleOf))
+  return matrix.toString()
+}
 
 /** The pole at which the ring has a vertex, else the pole on the smaller side in the plane. Rotation and added vertices keep it. */
 function poleOf(ring: Float64Array): 1 | -1 {
@@ -162,6 +177,7 @@ describe('edges along meridians, parallels and poles', () => {
         const note = JSON.stringify([denseA, denseB])
         expect(intersects(flatDenseA, flatDenseB, poleOf), note).toBe(intersects(flatA, flatB, poleOf))
         expect(contains(flatDenseA, flatDenseB, poleOf), note).toBe(contains(flatA, flatB, poleOf))
+        expect(matrixOf(denseA, denseB), note).toBe(matrixOf(a, b))
       }),
       RUNS,
     )
@@ -216,10 +232,13 @@ describe('the globe rotated by 90 degrees', () => {
         const isIntersecting = intersects(flatA, flatB, poleOf)
         expect(intersects(flatB, flatA, poleOf)).toBe(isIntersecting)
         if (a.type.endsWith('Polygon')) expect(contains(flatA, flatA, poleOf)).toBe(true)
+        expect(relate(flatA, read(a), poleOf).decides('equals'), JSON.stringify(a)).toBe(true)
+        const matrix = matrixOf(a, b)
         if (findInvalidity(turnedA, poleOf) !== undefined || findInvalidity(turnedB, poleOf) !== undefined) return
         compared++
         expect(intersects(turnedA, turnedB, poleOf)).toBe(isIntersecting)
         expect(contains(turnedA, turnedB, poleOf)).toBe(contains(flatA, flatB, poleOf))
+        expect(matrixOf(rotated(a), rotated(b)), JSON.stringify([a, b])).toBe(matrix)
       }),
       RUNS,
     )

@@ -70,7 +70,7 @@ it('gives the same result for a cached geometry as for a new one, and stays with
     const radiusMeters = row.name === 'within' ? 10 ** (2 + 5 * random()) : undefined
     const answer = (engine: ComputeContext) => {
       try {
-        return runOperation(row, operands, radiusMeters, engine)
+        return runOperation(row, operands, { radiusMeters }, engine)
       } catch (error) {
         if (error instanceof ProblemError) return error.data
         throw error
@@ -88,7 +88,7 @@ it('caches no geometry that occurs once, no small one, and none under a referenc
   const prepared = new PreparedGeometries(kernel, MAX_BYTES)
   const engine: ComputeContext = { kernel, keccak: await createKeccak(), limits, prepared }
   const area = (polygon: Geometry, ref?: `0x${string}`) =>
-    runOperation(OPERATIONS.area, [{ geometry: polygon, path: ['geometry'], ref }], undefined, engine)
+    runOperation(OPERATIONS.area, [{ geometry: polygon, path: ['geometry'], ref }], {}, engine)
   const circle = (corners: number, radius: number): Geometry => ({
     type: 'Polygon',
     coordinates: [

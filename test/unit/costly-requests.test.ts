@@ -14,7 +14,15 @@ import { polygon } from '../adversarial-shapes.ts'
 import { SCHEMAS } from '../chunk-runner.ts'
 import { COSTLY_SHAPES, costlyPair, fractalCoast, requestOf } from '../costly-shapes.ts'
 
-const OPERATIONS: readonly OperationName[] = ['distance', 'area', 'length', 'contains', 'within', 'intersects']
+const OPERATIONS: readonly OperationName[] = [
+  'distance',
+  'area',
+  'length',
+  'contains',
+  'within',
+  'intersects',
+  'relate',
+]
 const CHAIN_ID = 84532
 const limits = {
   maxVertices: 50_000,
@@ -55,7 +63,7 @@ function answer(operation: OperationName, request: object, by: ComputeContext, m
   const { type, detail } = result.type === 'problem' ? result.problem : { type: undefined, detail: '' }
   return {
     units: work.units,
-    members: result.type === 'computed' ? result.members : undefined,
+    members: result.type === 'problem' ? undefined : result.members,
     problem: type && { type, detail },
   }
 }

@@ -112,7 +112,20 @@ describe('commands on the pages and in messages', () => {
 })
 
 describe('the operations', () => {
-  it.each(Object.keys(OPERATIONS))('%s has a page, a link in the guide and a row in the page of operations', (name) => {
+  const shared = Object.values(OPERATIONS).filter(({ requestTitle }) => requestTitle === 'PredicateRequest')
+  const sharedNames = shared.map(({ name }) => name as string)
+  const named = Object.keys(OPERATIONS).filter((name) => !sharedNames.includes(name))
+
+  it.each(sharedNames)('%s is on the page of relate and in its row', (name) => {
+    expect(readPage('docs/compute/relate.md')).toContain(`| \`${name}\` |`)
+    const row = readPage('docs/compute/README.md')
+      .split('\n')
+      .find((line) => line.includes('](relate.md) | `geometry1`, `geometry2` |'))
+    expect(row).toContain(`\`${name}\``)
+    expect(readPage('docs/README.md')).toMatch(new RegExp(`^- \\[relate\\].*\\b${name}\\b`, 'm'))
+  })
+
+  it.each(named)('%s has a page, a link in the guide and a row in the page of operations', (name) => {
     expect(existsSync(join(root, `docs/compute/${name}.md`))).toBe(true)
     expect(readPage('docs/README.md')).toContain(`[${name}](compute/${name}.md)`)
     expect(readPage('docs/compute/README.md')).toContain(`| [\`${name}\`](${name}.md) |`)

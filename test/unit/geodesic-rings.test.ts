@@ -116,7 +116,13 @@ function runAndCatch(
 ): unknown {
   const operands = geometries.map((geometry, index) => ({ geometry, path: [`g${index}`], ref: undefined }))
   try {
-    const outcome = runOperation(OPERATIONS[name], operands, radius, prepared ? { ...engine, prepared } : engine)
+    const outcome = runOperation(
+      OPERATIONS[name],
+      operands,
+      { radiusMeters: radius },
+      prepared ? { ...engine, prepared } : engine,
+    )
+    if (outcome.kind === 'matrix') return outcome.matrix
     return outcome.kind === 'numeric' ? Number(outcome.integer) : outcome.value
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
@@ -202,7 +208,7 @@ describe('operations that measure', () => {
     const comb = polygon(`${teeth}, 61 41, 61 39`)
     const limited = { ...engine, limits: { ...engine.limits, maxWork: 100 } }
     const operands = [{ geometry: comb, path: ['g'], ref: undefined }]
-    expect(() => runOperation(OPERATIONS.area, operands, undefined, limited)).toThrow(
+    expect(() => runOperation(OPERATIONS.area, operands, {}, limited)).toThrow(
       'area needs too much work: 100 units of work were counted, and the limit is 100',
     )
   })

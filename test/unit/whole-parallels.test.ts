@@ -87,11 +87,12 @@ const denseBox = (south: number, north: number): Position[] => {
 function run(name: OperationName, ...geometries: Geometry[]) {
   const row = OPERATIONS[name]
   const operands = geometries.map((geometry, i) => ({ geometry, ref: undefined, path: [row.inputs[i]!] }))
-  return runOperation(row, operands, name === 'within' ? 5 : undefined, engine)
+  return runOperation(row, operands, name === 'within' ? { radiusMeters: 5 } : {}, engine)
 }
 
 function compute(name: OperationName, ...geometries: Geometry[]) {
   const outcome = run(name, ...geometries)
+  if (outcome.kind === 'matrix') return outcome.matrix
   return outcome.kind === 'boolean' ? outcome.value : Number(outcome.integer)
 }
 

@@ -166,6 +166,8 @@ export interface ItemRule {
   /** Inputs that are the same for all items, by member. */
   readonly fixed: Readonly<Record<string, InputLike>>
   readonly radius: number | undefined
+  /** The pattern of `relate`. */
+  readonly pattern?: string | undefined
 }
 
 export type Composed = { readonly item: BatchOperation } | { readonly fault: string }
@@ -183,6 +185,7 @@ export function composeItem({ value, id }: SourceItem, number: number, rule: Ite
   if (!isObject(value)) return { fault: 'is not a JSON object' }
   const members: Record<string, unknown> = {
     ...(rule.radius === undefined ? {} : { radius: rule.radius }),
+    ...(rule.pattern === undefined ? {} : { pattern: rule.pattern }),
     ...rule.fixed,
   }
   let operation: Operation

@@ -35,6 +35,7 @@ export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly errors?: string
   readonly with?: string
   readonly radius?: number
+  readonly pattern?: string
   readonly chainId?: number
   readonly attest?: 'each' | 'none'
   readonly recipient?: string
@@ -229,9 +230,19 @@ async function localRun(options: BatchVerbOptions, { env, now, signal }: Termina
 /** Has the items computed as a job. The same command, with the same unchanged file, finds the job again. */
 async function sendJob(feeder: Feeder, flush: () => Promise<void>, run: BatchRun): Promise<void> {
   const { input, rule, writer, options, showUpload, terminal } = run
-  const { chainId = DEFAULT_CHAIN_ID, recipient, attest, output, radius, with: fixed, format, columns } = options
+  const {
+    chainId = DEFAULT_CHAIN_ID,
+    recipient,
+    attest,
+    output,
+    radius,
+    pattern,
+    with: fixed,
+    format,
+    columns,
+  } = options
   const { mtimeMs, size } = statSync(input.file)
-  const facts = [canonicalPath(input.file), mtimeMs, size, rule.operation, { fixed, radius, format, columns }]
+  const facts = [canonicalPath(input.file), mtimeMs, size, rule.operation, { fixed, radius, pattern, format, columns }]
   const isNew = options.restart === true ? terminal.now() : 0
   const identity = { facts, chainId, recipient, attest, output: canonicalPath(output), isNew }
   await computeInJob(feeder, flush, {
@@ -322,7 +333,9 @@ async function readItemRule(
   }
   if (options.radius !== undefined && operation !== 'within' && operation !== 'mixed')
     throw usage(`${operation} takes no --radius`)
-  return { operation, fixed, radius: options.radius }
+  if (options.pattern !== undefined && operation !== 'relate' && operation !== 'mixed')
+    throw usage(`${operation} takes no --pattern`)
+  return { operation, fixed, radius: options.radius, pattern: options.pattern }
 }
 
 /** Returns everything that affects the results, but not where and how fast they are computed. */

@@ -2,7 +2,7 @@ import { callOperation } from '../../client/compute.ts'
 import { type InputLike, toInput } from '../../client/forms.ts'
 import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
 import { noteText } from '../../compute/response-text.ts'
-import type { ComputeResponse } from '../../types/generated.ts'
+import type { ComputeResponse, MatrixResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
@@ -17,6 +17,7 @@ import { outJson, type Terminal } from '../terminal.ts'
 
 export interface ComputeVerbOptions extends ServerOptions, SourceOptions {
   readonly radius?: number
+  readonly pattern?: string
   readonly chainId?: number
   readonly recipient?: string
   readonly schema?: string
@@ -40,6 +41,7 @@ export async function runCompute(
   if ((operation === 'within') !== (options.radius !== undefined)) {
     throw usage(operation === 'within' ? 'within needs --radius <meters>' : `${operation} takes no --radius`)
   }
+  if (operation !== 'relate' && options.pattern !== undefined) throw usage(`${operation} takes no --pattern`)
   if (inputTexts.filter((text) => text.trim().split('#')[0] === '-').length > 1) {
     throw usage('only one of the inputs can be standard input')
   }
@@ -48,7 +50,7 @@ export async function runCompute(
   const response = await computeResult(operation, members, options, terminal)
   if (options.json === true) await outJson(terminal, response)
   else await terminal.out(responseText(response, names))
-  return response.result === false ? EXIT.failed : EXIT.ok
+  return 'result' in response && response.result === false ? EXIT.failed : EXIT.ok
 }
 
 async function computeResult(
@@ -56,8 +58,8 @@ async function computeResult(
   members: Record<string, InputLike>,
   options: ComputeVerbOptions,
   terminal: Terminal,
-): Promise<ComputeResponse> {
-  const { radius, recipient, schema, resultSignature = false, chainId = DEFAULT_CHAIN_ID } = options
+): Promise<ComputeResponse | MatrixResponse> {
+  const { radius, pattern, recipient, schema, resultSignature = false, chainId = DEFAULT_CHAIN_ID } = options
   let inputs: Record<string, unknown>
   try {
     inputs = Object.fromEntries(Object.entries(members).map(([name, input]) => [name, toInput(input)]))
@@ -67,32 +69,46 @@ async function computeResult(
   if (options.local !== true) {
     const { compute } = await createServiceClient(options, terminal, chainId)
     const call = { recipient, schema, resultSignature, signal: terminal.signal }
-    return callOperation(compute, operation, { ...inputs, radius }, call)
+    return callOperation(compute, operation, { ...inputs, radius, pattern }, call)
   }
   const { createLocalEngine } = await import('../local-engine.ts')
   const engine = createLocalEngine(terminal, options.data)
-  const body = { chainId, ...inputs, radius, recipient, schema }
+  const body = { chainId, ...inputs, radius, pattern, recipient, schema }
   return JSON.parse(await engine.compute(operation, body, resultSignature))
 }
 
 /** Formats a result for people, with the value first. */
-function responseText(response: ComputeResponse, names: readonly string[]): string {
-  const { result, operation, inputRefs, notes, timestamp, attestation, delegatedAttestation } = response
+function responseText(response: ComputeResponse | MatrixResponse, names: readonly string[]): string {
+  const { operation, inputRefs, notes, timestamp } = response
+  const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
+  const noteLines = (notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`)
+  if ('matrix' in response) {
+    const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
+    return [response.matrix, '', ...matrixLines(response.matrix), '', ...refs, ...noteLines, computed, ''].join('\n')
+  }
+  const { result, attestation, delegatedAttestation } = response
   const kind = typeof result === 'boolean' ? 'boolean' : 'numeric'
   const signed = readSignedData(kind, attestation.data)
   const statement = signed.ok ? describeData(signed.value, attestation.recipient) : 'the signed data cannot be read'
-  const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
   return [
     resultText(response),
     '',
     statement,
     ...refs,
     `${'operation'.padEnd(11)}${operation}`,
-    ...(notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`),
+    ...noteLines,
     `${'attester'.padEnd(11)}${attestation.attester}`,
     `${'signed'.padEnd(11)}${timeText(timestamp)}, nonce ${delegatedAttestation.nonce}, can be submitted until ${timeText(delegatedAttestation.deadline)}`,
     '',
   ].join('\n')
+}
+
+/** Formats a matrix as a table: rows for the first geometry, columns for the second. */
+function matrixLines(matrix: string): string[] {
+  const places = ['interior', 'boundary', 'exterior']
+  const row = (head: string, cells: readonly string[]) =>
+    (head.padEnd(11) + cells.map((cell) => cell.padEnd(10)).join('')).trimEnd()
+  return [row('', places), ...places.map((place, index) => row(place, [...matrix.slice(3 * index, 3 * index + 3)]))]
 }
 
 /** Formats the value with exactly the digits of the result: `4,238.77 m`. */

@@ -7,6 +7,7 @@ import {
   formatOption,
   hexBytes,
   integerBetween,
+  matrixPattern,
   numberBetween,
   OPERATION_NAMES,
   withChain,
@@ -19,10 +20,11 @@ import type { Terminal } from '../terminal.ts'
 export function addCompute(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('compute')
-    .description('compute a signed distance, area, length, contains, within or intersects')
+    .description('compute a signed distance, area, length or predicate of geometries, or the matrix of two')
     .addArgument(new Argument('<operation>', 'operation to run').choices(OPERATION_NAMES))
     .argument('<inputs...>', 'lon,lat, WKT, h3:…, geohash:…, JSON, 0x…uid, a file (GeoJSON, WKT, CSV, GPX), file#2, -')
     .option('--radius <meters>', 'radius of within', numberBetween(0, 20_037_508))
+    .option('--pattern <pattern>', 'pattern of relate (default: print the matrix, unsigned)', matrixPattern)
     .option('--local', 'compute in this process, without a service, and sign with the development key')
     .option('--data <folder>', 'folder of the development key of --local (default: DATA_DIR, or ./.data)')
     .option('--recipient <address>', 'recipient of the result', hexBytes(20))
@@ -36,6 +38,7 @@ export function addCompute(program: Command, terminal: Terminal, finish: Finish)
     'trigpoint compute distance 2.2945,48.8584 2.3522,48.8566',
     'trigpoint compute length walk.gpx#1 --local',
     "trigpoint compute within 2.2945,48.8584 'POINT (2.3522 48.8566)' --radius 5000 --json",
+    "trigpoint compute relate parks.geojson#1 parks.geojson#2 --pattern 'T*F**FFF*'",
     'ogr2ogr -f GeoJSON /vsistdout/ parks.shp | trigpoint compute area -',
   )
   command.action(async (operation, inputs, options) => {
@@ -65,6 +68,7 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     .option('--errors <file>', 'file for rejected items, with the reason (default: next to the output)')
     .option('--with <member=input>', 'the other input, the same for all items: --with target=2.3522,48.8566')
     .option('--radius <meters>', 'radius of within, if the file has none', numberBetween(0, 20_037_508))
+    .option('--pattern <pattern>', 'pattern of relate (default: the matrix)', matrixPattern)
     .addOption(
       new Option('--attest <how>', 'sign each result or none (default: each; none in a table)').choices([
         'each',

@@ -81,7 +81,7 @@ function readInput(given: InputLike, keccak: Keccak): ResolvedInput | string {
   }
   if (input.form === 'uid') return { ref: input.uid.toLowerCase(), geometry: undefined }
   if (input.form === 'geometry') {
-    const shaped = checkShape(input.geometry)
+    const shaped = checkShape(input.geometry, true)
     if (!shaped.ok) return shaped.reason
     return { ref: keccak.hashHex(utf8(canonicalGeometry(shaped.geometry))), geometry: shaped.geometry }
   }

@@ -9,7 +9,7 @@ import {
   type VerifyData,
 } from '../../attest/data.ts'
 import { fromScaledInteger } from '../../base/units.ts'
-import { OPERATIONS } from '../../compute/operations.ts'
+import { OPERATIONS, type OperationRow } from '../../compute/operations.ts'
 import type { Hex } from '../../wire/values.ts'
 
 export type DataKind = 'numeric' | 'boolean' | 'verify' | 'merkle-root'
@@ -59,12 +59,24 @@ export function readSignedData(kind: DataKind, data: string): ReadData {
 /** `within` with its radius in centimetres, as the service writes it: no sign, no leading zero. */
 const WITHIN = /^within:([1-9]\d{0,11})$/
 
-/** Parses the signed text of an operation into its row of the table and its radius; undefined for any other text. */
-export function parseOperation(text: string) {
+/** `relate` with its pattern. */
+const RELATE = /^relate:([TF*012]{9})$/
+
+interface ParsedOperation {
+  readonly row: OperationRow
+  readonly radiusCm?: bigint
+  readonly pattern?: string
+}
+
+/** Parses the signed text of an operation into its row of the table, its radius and its pattern; undefined for any other text. */
+export function parseOperation(text: string): ParsedOperation | undefined {
   const radius = WITHIN.exec(text)?.[1]
   if (radius !== undefined) return { row: OPERATIONS.within, radiusCm: BigInt(radius) }
-  if (text === 'within' || !Object.hasOwn(OPERATIONS, text)) return undefined
-  return { row: OPERATIONS[text as keyof typeof OPERATIONS], radiusCm: undefined }
+  const pattern = RELATE.exec(text)?.[1]
+  if (pattern !== undefined) return { row: OPERATIONS.relate, pattern }
+  // A matrix is not signed.
+  if (text === 'within' || text === 'relate' || !Object.hasOwn(OPERATIONS, text)) return undefined
+  return { row: OPERATIONS[text as keyof typeof OPERATIONS] }
 }
 
 /** Lists the members of a response that differ from the signed data. */
@@ -117,11 +129,32 @@ function resultText({ result, units, operation, inputRefs }: ResultData): string
     const measured = inputRefs.length === 1 ? `the length of ${first}` : `the distance between ${first} and ${second}`
     return `${measured} is ${units === 'centimeters' ? `${decimalText(result, 2)} m` : `${result} ${units}`}`
   }
-  const radiusCm = parseOperation(operation)?.radiusCm
+  const { row, radiusCm, pattern } = parseOperation(operation) ?? {}
   const not = result ? '' : 'not '
   if (radiusCm !== undefined) return `${first} is ${not}within ${decimalText(radiusCm, 2)} m of ${second}`
   if (operation === 'contains') return `${first} ${result ? 'contains' : 'does not contain'} ${second}`
-  return `${first} and ${second} ${result ? 'intersect' : 'do not intersect'}`
+  if (pattern !== undefined)
+    return `the matrix of ${first} and ${second} ${result ? 'matches' : 'does not match'} ${pattern}`
+  return SENTENCES[row?.name ?? '']?.(first!, second!, result) ?? `${operation} of ${first} and ${second} is ${result}`
+}
+
+/** A predicate of two geometries in words. */
+type Sentence = (first: string, second: string, result: boolean) => string
+
+const verb =
+  (holds: string, otherwise: string): Sentence =>
+  (first, second, result) =>
+    `${first} ${result ? holds : otherwise} ${second}`
+
+const SENTENCES: Readonly<Record<string, Sentence>> = {
+  intersects: (first, second, result) => `${first} and ${second} ${result ? 'intersect' : 'do not intersect'}`,
+  equals: verb('equals', 'does not equal'),
+  disjoint: (first, second, result) => `${first} and ${second} are ${result ? '' : 'not '}disjoint`,
+  touches: verb('touches', 'does not touch'),
+  crosses: verb('crosses', 'does not cross'),
+  overlaps: verb('overlaps', 'does not overlap'),
+  covers: verb('covers', 'does not cover'),
+  coveredBy: verb('is covered by', 'is not covered by'),
 }
 
 function shortRef(ref: string): string {

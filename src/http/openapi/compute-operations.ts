@@ -47,6 +47,13 @@ function compute(
   }
 }
 
+/** What all operations with a matrix share. */
+const MATRIX = 'Geometries may be empty. Exact, in the plane of longitude and latitude.'
+
+function predicate(operation: string, summary: string, condition: string): Operation {
+  return compute(operation, 'PredicateRequest', BOOLEAN, summary, `True if ${condition}. ${MATRIX}`)
+}
+
 /** Returns the parameters of operations that arrive as lines. @param attest the values of the option */
 export function lineOptions(attest: string): Parameter[] {
   return [
@@ -104,6 +111,29 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     'Intersects',
     'True if the geometries share any point, boundaries included. Exact, in the plane of longitude and latitude.',
   ),
+  'POST /compute/v0/relate': compute(
+    'relate',
+    'RelateRequest',
+    'RelateResponse',
+    'Relate',
+    'The DE-9IM matrix of two geometries, which is not signed; with `pattern`, whether the matrix matches it. `operation` names the ' +
+      `pattern then: \`relate:T*F**FFF*\`. ${MATRIX}`,
+  ),
+  'POST /compute/v0/equals': predicate('equals', 'Equals', 'the geometries are the same set of points'),
+  'POST /compute/v0/disjoint': predicate('disjoint', 'Disjoint', 'the geometries share no point'),
+  'POST /compute/v0/touches': predicate('touches', 'Touches', 'the geometries meet, but their interiors do not'),
+  'POST /compute/v0/crosses': predicate(
+    'crosses',
+    'Crosses',
+    'a line or points meet the interior of a geometry of higher dimension and also leave it, or two lines meet in points of their interiors only',
+  ),
+  'POST /compute/v0/overlaps': predicate(
+    'overlaps',
+    'Overlaps',
+    'the geometries have one dimension, their interiors meet in it, and each also leaves the other',
+  ),
+  'POST /compute/v0/covers': predicate('covers', 'Covers', 'no point of geometry2 is outside of geometry1'),
+  'POST /compute/v0/coveredBy': predicate('coveredBy', 'Covered by', 'no point of geometry1 is outside of geometry2'),
   'POST /compute/v0/resign': {
     tag: 'Compute',
     operationId: 'resign',

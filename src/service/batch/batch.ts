@@ -1,7 +1,6 @@
 import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import type { QueueClient } from '../../base/fair-queue.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
-import { proofInputsMember } from '../../compute/response-text.ts'
 import type { Config } from '../../config/config.ts'
 import type { ChunkJob, ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
@@ -10,7 +9,7 @@ import type { ChunkResult, ComputeChunk, MerklePiece, MerkleResult, UnfinishedIt
 import type { ComputeResult, ResolvedInput } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
-import { NONCE_SOURCE } from '../compute/signed-answer.ts'
+import { NONCE_SOURCE, unsignedJson } from '../compute/signed-answer.ts'
 import type { BatchContext } from '../request.ts'
 
 type Computed = Extract<ComputeResult, { type: 'computed' }>
@@ -250,7 +249,10 @@ export class BatchRun {
         if (this.options.attest !== 'none')
           return { id, computed: result, proofInputs, leaf, path: itemPath(chunk, index) }
         this.tally.countUnsigned(1)
-        return `{${id}${result.members}${proofInputsMember(proofInputs)}}`
+        return unsignedJson(result, proofInputs, id)
+      case 'unsigned':
+        this.tally.countUnsigned(1)
+        return unsignedJson(result, proofInputs, id)
     }
   }
 
@@ -319,6 +321,8 @@ function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
 export class BatchTally {
   readonly #context: Pick<BatchContext, 'countItems' | 'problemJson'>
   failed = 0
+  /** Items that have a result without a signature. */
+  unsigned = 0
   /** Response headers: the source of nonces that were not just read from the chain (decision 100). */
   headers: Readonly<Record<string, string>> = {}
   /** The last problem of items beyond a limit, and its JSON. */
@@ -339,6 +343,7 @@ export class BatchTally {
 
   /** Counts results that are not signed. */
   countUnsigned(items: number): void {
+    this.unsigned += items
     this.#context.countItems('ok', items)
   }
 

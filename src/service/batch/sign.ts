@@ -291,7 +291,7 @@ export async function leafLines(run: BatchRun, chunk: ComputedChunk, chains: Cha
     leaves.set(item.leaf!, 32 * index)
     return utf8(`${leafText(item, chains)}}\n`)
   })
-  run.tally.countSigned(count - run.tally.failed, {})
+  run.tally.countSigned(count - run.tally.failed - run.tally.unsigned, {})
   return { results: pack(results), leaves }
 }
 

@@ -49,6 +49,10 @@ export function createResponseSigner(
   return {
     async sign(computed, proofInputs, id, prefersResultSignature = false) {
       if (computed.type === 'problem') throw new ProblemError(computed.problem)
+      if (computed.type === 'unsigned') {
+        chains.require(computed.chainId)
+        return { json: unsignedJson(computed, proofInputs, id) }
+      }
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
@@ -67,6 +71,7 @@ export function createResponseSigner(
     },
     async signWithoutNonce(computed, proofInputs, id) {
       if (computed.type === 'problem') throw new ProblemError(computed.problem)
+      if (computed.type === 'unsigned') return unsignedJson(computed, proofInputs, id)
       const { kind, chainId, recipient, data, members } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
@@ -86,6 +91,15 @@ export function createResponseSigner(
     if (!signed.ok) throw new ProblemError(signed.problem)
     return { signature: signed.signature, deadlineSeconds: signed.deadlineSeconds, salt: payload.salt }
   }
+}
+
+/** Writes the response of a result that is never signed. */
+export function unsignedJson(
+  { members }: { readonly members: string },
+  proofInputs: readonly string[],
+  id = '',
+): string {
+  return `{${id}${members}${proofInputsMember(proofInputs)}}`
 }
 
 /** Tells the client that its preference was applied (RFC 7240). */

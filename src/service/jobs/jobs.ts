@@ -204,7 +204,8 @@ class Jobs implements JobService {
     const { chainId, recipient } = job.options
     chains.require(chainId!)
     const { roots, leafCount } = await this.#parts.ask('jobRoots', { position: job.position }, context)
-    if (leafCount === 0) throw new ProblemError({ type: 'conflict', detail: 'every operation of the job failed' })
+    if (leafCount === 0)
+      throw new ProblemError({ type: 'conflict', detail: 'no operation of the job has a signed result' })
     const { root } = await runTree(this.#parts, roots, undefined, context)
     const attested = await attestMerkleRoot(
       {
@@ -229,7 +230,10 @@ class Jobs implements JobService {
     const chunk = await this.#parts.ask('jobLeaves', { position, from }, context)
     const leaf = chunk === undefined ? undefined : leafOf(chunk.leaves, from - chunk.first)
     if (chunk === undefined || leaf === undefined)
-      throw new ProblemError({ type: 'not-found', detail: 'the operation failed, so it is not in the tree' })
+      throw new ProblemError({
+        type: 'not-found',
+        detail: 'the operation has no signed result, so it is not in the tree',
+      })
     // The leaves of a job's tree are the roots of its chunks' trees, so a proof reads the leaves of one chunk only.
     const { firsts, roots } = await this.#parts.ask('jobRoots', { position }, context)
     const lower = await runTree(this.#parts, chunk.leaves, from - chunk.first, context)

@@ -16,7 +16,7 @@ import {
   turnsToReach,
   uniteExtents,
 } from './segment-set.ts'
-import { arePlanar, findGlobeFlags, unwrapRing } from './unwrap.ts'
+import { areLocatedInPlane, arePlanar, findGlobeFlags, findGlobeTraits, unwrapRing } from './unwrap.ts'
 
 /** A ring, an edge of a line, or a point. It can be added in any number of copies. */
 interface Item {
@@ -39,6 +39,8 @@ interface Item {
  * sweep looks at the window only. Edges of rings outside of it are left out. Edges of lines are added one by one, because nothing
  * depends on how a line continues.
  *
+ * @param copiesLines whether lines and points of b come in all copies too, as needed where each position in the window is to be located
+ *   in both geometries
  * @throws {UndecidableError} when that takes too many copies
  */
 export function unrollOntoCylinder(
@@ -46,6 +48,7 @@ export function unrollOntoCylinder(
   a: FlatGeometry,
   b: FlatGeometry,
   resolvePole: PoleResolver,
+  copiesLines = false,
 ): void {
   const { items: itemsOfA, rings: ringsOfA } = collectItems(segments, a, 0, resolvePole)
   const { items: itemsOfB, rings: ringsOfB } = collectItems(segments, b, 1, resolvePole)
@@ -61,9 +64,15 @@ export function unrollOntoCylinder(
   itemsOfB.forEach(({ extent }, i) => {
     window = uniteExtents(window, shiftExtent(extent, homeTurns[i]!))
   })
+  if (copiesLines) {
+    // Extents are rounded, and every node has to be within the window.
+    window = { west: window.west - WINDOW_MARGIN, east: window.east + WINDOW_MARGIN }
+    segments.isFirstInWindow = itemsOfA.every(({ extent }) => fitsInto(extent, window))
+  }
   itemsOfB.forEach(({ role, extent, segmentCount, addCopy }, i) => {
     const home = homeTurns[i]!
-    const [first, last] = role.dimension === 2 ? turnsToReach(segments, extent, window, segmentCount) : [home, home]
+    const isCopied = copiesLines || role.dimension === 2
+    const [first, last] = isCopied ? turnsToReach(segments, extent, window, segmentCount) : [home, home]
     for (let turns = first; turns <= last; turns++) addCopy(turns, window)
   })
   for (const { extent, segmentCount, addCopy } of itemsOfA) {
@@ -71,6 +80,16 @@ export function unrollOntoCylinder(
     for (let turns = first; turns <= last; turns++) addCopy(turns, window)
   }
   segments.window = window
+}
+
+/** Degrees by which a window is wider than its geometry: far more than the rounding of an extent. */
+const WINDOW_MARGIN = 1e-6
+
+/** Tells whether a copy of an extent certainly lies within a window. */
+function fitsInto(extent: Extent, window: Extent): boolean {
+  const turns = Math.floor((window.east - extent.east) / 360)
+  const { west, east } = shiftExtent(extent, turns)
+  return west > window.west + WINDOW_MARGIN / 2 && east < window.east - WINDOW_MARGIN / 2
 }
 
 /** Locates a pole relative to a geometry: to its polygons where they cover it, else to its lines, else to its points. */
@@ -202,13 +221,22 @@ export function segmentsToSweep(segments: SegmentSet, touches: TouchingEdges): I
  * Puts both geometries of a predicate into one segment set. Depth 0 counts the polygons of a, depth 1 those of b. Coordinates
  * stay as received where the plane suffices; otherwise both geometries are unrolled onto the cylinder.
  *
+ * @param locatesAll whether each position is to be located in both geometries, not only those of b in a
  * @throws {UndecidableError} when rings wind around the axis so often that it would cost too much
  */
-export function buildSegmentSet(a: FlatGeometry, b: FlatGeometry, resolvePole: PoleResolver): SegmentSet {
+export function buildSegmentSet(
+  a: FlatGeometry,
+  b: FlatGeometry,
+  resolvePole: PoleResolver,
+  locatesAll = false,
+): SegmentSet {
   const capacity = (a.vertices.length + b.vertices.length) / 2
-  if (!arePlanar(findGlobeFlags(a), findGlobeFlags(b))) {
+  const isPlanar = locatesAll
+    ? areLocatedInPlane(findGlobeTraits(a), findGlobeTraits(b))
+    : arePlanar(findGlobeFlags(a), findGlobeFlags(b))
+  if (!isPlanar) {
     const segments = new SegmentSet(3 * capacity, false)
-    unrollOntoCylinder(segments, a, b, resolvePole)
+    unrollOntoCylinder(segments, a, b, resolvePole, locatesAll)
     return segments
   }
   const segments = new SegmentSet(capacity, true)

@@ -30,6 +30,11 @@ export class LineBoundary {
     }
   }
 
+  /** Number of positions. */
+  get size(): number {
+    return this.#ends.size
+  }
+
   has({ positions }: SegmentSet, position: number): boolean {
     return this.hasCoordinates(positions.lon[position]!, positions.lat[position]!)
   }

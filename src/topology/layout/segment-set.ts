@@ -55,6 +55,8 @@ export class SegmentSet {
    * in the set; what lies outside of it may be missing.
    */
   window: Extent | undefined
+  /** Whether one copy of everything of the first geometry lies within the window; only known where every position is to be located. */
+  isFirstInWindow = false
   /**
    * Location of each pole relative to the two geometries, when they may meet there. Then no segment of dimension 0 or 1 lies on a
    * pole.
@@ -187,7 +189,12 @@ function copyInto<T extends Int32Array | Uint8Array>(from: T, to: T): T {
  * simple ring turns towards its interior. Where the ring folds back on itself there (along a pole, or because it is invalid), the
  * sign of its exact area decides.
  */
-export function isInsideOnLeft(positions: Positions, first: number, size: number, ring: UnwrappedRing): boolean {
+export function isInsideOnLeft(
+  positions: Positions,
+  first: number,
+  size: number,
+  ring: Pick<UnwrappedRing, 'pole' | 'winding'>,
+): boolean {
   if (ring.pole !== 0) return ring.winding > 0 === ring.pole > 0
   let extreme = 0
   for (let i = 1; i < size - 1; i++) {

@@ -79,6 +79,37 @@ export function arePlanar(a: number, b: number): boolean {
   return !isAntimeridianShared || ((a | b) & (EAST | WEST)) !== (EAST | WEST)
 }
 
+/** What decides whether the matrix of a geometry can be found in the plane. */
+export interface GlobeTraits {
+  /** From `findGlobeFlags`. */
+  readonly flags: number
+  /** Whether it has polygons only. */
+  readonly isAreal: boolean
+}
+
+/**
+ * Tells whether also the matrix of two geometries is the same in the plane. Then both have to be the same there, so that what lies
+ * outside of the other has the same dimension.
+ *
+ * Polygons that reach ±180 have cuts there, which are boundary in the plane only. That makes no difference where the other
+ * geometry does not reach ±180: where the cut ends there is boundary outside of the other on the globe too, unless the cut goes from
+ * pole to pole. Of lines, the two ends at a cut are no boundary on the globe.
+ */
+export function areLocatedInPlane(a: GlobeTraits, b: GlobeTraits): boolean {
+  return arePlanar(a.flags, b.flags) && isSameInPlane(a, b.flags) && isSameInPlane(b, a.flags)
+}
+
+function isSameInPlane({ flags, isAreal }: GlobeTraits, otherFlags: number): boolean {
+  if (arePlanar(flags, flags)) return true
+  const reachesBothPoles = (flags & NORTH) !== 0 && (flags & SOUTH) !== 0
+  return isAreal && !reachesBothPoles && (otherFlags & (EAST | WEST)) === 0
+}
+
+/** Returns the traits of a geometry in linear time. */
+export function findGlobeTraits(geometry: FlatGeometry): GlobeTraits {
+  return { flags: findGlobeFlags(geometry), isAreal: geometry.partDimensions.every((dimension) => dimension === 2) }
+}
+
 /**
  * Unrolls a ring onto the cylinder. Every edge takes the short way, and a ring that then does not close is closed over its pole.
  *

@@ -58,6 +58,9 @@ function findEdgeContact(
 ): Contact {
   if (areCertainlyOnOneSide(ax, ay, bx, by, cx, cy, dx, dy)) return APART
   if (areCertainlyOnOneSide(cx, cy, dx, dy, ax, ay, bx, by)) return APART
+  // Along a common border most contacts are common vertices.
+  if ((ax === cx && ay === cy) || (ax === dx && ay === dy)) return TOUCH
+  if ((bx === cx && by === cy) || (bx === dx && by === dy)) return TOUCH
   const sideC = orientation(ax, ay, bx, by, cx, cy)
   const sideD = orientation(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return APART
@@ -312,10 +315,10 @@ function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: nu
   return remaining
 }
 
-function rootOffset({ levels }: EdgeTree): number {
+export function rootOffset({ levels }: EdgeTree): number {
   return 4 * levels[levels.length - 2]!
 }
 
-function areBoxesApart(a: Float64Array, i: number, b: Float64Array, j: number): boolean {
+export function areBoxesApart(a: Float64Array, i: number, b: Float64Array, j: number): boolean {
   return a[i]! > b[j + 2]! || a[i + 2]! < b[j]! || a[i + 1]! > b[j + 3]! || a[i + 3]! < b[j + 1]!
 }

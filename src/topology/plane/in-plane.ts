@@ -21,7 +21,7 @@ const MAX_PASSES = 4
 const MAX_VISITED_EDGES = 2_000_000
 const EDGES_PER_LEAF = 8
 /** Nodes visited by rays, and pairs of a vertex and a point in passes, that count as one unit of work. */
-const NODES_PER_UNIT = 64
+export const NODES_PER_UNIT = 64
 const VERTICES_PER_UNIT = 1024
 /** Crossings with a MultiPolygon that are examined one by one before a sweep takes over. The first one nearly always decides. */
 const MAX_CROSSINGS = 4
@@ -124,16 +124,16 @@ function areLatitudesApart(a: PreparedTopology, b: PreparedTopology): boolean {
 }
 
 /** Returns the touches of two geometries of whose edges nothing is known. */
-function unknownTouches(a: FlatGeometry, b: FlatGeometry): TouchingEdges {
+export function unknownTouches(a: FlatGeometry, b: FlatGeometry): TouchingEdges {
   return { a, b, edgesOfA: undefined, edgesOfB: undefined }
 }
 
-function budgetFor(a: PreparedTopology, b: PreparedTopology): number {
+export function budgetFor(a: PreparedTopology, b: PreparedTopology): number {
   return joinBudget((a.geometry.vertices.length + b.geometry.vertices.length) / 2)
 }
 
 /** Collects the edges that touch the other geometry while a join finds them. */
-class TouchCollector implements TouchingEdges {
+export class TouchCollector implements TouchingEdges {
   readonly a: FlatGeometry
   readonly b: FlatGeometry
   readonly edgesOfA: Uint8Array
@@ -174,7 +174,7 @@ function intersectsPoints(a: PreparedTopology, points: FlatGeometry, kernel: Ker
  * @param visit returns false to stop
  * @returns touches when a sweep has to decide
  */
-function visitPoints(
+export function visitPoints(
   a: PreparedTopology,
   points: FlatGeometry,
   kernel: Kernel | undefined,

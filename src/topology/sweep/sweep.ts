@@ -24,6 +24,11 @@ export interface SweepVisitor {
   visitPiece(outgoing: readonly number[], from: number, to: number): boolean
   /** The sweep line has passed a position. Crossings are not reported here. */
   visitNode(node: SweepNode): boolean
+  /**
+   * The sweep line has passed a crossing that is no position. `position` of the node is meaningless. A visitor with this method gets the
+   * sectors of every node.
+   */
+  visitPassedCrossing?(node: SweepNode): boolean
 }
 
 /**
@@ -35,7 +40,10 @@ export interface SweepNode {
   outgoing: number[]
   /** Segments of dimension 0. */
   points: number[]
-  /** Least and greatest depth of the sectors around the position; valid only when `points` is not empty. */
+  /**
+   * Least and greatest depth of the sectors around the position; valid only when `points` is not empty, or for a visitor of passed
+   * crossings.
+   */
   minDepth0: number
   maxDepth0: number
   minDepth1: number
@@ -64,6 +72,16 @@ export class Sweep {
   readonly #budget = new SweepBudget()
   #incoming: number[] = []
   #outgoing: number[] = []
+  readonly #node: SweepNode = {
+    position: 0,
+    incoming: [],
+    outgoing: [],
+    points: [],
+    minDepth0: 0,
+    maxDepth0: 0,
+    minDepth1: 0,
+    maxDepth1: 0,
+  }
   /** Rank by position, for the ends of active segments. */
   #rank: Int32Array = new Int32Array(0)
   /** Whether the sweep line is in the window of the segment set. Until then depths mean nothing. */
@@ -100,16 +118,6 @@ export class Sweep {
     this.#rank = rank
     const starts = bucketByEnd(active, left, rank, count)
     const ends = bucketByEnd(active, right, rank, count)
-    const node: SweepNode = {
-      position: 0,
-      incoming: [],
-      outgoing: [],
-      points: [],
-      minDepth0: 0,
-      maxDepth0: 0,
-      minDepth1: 0,
-      maxDepth1: 0,
-    }
     for (let r = 0; r < count; r++) {
       const position = representative[r]!
       if (window !== undefined && positions.x[position]! > window.east) return true
@@ -123,19 +131,13 @@ export class Sweep {
       }
       if (!this.#isInWindow && positions.x[position]! >= window!.west && !this.#enterWindow(visitor)) return false
       this.#budget.spendOnPosition()
-      if (!this.#passPosition(position, r, starts, ends, node, visitor)) return false
+      if (!this.#passPosition(position, r, starts, ends, visitor)) return false
     }
     return true
   }
 
-  #passPosition(
-    position: number,
-    r: number,
-    starts: EndBuckets,
-    ends: EndBuckets,
-    node: SweepNode,
-    visitor: SweepVisitor,
-  ) {
+  #passPosition(position: number, r: number, starts: EndBuckets, ends: EndBuckets, visitor: SweepVisitor): boolean {
+    const node = this.#node
     const { left, right } = this.segments
     const rank = this.#rank
     const status = this.#status
@@ -171,11 +173,10 @@ export class Sweep {
     node.position = position
     node.incoming = incoming
     node.outgoing = outgoing
-    const hasPoints = node.points.length > 0
-    if (hasPoints) this.#startSectors(node, below)
+    const needsSectors = node.points.length > 0 || visitor.visitPassedCrossing !== undefined
+    if (needsSectors) this.#startSectors(node, below)
     if (!this.#leave(below, above, visitor)) return false
-    if (hasPoints)
-      for (const segment of outgoing) this.#includeSector(node, this.above0[segment]!, this.above1[segment]!)
+    if (needsSectors) this.#endSectors(node)
     return !this.#isInWindow || visitor.visitNode(node)
   }
 
@@ -207,7 +208,16 @@ export class Sweep {
     }
     // Nearly in order already for the sort in #leave.
     this.#outgoing = incoming.toReversed()
-    return this.#leave(status.below[lowest]!, above, visitor)
+    const below = status.below[lowest]!
+    if (visitor.visitPassedCrossing === undefined) return this.#leave(below, above, visitor)
+    const node = this.#node
+    node.incoming = incoming
+    node.outgoing = this.#outgoing
+    node.points.length = 0
+    this.#startSectors(node, below)
+    if (!this.#leave(below, above, visitor)) return false
+    this.#endSectors(node)
+    return !this.#isInWindow || visitor.visitPassedCrossing(node)
   }
 
   #passes(segment: number, crossing: Crossing): boolean {
@@ -288,6 +298,10 @@ export class Sweep {
     node.minDepth0 = node.maxDepth0 = below < 0 ? 0 : this.above0[below]!
     node.minDepth1 = node.maxDepth1 = below < 0 ? 0 : this.above1[below]!
     for (const segment of node.incoming) this.#includeSector(node, this.above0[segment]!, this.above1[segment]!)
+  }
+
+  #endSectors(node: SweepNode): void {
+    for (const segment of node.outgoing) this.#includeSector(node, this.above0[segment]!, this.above1[segment]!)
   }
 
   #includeSector(node: SweepNode, depth0: number, depth1: number): void {

@@ -1,13 +1,15 @@
 /** The request that the compute page edits: one operation on one or two inputs. */
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { Geometry, Input } from '../../../src/types/generated.ts'
-import type { OperationName } from '../../../src/wire/values.ts'
 import type { Reading } from '../geo/edges.ts'
 
 export type Slot = 'a' | 'b'
 
+/** The operations of the page: those whose request is one or two geometries and a radius. */
+export type PageOperation = 'distance' | 'length' | 'area' | 'within' | 'contains' | 'intersects'
+
 export interface RequestDraft {
-  readonly operation: OperationName
+  readonly operation: PageOperation
   /** `a` is the first input; `b` is the second one, for operations that take two. Without it they cannot be computed. */
   readonly a: Input
   readonly b: Input | undefined
@@ -30,7 +32,7 @@ export interface OperationWords {
 const ANY = ['point', 'line', 'polygon', 'rectangle', 'circle'] as const
 const AREAS = ['polygon', 'rectangle', 'circle'] as const
 
-export const WORDS: Readonly<Record<OperationName, OperationWords>> = {
+export const WORDS: Readonly<Record<PageOperation, OperationWords>> = {
   distance: { title: 'Distance', question: 'How far is A from B?', roles: ['From', 'To'], draws: [ANY, ANY] },
   length: { title: 'Length', question: 'How long is A?', roles: ['Line'], draws: [['line']] },
   area: { title: 'Area', question: 'How large is A?', roles: ['Polygon'], draws: [AREAS] },
@@ -44,10 +46,10 @@ export const WORDS: Readonly<Record<OperationName, OperationWords>> = {
   },
 }
 
-export const OPERATION_NAMES = Object.keys(WORDS) as OperationName[]
+export const OPERATION_NAMES = Object.keys(WORDS) as PageOperation[]
 
 /** Returns how an operation reads edges: `contains` and `intersects` use planar edges, all others geodesics. */
-export function readingOf(operation: OperationName): Reading {
+export function readingOf(operation: PageOperation): Reading {
   return operation === 'contains' || operation === 'intersects' ? 'planar' : 'geodesic'
 }
 
@@ -56,7 +58,7 @@ export function inputsOf({ operation, a, b }: RequestDraft): readonly Input[] {
   return takesTwo(operation) && b !== undefined ? [a, b] : [a]
 }
 
-export function takesTwo(operation: OperationName): boolean {
+export function takesTwo(operation: PageOperation): boolean {
   return OPERATIONS[operation].inputs.length === 2
 }
 
@@ -88,7 +90,7 @@ export function bodyOf(draft: RequestDraft): Record<string, unknown> {
 }
 
 /** Returns the input if the operation accepts its type, else undefined: `area` needs a polygon, `length` a line. */
-function fitting(operation: OperationName, input: Input): Input | undefined {
+function fitting(operation: PageOperation, input: Input): Input | undefined {
   const geometry = geometryOf(input)
   const accepts = OPERATIONS[operation].accepts
   if (geometry === undefined || accepts === undefined) return input
@@ -100,7 +102,7 @@ function fitting(operation: OperationName, input: Input): Input | undefined {
  *
  * @returns undefined if neither input fits
  */
-export function switchOperation(draft: RequestDraft, operation: OperationName): RequestDraft | undefined {
+export function switchOperation(draft: RequestDraft, operation: PageOperation): RequestDraft | undefined {
   const { a, b } = draft
   if (fitting(operation, a) !== undefined) return { ...draft, operation }
   if (b === undefined || fitting(operation, b) === undefined) return undefined

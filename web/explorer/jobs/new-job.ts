@@ -2,9 +2,9 @@
 import type { BatchOperation } from '../../../src/client/batch.ts'
 import type { Issuer } from '../../../src/client/client.ts'
 import type { Geometry, Job } from '../../../src/types/generated.ts'
-import type { OperationName } from '../../../src/wire/values.ts'
 import type { Api } from '../api.ts'
 import type { BatchRow } from '../compute/batch-file.ts'
+import type { PageOperation } from '../compute/request-draft.ts'
 import { OPERATION_NAMES, type RequestDraft, takesTwo, WORDS } from '../compute/request-draft.ts'
 import { announce, h, replace } from '../dom.ts'
 import { whole } from '../format.ts'
@@ -64,7 +64,7 @@ export function createNewJob(api: Api, created: (job: Job) => void) {
   let file: File | undefined
   let read: JobFile | undefined
   let issuer: Issuer | undefined
-  let operation: OperationName = 'distance'
+  let operation: PageOperation = 'distance'
   let other = ''
   let radius = String(DEFAULT_RADIUS_METERS)
   let attest: Attest = 'none'
@@ -210,7 +210,7 @@ export function createNewJob(api: Api, created: (job: Job) => void) {
       OPERATION_NAMES.map((name) => [name, WORDS[name].title] as const),
       operation,
       (value) => {
-        operation = value as OperationName
+        operation = value as PageOperation
         show()
       },
     )

@@ -18,10 +18,10 @@ export interface OperationCall {
   readonly options: CallOptions
 }
 
-/** Sends the call of an operation and returns the response of its single request. @throws as `Transport.json` */
 /** The response to one operation. A matrix has no attestation. */
 export type OperationResponse = ComputeResponse | MatrixResponse
 
+/** Sends the call of an operation and returns the response of its single request. @throws as `Transport.json` */
 export type SendOperation = (call: OperationCall) => Promise<OperationResponse>
 
 const BATCH_PATH = '/compute/v0/batch'

@@ -137,7 +137,7 @@ describe.skipIf(SKIP !== undefined)('a primary that is lost, and a standby that 
           index++
           continue
         }
-        // Decision 113: 500 of this type where compute or verify need the store, and 503 where it is only late.
+        // docs/submission.md: 500 of this type where compute or verify need the store, and 503 where it is only late.
         const isHonest = ['database', 'overloaded'].includes(/[^/]*$/.exec(answer.body.type)![0])
         if (!isHonest || !answer.headers.has('retry-after')) unexpected.push(answer.body)
         count(`submission ${answer.status}`)

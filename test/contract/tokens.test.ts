@@ -87,10 +87,13 @@ describe.each(['uws', 'node'])('tokens over %s', (adapter) => {
       expect((await client.compute.distance(from, to)).result).toBe(4238.77)
     }
     expect(calls).toBe(1)
-    const { exitCode, out } = await runCli(['distance', '2.2945,48.8584', '2.3522,48.8566', '--url', service.url], {
-      env: { TRIGPOINT_TOKEN: token },
-    })
-    expect([exitCode, out]).toEqual([0, expect.stringContaining('4238.77')])
+    const { exitCode, out } = await runCli(
+      ['compute', 'distance', '2.2945,48.8584', '2.3522,48.8566', '--url', service.url],
+      {
+        env: { TRIGPOINT_TOKEN: token },
+      },
+    )
+    expect([exitCode, out]).toEqual([0, expect.stringContaining('4,238.77 m')])
   })
 
   it('count together for one subject', async () => {

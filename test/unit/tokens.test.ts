@@ -381,6 +381,8 @@ describe('the keys of the issuer', () => {
       await keys.refresh()
       expect(judge(fromUrl, rotated)).toMatchObject({ kind: 'token' })
       expect(server.requests).toBe(2)
+      // The first key was withdrawn: what it has signed is not valid any more, although it was before.
+      expect(judge(fromUrl, token)).toMatch(/has no key/)
 
       for (const [status, text] of [
         [500, undefined],

@@ -2,6 +2,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { lookup } from 'node:dns'
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -59,6 +60,9 @@ export interface IssuerKeysOptions {
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions
   #keys: readonly IssuerKey[] | undefined
+  /** The key set as it was read last. */
+  #text = ''
+  #generation = 0
   #attemptedMs = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -68,7 +72,11 @@ export class IssuerKeys {
     this.#options = options
     if (isUrl(options.source)) return
     this.#attemptedMs = options.now()
-    this.#keys = readFile(options.source)
+    try {
+      this.#accept(readFileSync(options.source, 'utf8'))
+    } catch (error) {
+      throw new ConfigError(`JWT_JWKS=${JSON.stringify(options.source)}: ${(error as Error).message}`)
+    }
   }
 
   /** Begins to read the keys. Call `close` at the end. */
@@ -84,6 +92,11 @@ export class IssuerKeys {
 
   close(): void {
     clearInterval(this.#timer)
+  }
+
+  /** Changes with the keys: what was verified with earlier keys has to be verified again. */
+  get generation(): number {
+    return this.#generation
   }
 
   /** False until the keys could be read once. */
@@ -119,26 +132,25 @@ export class IssuerKeys {
     const { source, log, now } = this.#options
     this.#attemptedMs = now()
     try {
-      this.#keys = isUrl(source)
-        ? parseKeySet(await fetchText(source, this.#options.allowsPrivateAddresses))
-        : readFile(source)
+      this.#accept(
+        isUrl(source) ? await fetchText(source, this.#options.allowsPrivateAddresses) : await readFile(source, 'utf8'),
+      )
     } catch (error) {
       const reason = (error as Error).message
       log.warn('cannot read the keys of the token issuer, keeping the previous ones', { source, reason })
     }
   }
+
+  #accept(text: string): void {
+    if (text === this.#text) return
+    this.#keys = parseKeySet(text)
+    this.#text = text
+    this.#generation++
+  }
 }
 
 function isUrl(source: string): boolean {
   return /^https?:\/\//.test(source)
-}
-
-function readFile(path: string): IssuerKey[] {
-  try {
-    return parseKeySet(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new ConfigError(`JWT_JWKS=${JSON.stringify(path)}: ${(error as Error).message}`)
-  }
 }
 
 /**

@@ -46,12 +46,15 @@ interface TokenParts {
 export class Tokens {
   readonly #settings: TokenSettings
   readonly #keys: IssuerKeys
-  readonly #remembered = new LruCache<KeyHolder>(MAX_REMEMBERED)
+  #remembered = new LruCache<KeyHolder>(MAX_REMEMBERED)
+  /** Generation of the keys with which the remembered tokens were verified. */
+  #generation: number
   readonly #failures = new LruCache<{ count: number; readonly sinceMs: number }>(MAX_ADDRESSES)
 
   constructor(settings: TokenSettings, keys: IssuerKeys) {
     this.#settings = settings
     this.#keys = keys
+    this.#generation = keys.generation
   }
 
   /** True if a bearer value has the form of a token: three parts between dots. */
@@ -68,6 +71,10 @@ export class Tokens {
    */
   find(token: string, nowMs: number, address: () => AddressKey): KeyHolder | TokenProblem {
     if (token.length > MAX_TOKEN_LENGTH) return rejected(`the token has more than ${MAX_TOKEN_LENGTH} characters`)
+    if (this.#generation !== this.#keys.generation) {
+      this.#remembered = new LruCache(MAX_REMEMBERED)
+      this.#generation = this.#keys.generation
+    }
     const digest = hash('sha256', token)
     const known = this.#remembered.get(digest)
     if (known !== undefined && nowMs < known.endMs) return known

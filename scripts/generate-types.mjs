@@ -34,8 +34,9 @@ const root = {
   additionalProperties: false,
   properties: {
     ...Object.fromEntries(FILES.map((name) => [name, { $ref: `${name}.schema.json` }])),
-    // An answer without a signature, so it is no ComputeResponse.
+    // Answers without a signature, so they are no ComputeResponse.
     relate: { $ref: 'compute-response.schema.json#/$defs/RelateResponse' },
+    geometryAnswer: { $ref: 'compute-response.schema.json#/$defs/GeometryResponse' },
   },
 }
 const text = await compile(root, 'Contract', {

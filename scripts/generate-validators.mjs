@@ -15,9 +15,10 @@ const REFERENCES = [
   ...definitions('batch-request.schema.json', ['BatchOptions', 'BatchItem']),
   ...definitions(
     'compute-request.schema.json',
-    ['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects', 'Predicate', 'Relate'].map(
-      (name) => `${name}Request`,
-    ),
+    [
+      ...['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects', 'Predicate', 'Relate'],
+      ...['Direct', 'Waypoints'],
+    ].map((name) => `${name}Request`),
   ),
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],

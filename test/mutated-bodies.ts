@@ -39,6 +39,14 @@ export const SEEDS: readonly (readonly [OperationName, string])[] = [
     `{"chainId":84532,"geometry1":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[]},${square}]},"geometry2":${square},"pattern":"T*F**FFF*"}`,
   ],
   [
+    'direct',
+    '{"chainId":84532,"from":{"type":"Point","coordinates":[0.5,-0.0]},"azimuthDegrees":-90,"distanceMeters":1e6}',
+  ],
+  [
+    'waypoints',
+    '{"chainId":84532,"from":{"type":"Point","coordinates":[179,5e-324]},"to":{"type":"Point","coordinates":[-179,1]},"everyMeters":12345.678}',
+  ],
+  [
     'area',
     `{ "chainId" : 84532,\n "geometry": { "coordinates" : [ [ [0.0, 0.50, 7], [1e0, 0.0], [1.2345678901234567, 1, -3.5e2, 9], [ 0,0.5 ] ] ],\t"type": "Polygon", "name": "Zürich \\u00e9" } }`,
   ],

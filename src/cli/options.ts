@@ -137,7 +137,7 @@ export function hexBytes(bytes: number): (text: string) => string {
 }
 
 /** Parses a pattern of DE-9IM. */
-export function matrixPattern(text: string): string {
+function matrixPattern(text: string): string {
   if (/^[TF*012]{9}$/.test(text)) return text
   throw new InvalidArgumentError('It must be nine characters of T, F, *, 0, 1 and 2, in quotes for the shell.')
 }
@@ -163,9 +163,64 @@ export const OPERATION_INPUTS = {
   overlaps: ['geometry1', 'geometry2'],
   covers: ['geometry1', 'geometry2'],
   coveredBy: ['geometry1', 'geometry2'],
+  direct: ['from'],
+  waypoints: ['from', 'to'],
 } as const
 
 export type Operation = keyof typeof OPERATION_INPUTS
+
+/** Options whose value is a member of the requests of some operations. */
+const MEMBER_OPTIONS = {
+  radius: { flag: '--radius <meters>', member: 'radius', neededBy: ['within'], takenBy: [] },
+  pattern: { flag: '--pattern <pattern>', member: 'pattern', neededBy: [], takenBy: ['relate'] },
+  azimuth: { flag: '--azimuth <degrees>', member: 'azimuthDegrees', neededBy: ['direct'], takenBy: [] },
+  distance: { flag: '--distance <meters>', member: 'distanceMeters', neededBy: ['direct'], takenBy: [] },
+  every: { flag: '--every <meters>', member: 'everyMeters', neededBy: ['waypoints'], takenBy: [] },
+} as const satisfies Record<
+  string,
+  { flag: string; member: string; neededBy: readonly Operation[]; takenBy: readonly Operation[] }
+>
+
+export type MemberOptions = {
+  readonly [name in keyof typeof MEMBER_OPTIONS]?: name extends 'pattern' ? string : number
+}
+
+/** Adds the options of `MEMBER_OPTIONS` to a verb. @param inFile `, if the file has none` for a file of items */
+export function withMembers(command: Command, inFile = ''): Command {
+  const unlessGiven = inFile === '' ? 'print the matrix, unsigned' : 'the matrix'
+  return command
+    .option('--radius <meters>', `radius of within${inFile}`, numberBetween(0, 20_037_508))
+    .option('--pattern <pattern>', `pattern of relate (default: ${unlessGiven})`, matrixPattern)
+    .option('--azimuth <degrees>', `direction of direct, clockwise from north${inFile}`, numberBetween(-360, 360))
+    .option('--distance <meters>', `length of direct${inFile}`, numberBetween(0, 20_037_508))
+    .option('--every <meters>', `distance between waypoints${inFile}`, numberBetween(0, 20_037_508))
+}
+
+/**
+ * Returns the members of a request that come from options.
+ *
+ * @param isComplete true if every member that the operation needs must be an option
+ * @throws {CommandError} if the operation takes no such option, or needs one that is missing
+ */
+export function optionMembers(
+  operation: Operation | 'mixed',
+  options: MemberOptions,
+  isComplete: boolean,
+): Readonly<Record<string, number | string>> {
+  const members: Record<string, number | string> = {}
+  for (const [name, { flag, member, neededBy, takenBy }] of Object.entries(MEMBER_OPTIONS)) {
+    const value = options[name as keyof MemberOptions]
+    const isNeeded = neededBy.some((needing) => needing === operation)
+    if (value === undefined) {
+      if (isNeeded && isComplete) throw usage(`${operation} needs ${flag}`)
+      continue
+    }
+    if (!isNeeded && operation !== 'mixed' && !takenBy.some((taking) => taking === operation))
+      throw usage(`${operation} takes no ${flag.split(' ')[0]}`)
+    members[member] = value
+  }
+  return members
+}
 
 export const OPERATION_NAMES = Object.keys(OPERATION_INPUTS) as readonly Operation[]
 

@@ -22,6 +22,14 @@ export type BatchOperation = (
       /** Without it, the result is the matrix, which is not signed. */
       readonly pattern?: string
     }
+  | {
+      readonly op: 'direct'
+      readonly from: InputLike
+      /** Degrees clockwise from north. */
+      readonly azimuthDegrees: number
+      readonly distanceMeters: number
+    }
+  | { readonly op: 'waypoints'; readonly from: InputLike; readonly to: InputLike; readonly everyMeters: number }
 ) & {
   /** Returned with the result, unchanged. */
   readonly id?: string | number

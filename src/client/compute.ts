@@ -2,9 +2,11 @@ import type {
   AttestationData,
   BooleanComputeResponse,
   DelegatedAttestationData,
+  DirectResponse,
   MatrixResponse,
   NumericComputeResponse,
   ResignResponse,
+  WaypointsResponse,
 } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
 import { type InputLike, requireChain, toInput } from './forms.ts'
@@ -70,6 +72,19 @@ export interface Compute {
   /** Finds whether no point of a is outside of b. */
   coveredBy: Predicate
   /**
+   * Computes where the geodesic ends that leaves a Point in a direction. Not signed.
+   *
+   * @param azimuthDegrees degrees clockwise from north
+   */
+  direct(
+    from: InputLike,
+    azimuthDegrees: number,
+    distanceMeters: number,
+    options?: ComputeOptions,
+  ): Promise<DirectResponse>
+  /** Computes the shortest geodesic between two Points, with a place every `everyMeters`. Not signed. */
+  waypoints(from: InputLike, to: InputLike, everyMeters: number, options?: ComputeOptions): Promise<WaypointsResponse>
+  /**
    * Signs a result again, with the current nonce and a new deadline. Replace `attestation` and `delegatedAttestation` of the old
    * response with the returned ones.
    */
@@ -132,6 +147,10 @@ export function createCompute(
     overlaps: predicate('overlaps'),
     covers: predicate('covers'),
     coveredBy: predicate('coveredBy'),
+    direct: async (from, azimuthDegrees, distanceMeters, options = {}) =>
+      compute('direct', { from: toInput(from), azimuthDegrees, distanceMeters }, options),
+    waypoints: async (from, to, everyMeters, options = {}) =>
+      compute('waypoints', { from: toInput(from), to: toInput(to), everyMeters }, options),
     resign: async ({ attestation, delegatedAttestation }, options = {}) => {
       const body = { chainId: requireChain(options.chainId ?? chainId), attestation, delegatedAttestation }
       return post('resign', body, options)
@@ -143,7 +162,7 @@ function toPair(a: InputLike, b: InputLike) {
   return { geometry1: toInput(a), geometry2: toInput(b) }
 }
 
-/** Arguments of the operations by name: inputs, the radius of `within` and the pattern of `relate`. The service checks them. */
+/** Arguments of the operations by name: inputs, and the other members of requests. The service checks them. */
 // biome-ignore lint/suspicious/noExplicitAny: the client and the service check the content
 export type OperationArguments = Readonly<Record<string, any>>
 
@@ -170,6 +189,9 @@ const CALLS: Readonly<
   overlaps: (compute, { geometry1, geometry2 }, options) => compute.overlaps(geometry1, geometry2, options),
   covers: (compute, { geometry1, geometry2 }, options) => compute.covers(geometry1, geometry2, options),
   coveredBy: (compute, { geometry1, geometry2 }, options) => compute.coveredBy(geometry1, geometry2, options),
+  direct: (compute, { from, azimuthDegrees, distanceMeters }, options) =>
+    compute.direct(from, azimuthDegrees, distanceMeters, options),
+  waypoints: (compute, { from, to, everyMeters }, options) => compute.waypoints(from, to, everyMeters, options),
 }
 
 /** Calls an operation by its name, for callers that do not know it in advance. @throws as its method in {Compute} */

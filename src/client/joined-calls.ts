@@ -1,4 +1,10 @@
-import type { BatchResult, ComputeResponse, MatrixResponse, ProblemDetails } from '../types/generated.ts'
+import type {
+  BatchResult,
+  ComputeResponse,
+  GeometryResponse,
+  MatrixResponse,
+  ProblemDetails,
+} from '../types/generated.ts'
 import { sendLines } from './batch.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { ApiError } from './transport.ts'
@@ -18,8 +24,8 @@ export interface OperationCall {
   readonly options: CallOptions
 }
 
-/** The response to one operation. A matrix has no attestation. */
-export type OperationResponse = ComputeResponse | MatrixResponse
+/** The response to one operation. Matrices and geometries have no attestation. */
+export type OperationResponse = ComputeResponse | MatrixResponse | GeometryResponse
 
 /** Sends the call of an operation and returns the response of its single request. @throws as `Transport.json` */
 export type SendOperation = (call: OperationCall) => Promise<OperationResponse>

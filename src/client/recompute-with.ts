@@ -5,6 +5,7 @@ import { type OperationParameters, type Outcome, runOperation } from '../compute
 import { javascriptKeccak } from '../crypto/noble.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import type { GeometryOperation } from '../wire/values.ts'
 import { parseOperation } from './verify/signed-data.ts'
 import type { Recompute } from './verify/verdict.ts'
 
@@ -31,7 +32,7 @@ export function recomputeWith(kernel: Kernel): Recompute {
       case 'boolean':
         return { ok: true, result: outcome.value }
       default:
-        throw new RangeError('a matrix is not a signed result')
+        throw new RangeError(`a ${outcome.kind} is not a signed result`)
     }
   }
 }
@@ -47,6 +48,24 @@ export function matrixWith(kernel: Kernel): ComputeMatrix {
     if (!computed.ok) return computed
     if (computed.outcome.kind !== 'matrix') throw new RangeError('relate without a pattern has no matrix')
     return { ok: true, matrix: computed.outcome.matrix }
+  }
+}
+
+/** Computes an answer that is a geometry: the members of the response that only its operation has, or why it is rejected. */
+export type ComputeGeometry = (
+  operation: GeometryOperation,
+  inputs: Inputs,
+  parameters: OperationParameters,
+) => { readonly ok: true; readonly members: object } | Rejected
+
+/** Creates the computation of answers that are geometries, which no service signs, with a given kernel. */
+export function geometryWith(kernel: Kernel): ComputeGeometry {
+  const run = runnerWith(kernel)
+  return (operation, inputs, parameters) => {
+    const computed = run(OPERATIONS[operation], inputs, parameters)
+    if (!computed.ok) return computed
+    if (computed.outcome.kind !== 'geometry') throw new RangeError(`${operation} has no geometry`)
+    return { ok: true, members: JSON.parse(`{${computed.outcome.members}}`) }
   }
 }
 

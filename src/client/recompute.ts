@@ -1,7 +1,7 @@
 /** `trigpoint/client/recompute`: the service's computation. Separate from the client, because it includes the kernel. */
 import { loadKernel } from '../wasm/loader.ts'
 import { selfTestKernel } from '../wasm/self-test.ts'
-import { type ComputeMatrix, matrixWith, recomputeWith } from './recompute-with.ts'
+import { type ComputeGeometry, type ComputeMatrix, geometryWith, matrixWith, recomputeWith } from './recompute-with.ts'
 import type { Recompute } from './verify/verdict.ts'
 
 /**
@@ -21,4 +21,11 @@ export function createMatrix(): ComputeMatrix {
   const kernel = loadKernel()
   selfTestKernel(kernel)
   return matrixWith(kernel)
+}
+
+/** Creates the computation of answers that are geometries. @throws {Error} when the kernel fails its self-test on this machine */
+export function createGeometry(): ComputeGeometry {
+  const kernel = loadKernel()
+  selfTestKernel(kernel)
+  return geometryWith(kernel)
 }

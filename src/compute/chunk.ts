@@ -13,7 +13,7 @@ import { payloadSize, putPayload } from '../wire/signing-records.ts'
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { attestationJsonHead, leafJson } from './response-text.ts'
-import type { ComputeContext, Outcome, SignedOutcome } from './run.ts'
+import { type ComputeContext, isSignable, type Outcome, type SignedOutcome } from './run.ts'
 import { SkeletonMemo } from './skeleton-memo.ts'
 import { encodeData, encodeMembers, encodeResult, readRequest, runRequest } from './task.ts'
 
@@ -60,13 +60,13 @@ export function runComputeChunk(
 
 /**
  * Returns whether the item can be written without the main thread looking at it. False for an item with its own schema, for a
- * matrix among signed results,
+ * result that is never signed among signed ones,
  * for an item of another chain under a Merkle root, and when the main thread wants to see every item.
  */
 function isPlain({ request, outcome }: ComputedItem, { attest, chainId, returnsObjects }: ComputeChunk): boolean {
   if (returnsObjects) return false
   if (attest === 'none') return true
-  if (outcome.kind === 'matrix') return false
+  if (!isSignable(outcome)) return false
   return request.schema === undefined && (attest === 'each' || request.chainId === chainId)
 }
 

@@ -21,6 +21,8 @@ export interface OperationRow {
         readonly scale: number
       }
     | { readonly kind: 'boolean' }
+    // Not signed.
+    | { readonly kind: 'geometry' }
   /** Geometry types that the operation accepts; undefined if it accepts all seven. */
   readonly accepts: readonly ElementType[] | undefined
   /** True if the operation uses the interior of polygons, which must then be valid (decision 32). */
@@ -41,6 +43,7 @@ const AREA = {
   scale: CM2_PER_SQUARE_METER,
 } as const
 const TRUTH = { kind: 'boolean' } as const
+const GEOMETRY = { kind: 'geometry' } as const
 
 const row = (
   name: OperationName,
@@ -89,4 +92,6 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   overlaps: predicate('overlaps', 'PredicateRequest'),
   covers: predicate('covers', 'PredicateRequest'),
   coveredBy: predicate('coveredBy', 'PredicateRequest'),
+  direct: row('direct', ['from'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
+  waypoints: row('waypoints', ['from', 'to'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
 }

@@ -35,11 +35,19 @@ export interface ResultFacts {
  * words, so nothing needs escaping.
  */
 export function resultMembers({ result, units, operation, timestampSeconds, inputRefs, notes }: ResultFacts): string {
-  const unitsMember = units === undefined ? '' : `"units":"${units}",`
+  const unitsMember = units === undefined ? '' : `,"units":"${units}"`
+  const resultMember = typeof result === 'string' ? `"matrix":"${result}"` : `"result":${result}`
+  return leadingMembers(`${resultMember}${unitsMember}`, { operation, timestampSeconds, inputRefs, notes })
+}
+
+/** Writes the first members of a response. @param own members that only this operation has, as JSON without braces */
+export function leadingMembers(
+  own: string,
+  { operation, timestampSeconds, inputRefs, notes }: Omit<ResultFacts, 'result' | 'units'>,
+): string {
   const refs = inputRefs.length === 0 ? '' : `"${inputRefs.join('","')}"`
   const notesMember = notes === undefined ? '' : `,"notes":${JSON.stringify(notes)}`
-  const resultMember = typeof result === 'string' ? `"matrix":"${result}"` : `"result":${result}`
-  return `${resultMember},${unitsMember}"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
+  return `${own},"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
 }
 
 /** The fields of an attestation that vary, before it is signed. */

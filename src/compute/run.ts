@@ -21,6 +21,7 @@ import { relate } from '../topology/relate.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
+import { directMembers, type GeometryParameters, waypointMembers } from './geometry-answers.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
@@ -172,13 +173,19 @@ export type Outcome = {
   | { readonly kind: 'boolean'; readonly value: boolean }
   // Not signed.
   | { readonly kind: 'matrix'; readonly matrix: string }
+  // Not signed. The members of the response that only this operation has, as JSON without braces.
+  | { readonly kind: 'geometry'; readonly members: string }
 )
 
 /** An outcome that can be attested. */
-export type SignedOutcome = Exclude<Outcome, { readonly kind: 'matrix' }>
+export type SignedOutcome = Exclude<Outcome, { readonly kind: 'matrix' | 'geometry' }>
+
+export function isSignable(outcome: Outcome): outcome is Outcome & SignedOutcome {
+  return outcome.kind === 'numeric' || outcome.kind === 'boolean'
+}
 
 /** What some operations take beside their inputs. */
-export interface OperationParameters {
+export interface OperationParameters extends GeometryParameters {
   /** For `within` only. */
   readonly radiusMeters?: number | undefined
   /** For `relate` only. Without it, the result is the matrix. */
@@ -251,10 +258,11 @@ function computeRow(
   subjects: readonly Subject[],
   operands: readonly Operand[],
   inputRefs: readonly Hex[],
-  { radiusMeters, pattern }: OperationParameters,
+  parameters: OperationParameters,
   context: ComputeContext,
 ): Outcome {
   const { kernel } = context
+  const { radiusMeters, pattern } = parameters
   if (row.usesInterior) {
     // If both inputs are the same geometry, it is checked once.
     const isSame = inputRefs[0] === inputRefs[1] && operands.every(hasOwnHash)
@@ -291,6 +299,10 @@ function computeRow(
       if (pattern === undefined) return { kind: 'matrix', operation: row.name, inputRefs, matrix: matrix.toString() }
       return truth(`relate:${pattern}`, inputRefs, matrix.matches(pattern))
     }
+    case 'direct':
+      return shape(row.name, inputRefs, directMembers(context, first.geometry, parameters))
+    case 'waypoints':
+      return shape(row.name, inputRefs, waypointMembers(context, first.geometry, second.geometry, parameters))
     default:
       return truth(row.name, inputRefs, matrixOf(first, second, operands, context).decides(row.name))
   }
@@ -352,6 +364,10 @@ function numeric(row: OperationRow, inputRefs: readonly Hex[], measure: number):
   if (row.result.kind !== 'numeric') throw new RangeError(`${row.name} is not numeric`)
   const integer = toScaledInteger(measure, row.result.scale)
   return { kind: 'numeric', operation: row.name, inputRefs, integer, measure }
+}
+
+function shape(operation: string, inputRefs: readonly Hex[], members: string): Outcome {
+  return { kind: 'geometry', operation, inputRefs, members }
 }
 
 function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Outcome {

@@ -21,8 +21,8 @@ import type {
 } from '../wire/compute-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
-import { resultMembers } from './response-text.ts'
-import { type ComputeContext, type Operand, type Outcome, runOperation, type SignedOutcome } from './run.ts'
+import { leadingMembers, resultMembers } from './response-text.ts'
+import { type ComputeContext, isSignable, type Operand, type Outcome, runOperation, type SignedOutcome } from './run.ts'
 import type { RequestMemos, SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
@@ -82,7 +82,7 @@ export function encodeResult(
   timestampSeconds: number,
 ): Extract<ComputeResult, { type: 'computed' | 'unsigned' }> {
   const members = encodeMembers(row, outcome, timestampSeconds)
-  if (outcome.kind === 'matrix') return { type: 'unsigned', members, chainId }
+  if (!isSignable(outcome)) return { type: 'unsigned', members, chainId }
   return {
     type: 'computed',
     kind: outcome.kind,
@@ -124,6 +124,8 @@ export function runRequest(
 /** Writes the members of the response that describe a result, as JSON without braces. */
 export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
   const { operation, inputRefs, notes } = outcome
+  if (outcome.kind === 'geometry')
+    return leadingMembers(outcome.members, { operation, timestampSeconds, inputRefs, notes })
   if (outcome.kind !== 'numeric') {
     const result = outcome.kind === 'matrix' ? outcome.matrix : outcome.value
     return resultMembers({ result, units: undefined, operation, timestampSeconds, inputRefs, notes })

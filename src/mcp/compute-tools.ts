@@ -2,13 +2,14 @@ import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.
 import type { Client } from '../client/client.ts'
 import { callOperation } from '../client/compute.ts'
 import { classifyInput } from '../client/forms.ts'
-import { createMatrix, createRecompute } from '../client/recompute.ts'
+import { createGeometry, createMatrix, createRecompute } from '../client/recompute.ts'
+import type { ComputeGeometry } from '../client/recompute-with.ts'
 import type { Recompute } from '../client/verify/verdict.ts'
 import { OPERATIONS, type OperationRow } from '../compute/operations.ts'
 import { noteText } from '../compute/response-text.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { ComputeResponse, Geometry, MatrixResponse } from '../types/generated.ts'
-import type { OperationName } from '../wire/values.ts'
+import type { GeometryOperation, OperationName } from '../wire/values.ts'
 import {
   type Arguments,
   type JsonSchema,
@@ -55,7 +56,70 @@ export function createComputeTools(client: Client, chainId: number | undefined):
     outputSchema: withMatrix(outlineSchema('compute-response.schema.json#/$defs/BooleanComputeResponse')),
     call: (given, signal) => callSigned(client, chainId, relateOperation(given), given, signal),
   }
-  return [...tools, relate]
+  const geometry: Tool = {
+    ...GEOMETRY_TOOL,
+    description: `${GEOMETRY_MEANING} Not signed.`,
+    inputSchema: geometryRequest('input.schema.json', chainId),
+    outputSchema: GEOMETRY_OUTPUT,
+    async call(given, signal) {
+      const chain: number | undefined = given['chainId'] ?? chainId
+      const name = geometryOperation(given)
+      const response = await callOperation(client.compute, name, given, { chainId: chain, signal })
+      return { text: geometryText(name, response), structured: response }
+    },
+  }
+  return [...tools, relate, geometry]
+}
+
+/** Operations of `compute_geometry`, with what each needs and gives. */
+const GEOMETRY_OPERATIONS = ['direct', 'waypoints'] as const satisfies readonly GeometryOperation[]
+const GEOMETRY_TOOL = { name: 'compute_geometry', title: 'Compute: a geometry' }
+const GEOMETRY_MEANING =
+  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters).'
+const GEOMETRY_OUTPUT: JsonSchema = {
+  type: 'object',
+  properties: {
+    geometry: { type: 'object' },
+    ref: { type: 'string' },
+    azimuthDegrees: { type: 'number' },
+    lengthMeters: { type: 'number' },
+  },
+}
+
+/** @param input the schema of inputs @param chainId undefined: the caller must send one; null: there is no chain */
+function geometryRequest(input: string, chainId: number | undefined | null): JsonSchema {
+  const number = { type: 'number' }
+  const chain = { type: 'integer', ...(typeof chainId === 'number' ? { default: chainId } : {}) }
+  return {
+    type: 'object',
+    required: ['operation', ...(chainId === undefined ? ['chainId'] : [])],
+    properties: {
+      operation: { type: 'string', enum: GEOMETRY_OPERATIONS },
+      ...(chainId === null ? {} : { chainId: chain }),
+      from: { ...standaloneSchema(input), description: 'As in compute_distance.' },
+      to: { type: 'object' },
+      azimuthDegrees: { ...number, description: 'Clockwise from north.' },
+      distanceMeters: number,
+      everyMeters: number,
+    },
+  }
+}
+
+/** Returns the operation that a call of `compute_geometry` names. @throws {TypeError} on an unknown one */
+function geometryOperation({ operation }: Arguments): (typeof GEOMETRY_OPERATIONS)[number] {
+  const name = GEOMETRY_OPERATIONS.find((known) => known === operation)
+  if (name === undefined) throw new TypeError(`operation must be one of ${GEOMETRY_OPERATIONS.join(', ')}`)
+  return name
+}
+
+/** Describes an answer without its geometry, which is in the structured content and may be large. */
+function geometryText(name: string, answer: object): string {
+  const { geometry, ...facts } = answer as { readonly geometry?: Geometry }
+  const lines = Object.entries(facts)
+    .filter(([, value]) => typeof value === 'number' || typeof value === 'string')
+    .map(([member, value]) => `${member}: ${value}`)
+  const place = geometry?.type === 'Point' ? geometry.coordinates.join(', ') : (geometry?.type ?? 'places')
+  return [`${name}: ${place}`, ...lines, 'Not signed.'].join('\n')
 }
 
 const TOOL_OPERATIONS = Object.keys(MEANINGS) as ToolOperation[]
@@ -93,6 +157,7 @@ async function callSigned(
   const { schema, recipient } = given
   const chain: number | undefined = given['chainId'] ?? chainId
   const response = await callOperation(client.compute, name, given, { chainId: chain, schema, recipient, signal })
+  if ('ref' in response) throw new RangeError(`${name} is an operation of compute_geometry`)
   if ('matrix' in response) return { text: matrixText(response), structured: response }
   return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
 }
@@ -130,6 +195,7 @@ const MAX_RADIUS_METERS = 20_037_508
 /** Creates one tool for each operation. Results are computed in this process, by the service's code, and are not signed. */
 export function createLocalComputeTools(): Tool[] {
   let recompute: Recompute | undefined
+  let computeGeometry: ComputeGeometry | undefined
   const tools = TOOL_OPERATIONS.map((name) => [OPERATIONS[name], MEANINGS[name]] as const).map(
     ([row, meaning]): Tool => ({
       name: `compute_${row.name}`,
@@ -144,7 +210,7 @@ export function createLocalComputeTools(): Tool[] {
           row.inputs.map((name) => readGeometry(given, name)),
         )
         if (!outcome.ok) throw new TypeError(outcome.reason)
-        if (row.result.kind === 'boolean') return toToolAnswer(operation, outcome.result as boolean)
+        if (row.result.kind !== 'numeric') return toToolAnswer(operation, outcome.result as boolean)
         return toToolAnswer(operation, fromScaledInteger(outcome.result as bigint, row.result.scale), row.result.units)
       },
     }),
@@ -172,7 +238,21 @@ export function createLocalComputeTools(): Tool[] {
       return toToolAnswer(operation, outcome.result as boolean)
     },
   }
-  return [...tools, relate]
+  const geometry: Tool = {
+    ...GEOMETRY_TOOL,
+    description: `${GEOMETRY_MEANING} Computed on this machine, without a service.`,
+    inputSchema: geometryRequest('geometry.schema.json', null),
+    outputSchema: GEOMETRY_OUTPUT,
+    async call(given) {
+      const name = geometryOperation(given)
+      const inputs = OPERATIONS[name].inputs.map((input) => readGeometry(given, input))
+      computeGeometry ??= createGeometry()
+      const outcome = computeGeometry(name, inputs, given)
+      if (!outcome.ok) throw new TypeError(outcome.reason)
+      return { text: geometryText(name, outcome.members), structured: outcome.members }
+    },
+  }
+  return [...tools, relate, geometry]
 }
 
 function toToolAnswer(operation: string, result: number | boolean, units?: string) {

@@ -39,6 +39,8 @@ export type ComputeRequest =
   | IntersectsRequest
   | PredicateRequest
   | RelateRequest
+  | DirectRequest
+  | WaypointsRequest
 /**
  * A geometry without any position: `coordinates` or `geometries` is an empty array. Only operations that say so accept it.
  */
@@ -67,16 +69,25 @@ export type BatchResult = (
   | {
       result?: never
       matrix?: never
+      geometry?: never
       [k: string]: unknown
     }
   | {
       error?: never
       matrix?: never
+      geometry?: never
       [k: string]: unknown
     }
   | {
       error?: never
       result?: never
+      geometry?: never
+      [k: string]: unknown
+    }
+  | {
+      error?: never
+      result?: never
+      matrix?: never
       [k: string]: unknown
     }
 ) & {
@@ -86,6 +97,13 @@ export type BatchResult = (
    * Replaces result for relate without a pattern, which is never signed.
    */
   matrix?: string
+  geometry?: Geometry1
+  ref?: string
+  /**
+   * Degrees clockwise from north.
+   */
+  azimuthDegrees?: number
+  lengthMeters?: number
   units?: 'meters' | 'square_meters'
   operation?: string
   timestamp?: number
@@ -114,6 +132,10 @@ export type BatchResult = (
   error?: ProblemDetails
 }
 /**
+ * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
+ */
+export type Geometry1 = Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPolygon | GeometryCollection
+/**
  * Bodies of POST /verify/v0/stamp and POST /verify/v0/proof. Unknown members are ignored, but those of a stamp are covered by its signatures.
  */
 export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
@@ -122,6 +144,10 @@ export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
  */
 export type VerifyResponse = VerifyStampResponse | VerifyProofResponse
 export type RelateResponse = MatrixResponse | BooleanComputeResponse
+/**
+ * Answer of an operation whose result is a geometry. It is not signed.
+ */
+export type GeometryResponse = DirectResponse | WaypointsResponse
 
 /**
  * Every schema of the contract; this type itself is not used.
@@ -145,6 +171,7 @@ export interface Contract {
   'record-stats'?: RecordStats
   'record-error'?: RecordError
   relate?: RelateResponse
+  geometryAnswer?: GeometryResponse
 }
 export interface Point {
   type: 'Point'
@@ -448,6 +475,29 @@ export interface RelateRequest {
   recipient?: string
   [k: string]: unknown
 }
+export interface DirectRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  from: Input
+  /**
+   * Direction at the start, degrees clockwise from north.
+   */
+  azimuthDegrees: number
+  distanceMeters: number
+  [k: string]: unknown
+}
+export interface WaypointsRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  from: Input
+  to: Input
+  everyMeters: number
+  [k: string]: unknown
+}
 export interface NumericComputeResponse {
   result: number
   units: 'meters' | 'square_meters'
@@ -588,6 +638,8 @@ export interface BatchItem {
     | 'overlaps'
     | 'covers'
     | 'coveredBy'
+    | 'direct'
+    | 'waypoints'
   /**
    * Returned with the result. A number must be an integer that a double represents exactly.
    */
@@ -1153,5 +1205,46 @@ export interface MatrixResponse {
    * @minItems 1
    */
   notes?: Note[]
+  proofInputs?: ProofInput[]
+}
+/**
+ * Answer of direct: the end of the geodesic, not signed.
+ */
+export interface DirectResponse {
+  geometry: Point
+  /**
+   * The reference of the geometry as an input.
+   */
+  ref: string
+  /**
+   * Degrees clockwise from north.
+   */
+  azimuthDegrees: number
+  operation: 'direct'
+  timestamp: number
+  /**
+   * @minItems 1
+   * @maxItems 1
+   */
+  inputRefs: string[]
+  proofInputs?: ProofInput[]
+}
+/**
+ * Answer of waypoints: the geodesic with a place every everyMeters, not signed. A MultiLineString if it crosses longitude ±180.
+ */
+export interface WaypointsResponse {
+  geometry: LineString | MultiLineString
+  /**
+   * The reference of the geometry as an input.
+   */
+  ref: string
+  lengthMeters: number
+  operation: 'waypoints'
+  timestamp: number
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  inputRefs: string[]
   proofInputs?: ProofInput[]
 }

@@ -24,6 +24,12 @@ export interface ComputeRequest {
   readonly radiusMeters: number | undefined
   /** Only set for `relate`: nine characters. */
   readonly pattern: string | undefined
+  /** Only set for `direct`: degrees clockwise from north. */
+  readonly azimuthDegrees: number | undefined
+  /** Only set for `direct`. */
+  readonly distanceMeters: number | undefined
+  /** Only set for `waypoints`. */
+  readonly everyMeters: number | undefined
   /** In the order of the operation's `inputs`. */
   readonly inputs: readonly Input[]
 }
@@ -63,6 +69,9 @@ function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
     recipient: (body['recipient'] as string | undefined)?.toLowerCase() ?? ZERO_ADDRESS,
     radiusMeters: body['radius'] as number | undefined,
     pattern: body['pattern'] as string | undefined,
+    azimuthDegrees: body['azimuthDegrees'] as number | undefined,
+    distanceMeters: body['distanceMeters'] as number | undefined,
+    everyMeters: body['everyMeters'] as number | undefined,
   }
 }
 

@@ -8,21 +8,21 @@ function countCharacters(text) {
   return count
 }
 const check0 = validate0;
-const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
+const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
 const schema3 = {"description":"EIP-155 id of the chain that the delegated attestation is formatted for.","type":"integer","minimum":1,"maximum":9007199254740991};
 const schema7 = {"description":"Address of the recipient. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
-const schema51 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
-const schema52 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
+const schema58 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
+const schema59 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
 const pattern1 = new RegExp("^0x[0-9a-fA-F]{40}$", "u");
-const schema53 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
+const schema60 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
 const schema6 = {"description":"UID of the attestation schema. Default: the service's own schema.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"};
 const func0 = countCharacters;
 const pattern0 = new RegExp("^0x[0-9a-fA-F]{64}$", "u");
 
-function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate19.evaluated;
+const evaluated0 = validate23.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33,7 +33,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate19.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
+validate23.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
 return false;
 }
 else {
@@ -41,11 +41,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate19.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.op.type,parentSchema:schema53.properties.op,data:data0}];
+validate23.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.op.type,parentSchema:schema60.properties.op,data:data0}];
 return false;
 }
-if(!((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy"))){
-validate19.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema53.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema53.properties.op.enum,parentSchema:schema53.properties.op,data:data0}];
+if(!((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints"))){
+validate23.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema60.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.op.enum,parentSchema:schema60.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -58,18 +58,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate19.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema53.properties.id.type},message:"must be string,integer",schema:schema53.properties.id.type,parentSchema:schema53.properties.id,data:data1}];
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema60.properties.id.type},message:"must be string,integer",schema:schema60.properties.id.type,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate19.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema53.properties.id,data:data1}];
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate19.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema53.properties.id,data:data1}];
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 }
@@ -77,7 +77,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate19.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema53.properties.id,data:data1}];
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 }
@@ -94,18 +94,18 @@ let data2 = data.chainId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate19.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
+validate23.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 9007199254740991 || isNaN(data2)){
-validate19.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
+validate23.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate19.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
+validate23.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
 return false;
 }
 }
@@ -124,12 +124,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate19.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate23.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate19.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate23.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -146,12 +146,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate19.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate23.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate19.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate23.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -167,14 +167,14 @@ var valid0 = true;
 }
 }
 else {
-validate19.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data}];
+validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
 return false;
 }
 }
-validate19.errors = vErrors;
+validate23.errors = vErrors;
 return errors === 0;
 }
-validate19.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate23.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -250,11 +250,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.type,parentSchema:schema51,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.type,parentSchema:schema58,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values",schema:schema51.enum,parentSchema:schema51,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values",schema:schema58.enum,parentSchema:schema58,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -267,11 +267,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.type,parentSchema:schema52,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.type,parentSchema:schema59,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values",schema:schema52.enum,parentSchema:schema52,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values",schema:schema59.enum,parentSchema:schema59,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -289,8 +289,8 @@ var valid5 = true;
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs15 = errors;
-if(!(validate19(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate19.errors : vErrors.concat(validate19.errors);
+if(!(validate23(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
 }
 var valid5 = _errs15 === errors;
@@ -325,13 +325,13 @@ return errors === 0;
 }
 validate0.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"items":true},"dynamicProps":false,"dynamicItems":false};
 
-const check1 = validate21;
-const schema57 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
+const check1 = validate25;
+const schema64 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate21.evaluated;
+const evaluated0 = validate25.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -345,18 +345,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate21.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate21.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate21.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -375,12 +375,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(!pattern1.test(data1)){
-validate21.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data1}];
+validate25.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data1}];
 return false;
 }
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data1}];
+validate25.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data1}];
 return false;
 }
 }
@@ -394,11 +394,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate21.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.type,parentSchema:schema51,data:data2}];
+validate25.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.type,parentSchema:schema58,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate21.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values",schema:schema51.enum,parentSchema:schema51,data:data2}];
+validate25.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values",schema:schema58.enum,parentSchema:schema58,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -411,11 +411,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate21.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.type,parentSchema:schema52,data:data3}];
+validate25.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.type,parentSchema:schema59,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate21.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values",schema:schema52.enum,parentSchema:schema52,data:data3}];
+validate25.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values",schema:schema59.enum,parentSchema:schema59,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -428,21 +428,21 @@ var valid0 = true;
 }
 }
 else {
-validate21.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data}];
+validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data}];
 return false;
 }
 }
-validate21.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
 
-const check2 = validate22;
+const check2 = validate26;
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate22.evaluated;
+const evaluated0 = validate26.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -453,7 +453,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
+validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
 return false;
 }
 else {
@@ -461,11 +461,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.op.type,parentSchema:schema53.properties.op,data:data0}];
+validate26.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.op.type,parentSchema:schema60.properties.op,data:data0}];
 return false;
 }
-if(!((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy"))){
-validate22.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema53.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema53.properties.op.enum,parentSchema:schema53.properties.op,data:data0}];
+if(!((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints"))){
+validate26.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema60.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.op.enum,parentSchema:schema60.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -478,18 +478,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema53.properties.id.type},message:"must be string,integer",schema:schema53.properties.id.type,parentSchema:schema53.properties.id,data:data1}];
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema60.properties.id.type},message:"must be string,integer",schema:schema60.properties.id.type,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema53.properties.id,data:data1}];
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema53.properties.id,data:data1}];
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 }
@@ -497,7 +497,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema53.properties.id,data:data1}];
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema60.properties.id,data:data1}];
 return false;
 }
 }
@@ -514,18 +514,18 @@ let data2 = data.chainId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate22.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
+validate26.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 9007199254740991 || isNaN(data2)){
-validate22.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
+validate26.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate22.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
+validate26.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
 return false;
 }
 }
@@ -544,12 +544,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate22.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate26.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate22.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate26.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -566,12 +566,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate22.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate26.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate22.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate26.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -587,23 +587,23 @@ var valid0 = true;
 }
 }
 else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data}];
+validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
 return false;
 }
 }
-validate22.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check3 = validate23;
+const check3 = validate27;
 const schema2 = {"title":"DistanceRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 const schema4 = {"$id":"input.schema.json","$defs":{"InputOrEmpty":{}}};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate23.evaluated;
+const evaluated0 = validate27.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -614,7 +614,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
-validate23.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema2.required,parentSchema:schema2,data}];
+validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema2.required,parentSchema:schema2,data}];
 return false;
 }
 else {
@@ -623,18 +623,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate23.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate23.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate23.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -669,12 +669,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate23.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate23.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -691,12 +691,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate23.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate23.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -712,22 +712,22 @@ var valid0 = true;
 }
 }
 else {
-validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema2.type,parentSchema:schema2,data}];
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema2.type,parentSchema:schema2,data}];
 return false;
 }
 }
-validate23.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
-validate23.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate27.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check4 = validate24;
+const check4 = validate28;
 const schema8 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate24.evaluated;
+const evaluated0 = validate28.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -738,7 +738,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
+validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
 return false;
 }
 else {
@@ -747,18 +747,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate24.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate24.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate24.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -785,12 +785,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern0.test(data2)){
-validate24.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
+validate28.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
 return false;
 }
 }
 else {
-validate24.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
+validate28.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
 return false;
 }
 }
@@ -807,12 +807,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern1.test(data3)){
-validate24.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
+validate28.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
 return false;
 }
 }
 else {
-validate24.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
+validate28.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
 return false;
 }
 }
@@ -827,22 +827,22 @@ var valid0 = true;
 }
 }
 else {
-validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
+validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
 return false;
 }
 }
-validate24.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate28.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check5 = validate25;
+const check5 = validate29;
 const schema13 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate25.evaluated;
+const evaluated0 = validate29.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -853,7 +853,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
+validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
 return false;
 }
 else {
@@ -862,18 +862,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -900,12 +900,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern0.test(data2)){
-validate25.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
 return false;
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
 return false;
 }
 }
@@ -922,12 +922,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern1.test(data3)){
-validate25.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
+validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
 return false;
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
+validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
 return false;
 }
 }
@@ -942,22 +942,22 @@ var valid0 = true;
 }
 }
 else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
+validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
 return false;
 }
 }
-validate25.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate29.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check6 = validate26;
+const check6 = validate30;
 const schema18 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate26.evaluated;
+const evaluated0 = validate30.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -968,7 +968,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.container === undefined) && (missing0 = "container"))) || ((data.containee === undefined) && (missing0 = "containee"))){
-validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
+validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
 return false;
 }
 else {
@@ -977,18 +977,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate26.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate26.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate26.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -1023,12 +1023,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate26.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -1045,12 +1045,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate26.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -1066,22 +1066,22 @@ var valid0 = true;
 }
 }
 else {
-validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
+validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
 return false;
 }
 }
-validate26.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
-validate26.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate30.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check7 = validate27;
+const check7 = validate31;
 const schema24 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate27.evaluated;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1092,7 +1092,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.target === undefined) && (missing0 = "target"))) || ((data.radius === undefined) && (missing0 = "radius"))){
-validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
+validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
 return false;
 }
 else {
@@ -1101,18 +1101,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -1146,18 +1146,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 20037508 || isNaN(data3)){
-validate27.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 else {
 if(data3 <= 0 || isNaN(data3)){
-validate27.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 }
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 }
@@ -1174,12 +1174,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(!pattern0.test(data4)){
-validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
+validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
 return false;
 }
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
+validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
 return false;
 }
 }
@@ -1196,12 +1196,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern1.test(data5)){
-validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
 return false;
 }
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
 return false;
 }
 }
@@ -1218,22 +1218,22 @@ var valid0 = true;
 }
 }
 else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
 return false;
 }
 }
-validate27.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
-validate27.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check8 = validate28;
+const check8 = validate32;
 const schema30 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate28.evaluated;
+const evaluated0 = validate32.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1244,7 +1244,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
 return false;
 }
 else {
@@ -1253,18 +1253,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -1299,12 +1299,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate28.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate28.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -1321,12 +1321,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate28.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate28.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -1342,23 +1342,23 @@ var valid0 = true;
 }
 }
 else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
 return false;
 }
 }
-validate28.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
-validate28.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate32.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check9 = validate29;
+const check9 = validate33;
 const schema36 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 const schema39 = {};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate29.evaluated;
+const evaluated0 = validate33.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1369,7 +1369,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
+validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
 return false;
 }
 else {
@@ -1378,18 +1378,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -1424,12 +1424,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -1446,12 +1446,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -1467,23 +1467,23 @@ var valid0 = true;
 }
 }
 else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
+validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
 return false;
 }
 }
-validate29.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check10 = validate30;
+const check10 = validate34;
 const schema43 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 const pattern14 = new RegExp("^[TF*012]{9}$", "u");
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate30.evaluated;
+const evaluated0 = validate34.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1494,7 +1494,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
 return false;
 }
 else {
@@ -1503,18 +1503,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate34.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate34.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate34.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -1548,12 +1548,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(!pattern14.test(data3)){
-validate30.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
+validate34.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
 return false;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
+validate34.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
 return false;
 }
 }
@@ -1570,12 +1570,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(!pattern0.test(data4)){
-validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
+validate34.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
 return false;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
+validate34.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
 return false;
 }
 }
@@ -1592,12 +1592,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern1.test(data5)){
-validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+validate34.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
 return false;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+validate34.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
 return false;
 }
 }
@@ -1614,23 +1614,22 @@ var valid0 = true;
 }
 }
 else {
-validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
 return false;
 }
 }
-validate30.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check11 = validate52;
-const schema113 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
-const schema114 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
+const check11 = validate35;
+const schema49 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate52.evaluated;
+const evaluated0 = validate35.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1640,17 +1639,32 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema113.required,parentSchema:schema113,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.azimuthDegrees === undefined) && (missing0 = "azimuthDegrees"))) || ((data.distanceMeters === undefined) && (missing0 = "distanceMeters"))){
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
 return false;
 }
 else {
-if(data.type !== undefined){
-let data0 = data.type;
+if(data.chainId !== undefined){
+let data0 = data.chainId;
 const _errs1 = errors;
-if("Point" !== data0){
-validate52.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema113.properties.type,data:data0}];
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate35.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate35.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate35.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -1658,98 +1672,63 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.coordinates !== undefined){
-let data1 = data.coordinates;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data1)){
-if(data1.length > 4){
-validate52.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema114,data:data1}];
-return false;
+if(data.from !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
 }
 else {
-if(data1.length < 2){
-validate52.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema114,data:data1}];
-return false;
+var valid0 = true;
 }
-else {
-const len0 = data1.length;
-if(len0 > 0){
-let data2 = data1[0];
+if(valid0){
+if(data.azimuthDegrees !== undefined){
+let data2 = data.azimuthDegrees;
 const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 180 || isNaN(data2)){
-validate52.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema114.prefixItems[0],data:data2}];
+if(data2 > 360 || isNaN(data2)){
+validate35.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
 return false;
 }
 else {
-if(data2 < -180 || isNaN(data2)){
-validate52.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema114.prefixItems[0],data:data2}];
+if(data2 < -360 || isNaN(data2)){
+validate35.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
 return false;
 }
 }
 }
 else {
-validate52.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[0].type,parentSchema:schema114.prefixItems[0],data:data2}];
+validate35.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.azimuthDegrees.type,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
 return false;
 }
 }
-var valid2 = _errs5 === errors;
+var valid0 = _errs5 === errors;
 }
-if(valid2){
-if(len0 > 1){
-let data3 = data1[1];
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.distanceMeters !== undefined){
+let data3 = data.distanceMeters;
 const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 90 || isNaN(data3)){
-validate52.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema114.prefixItems[1],data:data3}];
+if(data3 > 20037508 || isNaN(data3)){
+validate35.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema49.properties.distanceMeters,data:data3}];
 return false;
 }
 else {
-if(data3 < -90 || isNaN(data3)){
-validate52.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema114.prefixItems[1],data:data3}];
+if(data3 < 0 || isNaN(data3)){
+validate35.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema49.properties.distanceMeters,data:data3}];
 return false;
-}
-}
-}
-else {
-validate52.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[1].type,parentSchema:schema114.prefixItems[1],data:data3}];
-return false;
-}
-}
-var valid2 = _errs7 === errors;
-}
-if(valid2){
-const len1 = data1.length;
-var valid3 = len1 <= 2;
-if(!valid3){
-for(let i0=2; i0<len1; i0++){
-let data4 = data1[i0];
-const _errs9 = errors;
-if(!((typeof data4 == "number") && (isFinite(data4)))){
-validate52.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.items.type,parentSchema:schema114.items,data:data4}];
-return false;
-}
-var valid3 = _errs9 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
 }
 }
 }
 else {
-validate52.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.type,parentSchema:schema114,data:data1}];
+validate35.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.distanceMeters.type,parentSchema:schema49.properties.distanceMeters,data:data3}];
 return false;
 }
 }
-var valid0 = _errs2 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
@@ -1757,23 +1736,25 @@ var valid0 = true;
 }
 }
 }
+}
+}
 else {
-validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data}];
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
 return false;
 }
 }
-validate52.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":{"chainId":true,"from":true,"azimuthDegrees":true,"distanceMeters":true},"dynamicProps":false,"dynamicItems":false};
 
-const check12 = validate53;
-const schema115 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
+const check12 = validate36;
+const schema52 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate53.evaluated;
+const evaluated0 = validate36.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1783,17 +1764,32 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate53.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema115.required,parentSchema:schema115,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.everyMeters === undefined) && (missing0 = "everyMeters"))){
+validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
 return false;
 }
 else {
-if(data.type !== undefined){
-let data0 = data.type;
+if(data.chainId !== undefined){
+let data0 = data.chainId;
 const _errs1 = errors;
-if("MultiPoint" !== data0){
-validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema115.properties.type,data:data0}];
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate36.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate36.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate36.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -1801,122 +1797,44 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.coordinates !== undefined){
-let data1 = data.coordinates;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data1)){
-if(data1.length < 1){
-validate53.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115.properties.coordinates,data:data1}];
-return false;
+if(data.from !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
 }
 else {
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-const _errs4 = errors;
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
 const _errs5 = errors;
-if(errors === _errs5){
-if(Array.isArray(data2)){
-if(data2.length > 4){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema114,data:data2}];
-return false;
+var valid0 = _errs5 === errors;
 }
 else {
-if(data2.length < 2){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema114,data:data2}];
-return false;
+var valid0 = true;
 }
-else {
-const len1 = data2.length;
-if(len1 > 0){
-let data3 = data2[0];
-const _errs7 = errors;
-if(errors === _errs7){
+if(valid0){
+if(data.everyMeters !== undefined){
+let data3 = data.everyMeters;
+const _errs6 = errors;
+if(errors === _errs6){
 if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 180 || isNaN(data3)){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema114.prefixItems[0],data:data3}];
+if(data3 > 20037508 || isNaN(data3)){
+validate36.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema52.properties.everyMeters,data:data3}];
 return false;
 }
 else {
-if(data3 < -180 || isNaN(data3)){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema114.prefixItems[0],data:data3}];
-return false;
-}
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[0].type,parentSchema:schema114.prefixItems[0],data:data3}];
-return false;
-}
-}
-var valid3 = _errs7 === errors;
-}
-if(valid3){
-if(len1 > 1){
-let data4 = data2[1];
-const _errs9 = errors;
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 90 || isNaN(data4)){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema114.prefixItems[1],data:data4}];
-return false;
-}
-else {
-if(data4 < -90 || isNaN(data4)){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema114.prefixItems[1],data:data4}];
+if(data3 <= 0 || isNaN(data3)){
+validate36.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema52.properties.everyMeters,data:data3}];
 return false;
 }
 }
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[1].type,parentSchema:schema114.prefixItems[1],data:data4}];
+validate36.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema52.properties.everyMeters.type,parentSchema:schema52.properties.everyMeters,data:data3}];
 return false;
 }
 }
-var valid3 = _errs9 === errors;
-}
-if(valid3){
-const len2 = data2.length;
-var valid4 = len2 <= 2;
-if(!valid4){
-for(let i1=2; i1<len2; i1++){
-let data5 = data2[i1];
-const _errs11 = errors;
-if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.items.type,parentSchema:schema114.items,data:data5}];
-return false;
-}
-var valid4 = _errs11 === errors;
-if(!valid4){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.type,parentSchema:schema114,data:data2}];
-return false;
-}
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.coordinates.type,parentSchema:schema115.properties.coordinates,data:data1}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -1924,460 +1842,21 @@ var valid0 = true;
 }
 }
 }
+}
+}
 else {
-validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data}];
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
 return false;
 }
 }
-validate53.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"props":{"chainId":true,"from":true,"to":true,"everyMeters":true},"dynamicProps":false,"dynamicItems":false};
 
-const check13 = validate54;
-const schema117 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
-const schema118 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
-
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate37.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 2){
-validate37.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema118,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data0)){
-if(data0.length > 4){
-validate37.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema114,data:data0}];
-return false;
-}
-else {
-if(data0.length < 2){
-validate37.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema114,data:data0}];
-return false;
-}
-else {
-const len1 = data0.length;
-if(len1 > 0){
-let data1 = data0[0];
-const _errs4 = errors;
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 180 || isNaN(data1)){
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema114.prefixItems[0],data:data1}];
-return false;
-}
-else {
-if(data1 < -180 || isNaN(data1)){
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema114.prefixItems[0],data:data1}];
-return false;
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[0].type,parentSchema:schema114.prefixItems[0],data:data1}];
-return false;
-}
-}
-var valid2 = _errs4 === errors;
-}
-if(valid2){
-if(len1 > 1){
-let data2 = data0[1];
-const _errs6 = errors;
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 90 || isNaN(data2)){
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema114.prefixItems[1],data:data2}];
-return false;
-}
-else {
-if(data2 < -90 || isNaN(data2)){
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema114.prefixItems[1],data:data2}];
-return false;
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[1].type,parentSchema:schema114.prefixItems[1],data:data2}];
-return false;
-}
-}
-var valid2 = _errs6 === errors;
-}
-if(valid2){
-const len2 = data0.length;
-var valid3 = len2 <= 2;
-if(!valid3){
-for(let i1=2; i1<len2; i1++){
-let data3 = data0[i1];
-const _errs8 = errors;
-if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate37.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.items.type,parentSchema:schema114.items,data:data3}];
-return false;
-}
-var valid3 = _errs8 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.type,parentSchema:schema114,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.type,parentSchema:schema118,data}];
-return false;
-}
-}
-validate37.errors = vErrors;
-return errors === 0;
-}
-validate37.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate54.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate54.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema117.required,parentSchema:schema117,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if("LineString" !== data0){
-validate54.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema117.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.coordinates !== undefined){
-const _errs2 = errors;
-if(!(validate37(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data}];
-return false;
-}
-}
-validate54.errors = vErrors;
-return errors === 0;
-}
-validate54.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
-
-const check14 = validate56;
-const schema120 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
-
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate56.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema120.required,parentSchema:schema120,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if("MultiLineString" !== data0){
-validate56.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema120.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.coordinates !== undefined){
-let data1 = data.coordinates;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data1)){
-if(data1.length < 1){
-validate56.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.coordinates,data:data1}];
-return false;
-}
-else {
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs4 = errors;
-if(!(validate37(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate56.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.coordinates.type,parentSchema:schema120.properties.coordinates,data:data1}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data}];
-return false;
-}
-}
-validate56.errors = vErrors;
-return errors === 0;
-}
-validate56.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
-
-const check15 = validate58;
-const schema121 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
-const schema122 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
-const schema123 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
-
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate45.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 4){
-validate45.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema123,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data0)){
-if(data0.length > 4){
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema114,data:data0}];
-return false;
-}
-else {
-if(data0.length < 2){
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema114,data:data0}];
-return false;
-}
-else {
-const len1 = data0.length;
-if(len1 > 0){
-let data1 = data0[0];
-const _errs4 = errors;
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 180 || isNaN(data1)){
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema114.prefixItems[0],data:data1}];
-return false;
-}
-else {
-if(data1 < -180 || isNaN(data1)){
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema114.prefixItems[0],data:data1}];
-return false;
-}
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[0].type,parentSchema:schema114.prefixItems[0],data:data1}];
-return false;
-}
-}
-var valid2 = _errs4 === errors;
-}
-if(valid2){
-if(len1 > 1){
-let data2 = data0[1];
-const _errs6 = errors;
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 90 || isNaN(data2)){
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema114.prefixItems[1],data:data2}];
-return false;
-}
-else {
-if(data2 < -90 || isNaN(data2)){
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema114.prefixItems[1],data:data2}];
-return false;
-}
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.prefixItems[1].type,parentSchema:schema114.prefixItems[1],data:data2}];
-return false;
-}
-}
-var valid2 = _errs6 === errors;
-}
-if(valid2){
-const len2 = data0.length;
-var valid3 = len2 <= 2;
-if(!valid3){
-for(let i1=2; i1<len2; i1++){
-let data3 = data0[i1];
-const _errs8 = errors;
-if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate45.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema114.items.type,parentSchema:schema114.items,data:data3}];
-return false;
-}
-var valid3 = _errs8 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.type,parentSchema:schema114,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.type,parentSchema:schema123,data}];
-return false;
-}
-}
-validate45.errors = vErrors;
-return errors === 0;
-}
-validate45.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate44.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate44.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate45(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.type,parentSchema:schema122,data}];
-return false;
-}
-}
-validate44.errors = vErrors;
-return errors === 0;
-}
-validate44.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
+const check13 = validate58;
+const schema127 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
+const schema128 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2393,15 +1872,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema121.required,parentSchema:schema121,data}];
+validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema127.required,parentSchema:schema127,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("Polygon" !== data0){
-validate58.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema121.properties.type,data:data0}];
+if("Point" !== data0){
+validate58.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema127.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2411,10 +1890,95 @@ var valid0 = true;
 }
 if(valid0){
 if(data.coordinates !== undefined){
+let data1 = data.coordinates;
 const _errs2 = errors;
-if(!(validate44(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
-errors = vErrors.length;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+if(data1.length > 4){
+validate58.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema128,data:data1}];
+return false;
+}
+else {
+if(data1.length < 2){
+validate58.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema128,data:data1}];
+return false;
+}
+else {
+const len0 = data1.length;
+if(len0 > 0){
+let data2 = data1[0];
+const _errs5 = errors;
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 180 || isNaN(data2)){
+validate58.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema128.prefixItems[0],data:data2}];
+return false;
+}
+else {
+if(data2 < -180 || isNaN(data2)){
+validate58.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema128.prefixItems[0],data:data2}];
+return false;
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[0].type,parentSchema:schema128.prefixItems[0],data:data2}];
+return false;
+}
+}
+var valid2 = _errs5 === errors;
+}
+if(valid2){
+if(len0 > 1){
+let data3 = data1[1];
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 90 || isNaN(data3)){
+validate58.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema128.prefixItems[1],data:data3}];
+return false;
+}
+else {
+if(data3 < -90 || isNaN(data3)){
+validate58.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema128.prefixItems[1],data:data3}];
+return false;
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[1].type,parentSchema:schema128.prefixItems[1],data:data3}];
+return false;
+}
+}
+var valid2 = _errs7 === errors;
+}
+if(valid2){
+const len1 = data1.length;
+var valid3 = len1 <= 2;
+if(!valid3){
+for(let i0=2; i0<len1; i0++){
+let data4 = data1[i0];
+const _errs9 = errors;
+if(!((typeof data4 == "number") && (isFinite(data4)))){
+validate58.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.items.type,parentSchema:schema128.items,data:data4}];
+return false;
+}
+var valid3 = _errs9 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data:data1}];
+return false;
+}
 }
 var valid0 = _errs2 === errors;
 }
@@ -2425,7 +1989,7 @@ var valid0 = true;
 }
 }
 else {
-validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data}];
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data}];
 return false;
 }
 }
@@ -2434,8 +1998,304 @@ return errors === 0;
 }
 validate58.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check16 = validate60;
-const schema125 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
+const check14 = validate59;
+const schema129 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate59.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema129.required,parentSchema:schema129,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if("MultiPoint" !== data0){
+validate59.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema129.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.coordinates !== undefined){
+let data1 = data.coordinates;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data1)){
+if(data1.length < 1){
+validate59.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema129.properties.coordinates,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data2)){
+if(data2.length > 4){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema128,data:data2}];
+return false;
+}
+else {
+if(data2.length < 2){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema128,data:data2}];
+return false;
+}
+else {
+const len1 = data2.length;
+if(len1 > 0){
+let data3 = data2[0];
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 180 || isNaN(data3)){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema128.prefixItems[0],data:data3}];
+return false;
+}
+else {
+if(data3 < -180 || isNaN(data3)){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema128.prefixItems[0],data:data3}];
+return false;
+}
+}
+}
+else {
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[0].type,parentSchema:schema128.prefixItems[0],data:data3}];
+return false;
+}
+}
+var valid3 = _errs7 === errors;
+}
+if(valid3){
+if(len1 > 1){
+let data4 = data2[1];
+const _errs9 = errors;
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 90 || isNaN(data4)){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema128.prefixItems[1],data:data4}];
+return false;
+}
+else {
+if(data4 < -90 || isNaN(data4)){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema128.prefixItems[1],data:data4}];
+return false;
+}
+}
+}
+else {
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[1].type,parentSchema:schema128.prefixItems[1],data:data4}];
+return false;
+}
+}
+var valid3 = _errs9 === errors;
+}
+if(valid3){
+const len2 = data2.length;
+var valid4 = len2 <= 2;
+if(!valid4){
+for(let i1=2; i1<len2; i1++){
+let data5 = data2[i1];
+const _errs11 = errors;
+if(!((typeof data5 == "number") && (isFinite(data5)))){
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.items.type,parentSchema:schema128.items,data:data5}];
+return false;
+}
+var valid4 = _errs11 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate59.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data:data2}];
+return false;
+}
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate59.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema129.properties.coordinates.type,parentSchema:schema129.properties.coordinates,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema129.type,parentSchema:schema129,data}];
+return false;
+}
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+validate59.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+
+const check15 = validate60;
+const schema131 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
+const schema132 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate43.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 2){
+validate43.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema132,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 4){
+validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema128,data:data0}];
+return false;
+}
+else {
+if(data0.length < 2){
+validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema128,data:data0}];
+return false;
+}
+else {
+const len1 = data0.length;
+if(len1 > 0){
+let data1 = data0[0];
+const _errs4 = errors;
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 180 || isNaN(data1)){
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema128.prefixItems[0],data:data1}];
+return false;
+}
+else {
+if(data1 < -180 || isNaN(data1)){
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema128.prefixItems[0],data:data1}];
+return false;
+}
+}
+}
+else {
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[0].type,parentSchema:schema128.prefixItems[0],data:data1}];
+return false;
+}
+}
+var valid2 = _errs4 === errors;
+}
+if(valid2){
+if(len1 > 1){
+let data2 = data0[1];
+const _errs6 = errors;
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 90 || isNaN(data2)){
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema128.prefixItems[1],data:data2}];
+return false;
+}
+else {
+if(data2 < -90 || isNaN(data2)){
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema128.prefixItems[1],data:data2}];
+return false;
+}
+}
+}
+else {
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[1].type,parentSchema:schema128.prefixItems[1],data:data2}];
+return false;
+}
+}
+var valid2 = _errs6 === errors;
+}
+if(valid2){
+const len2 = data0.length;
+var valid3 = len2 <= 2;
+if(!valid3){
+for(let i1=2; i1<len2; i1++){
+let data3 = data0[i1];
+const _errs8 = errors;
+if(!((typeof data3 == "number") && (isFinite(data3)))){
+validate43.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.items.type,parentSchema:schema128.items,data:data3}];
+return false;
+}
+var valid3 = _errs8 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema132.type,parentSchema:schema132,data}];
+return false;
+}
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+validate43.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2451,15 +2311,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate60.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema125.required,parentSchema:schema125,data}];
+validate60.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema131.required,parentSchema:schema131,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("MultiPolygon" !== data0){
-validate60.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema125.properties.type,data:data0}];
+if("LineString" !== data0){
+validate60.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema131.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2469,34 +2329,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.coordinates !== undefined){
-let data1 = data.coordinates;
 const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data1)){
-if(data1.length < 1){
-validate60.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.coordinates,data:data1}];
-return false;
-}
-else {
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs4 = errors;
-if(!(validate44(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+if(!(validate43(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
 errors = vErrors.length;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate60.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.coordinates.type,parentSchema:schema125.properties.coordinates,data:data1}];
-return false;
-}
 }
 var valid0 = _errs2 === errors;
 }
@@ -2507,7 +2343,7 @@ var valid0 = true;
 }
 }
 else {
-validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data}];
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema131.type,parentSchema:schema131,data}];
 return false;
 }
 }
@@ -2516,8 +2352,8 @@ return errors === 0;
 }
 validate60.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check17 = validate62;
-const schema126 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+const check16 = validate62;
+const schema134 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2532,16 +2368,16 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.geometries === undefined) && (missing0 = "geometries"))){
-validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema126.required,parentSchema:schema126,data}];
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema134.required,parentSchema:schema134,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("GeometryCollection" !== data0){
-validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema126.properties.type,data:data0}];
+if("MultiLineString" !== data0){
+validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema134.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2550,24 +2386,23 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometries !== undefined){
-let data1 = data.geometries;
+if(data.coordinates !== undefined){
+let data1 = data.coordinates;
 const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate62.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema126.properties.geometries,data:data1}];
+validate62.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema134.properties.coordinates,data:data1}];
 return false;
 }
 else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
 const _errs4 = errors;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate62.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.properties.geometries.items.type,parentSchema:schema126.properties.geometries.items,data:data2}];
-return false;
+if(!(validate43(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
 if(!valid1){
@@ -2577,7 +2412,7 @@ break;
 }
 }
 else {
-validate62.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema126.properties.geometries.type,parentSchema:schema126.properties.geometries,data:data1}];
+validate62.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema134.properties.coordinates.type,parentSchema:schema134.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2590,17 +2425,190 @@ var valid0 = true;
 }
 }
 else {
-validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data}];
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema134.type,parentSchema:schema134,data}];
 return false;
 }
 }
 validate62.errors = vErrors;
 return errors === 0;
 }
-validate62.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check18 = validate64;
-const schema137 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+const check17 = validate64;
+const schema135 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
+const schema136 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
+const schema137 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
+
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate51.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 4){
+validate51.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema137,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 4){
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema128,data:data0}];
+return false;
+}
+else {
+if(data0.length < 2){
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema128,data:data0}];
+return false;
+}
+else {
+const len1 = data0.length;
+if(len1 > 0){
+let data1 = data0[0];
+const _errs4 = errors;
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 180 || isNaN(data1)){
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema128.prefixItems[0],data:data1}];
+return false;
+}
+else {
+if(data1 < -180 || isNaN(data1)){
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema128.prefixItems[0],data:data1}];
+return false;
+}
+}
+}
+else {
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[0].type,parentSchema:schema128.prefixItems[0],data:data1}];
+return false;
+}
+}
+var valid2 = _errs4 === errors;
+}
+if(valid2){
+if(len1 > 1){
+let data2 = data0[1];
+const _errs6 = errors;
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 90 || isNaN(data2)){
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema128.prefixItems[1],data:data2}];
+return false;
+}
+else {
+if(data2 < -90 || isNaN(data2)){
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema128.prefixItems[1],data:data2}];
+return false;
+}
+}
+}
+else {
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.prefixItems[1].type,parentSchema:schema128.prefixItems[1],data:data2}];
+return false;
+}
+}
+var valid2 = _errs6 === errors;
+}
+if(valid2){
+const len2 = data0.length;
+var valid3 = len2 <= 2;
+if(!valid3){
+for(let i1=2; i1<len2; i1++){
+let data3 = data0[i1];
+const _errs8 = errors;
+if(!((typeof data3 == "number") && (isFinite(data3)))){
+validate51.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema128.items.type,parentSchema:schema128.items,data:data3}];
+return false;
+}
+var valid3 = _errs8 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema137.type,parentSchema:schema137,data}];
+return false;
+}
+}
+validate51.errors = vErrors;
+return errors === 0;
+}
+validate51.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate50.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate50.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema136,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate51(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema136.type,parentSchema:schema136,data}];
+return false;
+}
+}
+validate50.errors = vErrors;
+return errors === 0;
+}
+validate50.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2615,71 +2623,16 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.uid === undefined) && (missing0 = "uid")){
-validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema137.required,parentSchema:schema137,data}];
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema135.required,parentSchema:schema135,data}];
 return false;
 }
 else {
-if(data.uid !== undefined){
-let data0 = data.uid;
+if(data.type !== undefined){
+let data0 = data.type;
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate64.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema137.properties.uid,data:data0}];
-return false;
-}
-}
-else {
-validate64.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema137.properties.uid.type,parentSchema:schema137.properties.uid,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema137.type,parentSchema:schema137,data}];
-return false;
-}
-}
-validate64.errors = vErrors;
-return errors === 0;
-}
-validate64.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
-
-const check19 = validate65;
-const schema138 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
-const schema143 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
-const schema144 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
-const schema139 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
-const schema140 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
-const schema141 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
-const schema142 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
-
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate67.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema140.required,parentSchema:schema140,data}];
-return false;
-}
-else {
-if(data.lpVersion !== undefined){
-let data0 = data.lpVersion;
-const _errs1 = errors;
-if("0.2" !== data0){
-validate67.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema140.properties.lpVersion,data:data0}];
+if("Polygon" !== data0){
+validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema135.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2688,215 +2641,32 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.locationType !== undefined){
-let data1 = data.locationType;
+if(data.coordinates !== undefined){
 const _errs2 = errors;
-if(typeof data1 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.locationType.type,parentSchema:schema140.properties.locationType,data:data1}];
-return false;
+if(!(validate50(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.location !== undefined){
-let data2 = data.location;
-const _errs4 = errors;
-if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate67.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema140.properties.location.type},message:"must be object,string",schema:schema140.properties.location.type,parentSchema:schema140.properties.location,data:data2}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.srs !== undefined){
-let data3 = data.srs;
-const _errs6 = errors;
-if(typeof data3 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.srs.type,parentSchema:schema140.properties.srs,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.subject !== undefined){
-let data4 = data.subject;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-let missing1;
-if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate67.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema141.required,parentSchema:schema141,data:data4}];
-return false;
-}
-else {
-if(data4.scheme !== undefined){
-let data5 = data4.scheme;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema141.properties.scheme.type,parentSchema:schema141.properties.scheme,data:data5}];
-return false;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data4.value !== undefined){
-let data6 = data4.value;
-const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema141.properties.value.type,parentSchema:schema141.properties.value,data:data6}];
-return false;
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
 }
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema141.type,parentSchema:schema141,data:data4}];
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema135.type,parentSchema:schema135,data}];
 return false;
 }
 }
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.radius !== undefined){
-let data7 = data.radius;
-const _errs15 = errors;
-if(errors === _errs15){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 <= 0 || isNaN(data7)){
-validate67.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema140.properties.radius,data:data7}];
-return false;
-}
-}
-else {
-validate67.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema140.properties.radius.type,parentSchema:schema140.properties.radius,data:data7}];
-return false;
-}
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.time !== undefined){
-let data8 = data.time;
-const _errs17 = errors;
-const _errs18 = errors;
-if(errors === _errs18){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-let missing2;
-if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate67.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema142.required,parentSchema:schema142,data:data8}];
-return false;
-}
-else {
-if(data8.start !== undefined){
-let data9 = data8.start;
-const _errs20 = errors;
-if(errors === _errs20){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-validate67.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema142.properties.start,data:data9}];
-return false;
-}
-}
-else {
-validate67.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.properties.start.type,parentSchema:schema142.properties.start,data:data9}];
-return false;
-}
-}
-var valid4 = _errs20 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data8.end !== undefined){
-let data10 = data8.end;
-const _errs22 = errors;
-if(errors === _errs22){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate67.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema142.properties.end,data:data10}];
-return false;
-}
-}
-else {
-validate67.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.properties.end.type,parentSchema:schema142.properties.end,data:data10}];
-return false;
-}
-}
-var valid4 = _errs22 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-validate67.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema142.type,parentSchema:schema142,data:data8}];
-return false;
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.eventType !== undefined){
-let data11 = data.eventType;
-const _errs24 = errors;
-if(typeof data11 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.eventType.type,parentSchema:schema140.properties.eventType,data:data11}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema140.type,parentSchema:schema140,data}];
-return false;
-}
-}
-validate67.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate64.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
+const check18 = validate66;
+const schema139 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2911,16 +2681,17 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.claim === undefined) && (missing0 = "claim")) || ((data.stamps === undefined) && (missing0 = "stamps"))){
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
 validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema139.required,parentSchema:schema139,data}];
 return false;
 }
 else {
-if(data.claim !== undefined){
+if(data.type !== undefined){
+let data0 = data.type;
 const _errs1 = errors;
-if(!(validate67(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
-errors = vErrors.length;
+if("MultiPolygon" !== data0){
+validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema139.properties.type,data:data0}];
+return false;
 }
 var valid0 = _errs1 === errors;
 }
@@ -2928,29 +2699,23 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.stamps !== undefined){
-let data1 = data.stamps;
+if(data.coordinates !== undefined){
+let data1 = data.coordinates;
 const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
-if(data1.length > 64){
-validate66.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema139.properties.stamps,data:data1}];
-return false;
-}
-else {
 if(data1.length < 1){
-validate66.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema139.properties.stamps,data:data1}];
+validate66.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema139.properties.coordinates,data:data1}];
 return false;
 }
 else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
 const _errs4 = errors;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate66.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema139.properties.stamps.items.type,parentSchema:schema139.properties.stamps.items,data:data2}];
-return false;
+if(!(validate50(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
 if(!valid1){
@@ -2959,9 +2724,8 @@ break;
 }
 }
 }
-}
 else {
-validate66.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema139.properties.stamps.type,parentSchema:schema139.properties.stamps,data:data1}];
+validate66.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema139.properties.coordinates.type,parentSchema:schema139.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2981,16 +2745,483 @@ return false;
 validate66.errors = vErrors;
 return errors === 0;
 }
-validate66.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+
+const check19 = validate68;
+const schema140 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate68.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.geometries === undefined) && (missing0 = "geometries"))){
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema140.required,parentSchema:schema140,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if("GeometryCollection" !== data0){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema140.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.geometries !== undefined){
+let data1 = data.geometries;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data1)){
+if(data1.length < 1){
+validate68.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema140.properties.geometries,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs4 = errors;
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+validate68.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema140.properties.geometries.items.type,parentSchema:schema140.properties.geometries.items,data:data2}];
+return false;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate68.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema140.properties.geometries.type,parentSchema:schema140.properties.geometries,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema140.type,parentSchema:schema140,data}];
+return false;
+}
+}
+validate68.errors = vErrors;
+return errors === 0;
+}
+validate68.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
+
+const check20 = validate70;
+const schema151 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate70.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema151.required,parentSchema:schema151,data}];
+return false;
+}
+else {
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate70.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema151.properties.uid,data:data0}];
+return false;
+}
+}
+else {
+validate70.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema151.properties.uid.type,parentSchema:schema151.properties.uid,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema151.type,parentSchema:schema151,data}];
+return false;
+}
+}
+validate70.errors = vErrors;
+return errors === 0;
+}
+validate70.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
+
+const check21 = validate71;
+const schema152 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
+const schema157 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
+const schema158 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
+const schema153 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
+const schema154 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
+const schema155 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
+const schema156 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
+
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate73.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
+validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema154.required,parentSchema:schema154,data}];
+return false;
+}
+else {
+if(data.lpVersion !== undefined){
+let data0 = data.lpVersion;
+const _errs1 = errors;
+if("0.2" !== data0){
+validate73.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema154.properties.lpVersion,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.locationType !== undefined){
+let data1 = data.locationType;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema154.properties.locationType.type,parentSchema:schema154.properties.locationType,data:data1}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.location !== undefined){
+let data2 = data.location;
+const _errs4 = errors;
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
+validate73.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema154.properties.location.type},message:"must be object,string",schema:schema154.properties.location.type,parentSchema:schema154.properties.location,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.srs !== undefined){
+let data3 = data.srs;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema154.properties.srs.type,parentSchema:schema154.properties.srs,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.subject !== undefined){
+let data4 = data.subject;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+let missing1;
+if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
+validate73.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema155.required,parentSchema:schema155,data:data4}];
+return false;
+}
+else {
+if(data4.scheme !== undefined){
+let data5 = data4.scheme;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema155.properties.scheme.type,parentSchema:schema155.properties.scheme,data:data5}];
+return false;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data4.value !== undefined){
+let data6 = data4.value;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema155.properties.value.type,parentSchema:schema155.properties.value,data:data6}];
+return false;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema155.type,parentSchema:schema155,data:data4}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.radius !== undefined){
+let data7 = data.radius;
+const _errs15 = errors;
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 <= 0 || isNaN(data7)){
+validate73.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema154.properties.radius,data:data7}];
+return false;
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema154.properties.radius.type,parentSchema:schema154.properties.radius,data:data7}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.time !== undefined){
+let data8 = data.time;
+const _errs17 = errors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+let missing2;
+if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
+validate73.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema156.required,parentSchema:schema156,data:data8}];
+return false;
+}
+else {
+if(data8.start !== undefined){
+let data9 = data8.start;
+const _errs20 = errors;
+if(errors === _errs20){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+validate73.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema156.properties.start,data:data9}];
+return false;
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema156.properties.start.type,parentSchema:schema156.properties.start,data:data9}];
+return false;
+}
+}
+var valid4 = _errs20 === errors;
+}
+else {
+var valid4 = true;
+}
+if(valid4){
+if(data8.end !== undefined){
+let data10 = data8.end;
+const _errs22 = errors;
+if(errors === _errs22){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+validate73.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema156.properties.end,data:data10}];
+return false;
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema156.properties.end.type,parentSchema:schema156.properties.end,data:data10}];
+return false;
+}
+}
+var valid4 = _errs22 === errors;
+}
+else {
+var valid4 = true;
+}
+}
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema156.type,parentSchema:schema156,data:data8}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.eventType !== undefined){
+let data11 = data.eventType;
+const _errs24 = errors;
+if(typeof data11 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema154.properties.eventType.type,parentSchema:schema154.properties.eventType,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.type,parentSchema:schema154,data}];
+return false;
+}
+}
+validate73.errors = vErrors;
+return errors === 0;
+}
+validate73.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate72.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.claim === undefined) && (missing0 = "claim")) || ((data.stamps === undefined) && (missing0 = "stamps"))){
+validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema153.required,parentSchema:schema153,data}];
+return false;
+}
+else {
+if(data.claim !== undefined){
+const _errs1 = errors;
+if(!(validate73(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stamps !== undefined){
+let data1 = data.stamps;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data1)){
+if(data1.length > 64){
+validate72.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema153.properties.stamps,data:data1}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate72.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema153.properties.stamps,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs4 = errors;
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+validate72.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema153.properties.stamps.items.type,parentSchema:schema153.properties.stamps.items,data:data2}];
+return false;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+}
+else {
+validate72.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema153.properties.stamps.type,parentSchema:schema153.properties.stamps,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema153.type,parentSchema:schema153,data}];
+return false;
+}
+}
+validate72.errors = vErrors;
+return errors === 0;
+}
+validate72.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
 
 const pattern45 = new RegExp("^0x([0-9a-fA-F]{64})+$", "u");
 const pattern47 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="verified-proof.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate65.evaluated;
+const evaluated0 = validate71.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3001,14 +3232,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema138.required,parentSchema:schema138,data}];
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema152.required,parentSchema:schema152,data}];
 return false;
 }
 else {
 if(data.proof !== undefined){
 const _errs1 = errors;
-if(!(validate66(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate72(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -3021,7 +3252,7 @@ if(data.credibility !== undefined){
 let data1 = data.credibility;
 const _errs2 = errors;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate65.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema138.properties.credibility.type,parentSchema:schema138.properties.credibility,data:data1}];
+validate71.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema152.properties.credibility.type,parentSchema:schema152.properties.credibility,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3034,7 +3265,7 @@ if(data.evaluationMethod !== undefined){
 let data2 = data.evaluationMethod;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate65.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema138.properties.evaluationMethod.type,parentSchema:schema138.properties.evaluationMethod,data:data2}];
+validate71.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema152.properties.evaluationMethod.type,parentSchema:schema152.properties.evaluationMethod,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3047,7 +3278,7 @@ if(data.evaluatedAt !== undefined){
 let data3 = data.evaluatedAt;
 const _errs6 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate65.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema138.properties.evaluatedAt.type,parentSchema:schema138.properties.evaluatedAt,data:data3}];
+validate71.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema152.properties.evaluatedAt.type,parentSchema:schema152.properties.evaluatedAt,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -3060,18 +3291,18 @@ if(data.chainId !== undefined){
 let data4 = data.chainId;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate65.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema138.properties.chainId.type,parentSchema:schema138.properties.chainId,data:data4}];
+validate71.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema152.properties.chainId.type,parentSchema:schema152.properties.chainId,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 9007199254740991 || isNaN(data4)){
-validate65.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema138.properties.chainId,data:data4}];
+validate71.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema152.properties.chainId,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate65.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema138.properties.chainId,data:data4}];
+validate71.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema152.properties.chainId,data:data4}];
 return false;
 }
 }
@@ -3091,7 +3322,7 @@ if(errors === _errs11){
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 let missing1;
 if(((((((((((data5.uid === undefined) && (missing1 = "uid")) || ((data5.schema === undefined) && (missing1 = "schema"))) || ((data5.attester === undefined) && (missing1 = "attester"))) || ((data5.recipient === undefined) && (missing1 = "recipient"))) || ((data5.data === undefined) && (missing1 = "data"))) || ((data5.revocable === undefined) && (missing1 = "revocable"))) || ((data5.refUID === undefined) && (missing1 = "refUID"))) || ((data5.time === undefined) && (missing1 = "time"))) || ((data5.expirationTime === undefined) && (missing1 = "expirationTime"))) || ((data5.revocationTime === undefined) && (missing1 = "revocationTime"))){
-validate65.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema143.required,parentSchema:schema143,data:data5}];
+validate71.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema157.required,parentSchema:schema157,data:data5}];
 return false;
 }
 else {
@@ -3101,12 +3332,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate65.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema143.properties.uid,data:data6}];
+validate71.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema157.properties.uid,data:data6}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.uid.type,parentSchema:schema143.properties.uid,data:data6}];
+validate71.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.uid.type,parentSchema:schema157.properties.uid,data:data6}];
 return false;
 }
 }
@@ -3122,12 +3353,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(!pattern0.test(data7)){
-validate65.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema143.properties.schema,data:data7}];
+validate71.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema157.properties.schema,data:data7}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.schema.type,parentSchema:schema143.properties.schema,data:data7}];
+validate71.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.schema.type,parentSchema:schema157.properties.schema,data:data7}];
 return false;
 }
 }
@@ -3143,12 +3374,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
 if(!pattern1.test(data8)){
-validate65.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema143.properties.attester,data:data8}];
+validate71.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema157.properties.attester,data:data8}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.attester.type,parentSchema:schema143.properties.attester,data:data8}];
+validate71.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.attester.type,parentSchema:schema157.properties.attester,data:data8}];
 return false;
 }
 }
@@ -3164,12 +3395,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(!pattern1.test(data9)){
-validate65.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema143.properties.recipient,data:data9}];
+validate71.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema157.properties.recipient,data:data9}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.recipient.type,parentSchema:schema143.properties.recipient,data:data9}];
+validate71.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.recipient.type,parentSchema:schema157.properties.recipient,data:data9}];
 return false;
 }
 }
@@ -3185,18 +3416,18 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(func0(data10) > 4096){
-validate65.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema143.properties.data,data:data10}];
+validate71.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema157.properties.data,data:data10}];
 return false;
 }
 else {
 if(!pattern45.test(data10)){
-validate65.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema143.properties.data,data:data10}];
+validate71.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema157.properties.data,data:data10}];
 return false;
 }
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.data.type,parentSchema:schema143.properties.data,data:data10}];
+validate71.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.data.type,parentSchema:schema157.properties.data,data:data10}];
 return false;
 }
 }
@@ -3210,7 +3441,7 @@ if(data5.revocable !== undefined){
 let data11 = data5.revocable;
 const _errs23 = errors;
 if(typeof data11 !== "boolean"){
-validate65.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema143.properties.revocable.type,parentSchema:schema143.properties.revocable,data:data11}];
+validate71.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema157.properties.revocable.type,parentSchema:schema157.properties.revocable,data:data11}];
 return false;
 }
 var valid2 = _errs23 === errors;
@@ -3225,12 +3456,12 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data12 === "string"){
 if(!pattern0.test(data12)){
-validate65.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema143.properties.refUID,data:data12}];
+validate71.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema157.properties.refUID,data:data12}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.refUID.type,parentSchema:schema143.properties.refUID,data:data12}];
+validate71.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.refUID.type,parentSchema:schema157.properties.refUID,data:data12}];
 return false;
 }
 }
@@ -3244,18 +3475,18 @@ if(data5.time !== undefined){
 let data13 = data5.time;
 const _errs27 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate65.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema143.properties.time.type,parentSchema:schema143.properties.time,data:data13}];
+validate71.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema157.properties.time.type,parentSchema:schema157.properties.time,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 281474976710655 || isNaN(data13)){
-validate65.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema143.properties.time,data:data13}];
+validate71.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema157.properties.time,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate65.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema143.properties.time,data:data13}];
+validate71.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema157.properties.time,data:data13}];
 return false;
 }
 }
@@ -3271,18 +3502,18 @@ if(data5.expirationTime !== undefined){
 let data14 = data5.expirationTime;
 const _errs29 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate65.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema143.properties.expirationTime.type,parentSchema:schema143.properties.expirationTime,data:data14}];
+validate71.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema157.properties.expirationTime.type,parentSchema:schema157.properties.expirationTime,data:data14}];
 return false;
 }
 if(errors === _errs29){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 281474976710655 || isNaN(data14)){
-validate65.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema143.properties.expirationTime,data:data14}];
+validate71.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema157.properties.expirationTime,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate65.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema143.properties.expirationTime,data:data14}];
+validate71.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema157.properties.expirationTime,data:data14}];
 return false;
 }
 }
@@ -3298,18 +3529,18 @@ if(data5.revocationTime !== undefined){
 let data15 = data5.revocationTime;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate65.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema143.properties.revocationTime.type,parentSchema:schema143.properties.revocationTime,data:data15}];
+validate71.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema157.properties.revocationTime.type,parentSchema:schema157.properties.revocationTime,data:data15}];
 return false;
 }
 if(errors === _errs31){
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 281474976710655 || isNaN(data15)){
-validate65.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema143.properties.revocationTime,data:data15}];
+validate71.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema157.properties.revocationTime,data:data15}];
 return false;
 }
 else {
 if(data15 < 0 || isNaN(data15)){
-validate65.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema143.properties.revocationTime,data:data15}];
+validate71.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema157.properties.revocationTime,data:data15}];
 return false;
 }
 }
@@ -3325,7 +3556,7 @@ if(data5.signature !== undefined){
 let data16 = data5.signature;
 const _errs33 = errors;
 if(typeof data16 !== "string"){
-validate65.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema143.properties.signature.type,parentSchema:schema143.properties.signature,data:data16}];
+validate71.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.signature.type,parentSchema:schema157.properties.signature,data:data16}];
 return false;
 }
 var valid2 = _errs33 === errors;
@@ -3346,7 +3577,7 @@ var valid2 = true;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema143.type,parentSchema:schema143,data:data5}];
+validate71.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema157.type,parentSchema:schema157,data:data5}];
 return false;
 }
 }
@@ -3364,7 +3595,7 @@ if(errors === _errs36){
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 let missing2;
 if(((((data17.signature === undefined) && (missing2 = "signature")) || ((data17.attester === undefined) && (missing2 = "attester"))) || ((data17.deadline === undefined) && (missing2 = "deadline"))) || ((data17.nonce === undefined) && (missing2 = "nonce"))){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema144.required,parentSchema:schema144,data:data17}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema158.required,parentSchema:schema158,data:data17}];
 return false;
 }
 else {
@@ -3374,12 +3605,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
 if(!pattern47.test(data18)){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema144.properties.signature,data:data18}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema158.properties.signature,data:data18}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema144.properties.signature.type,parentSchema:schema144.properties.signature,data:data18}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema158.properties.signature.type,parentSchema:schema158.properties.signature,data:data18}];
 return false;
 }
 }
@@ -3395,12 +3626,12 @@ const _errs40 = errors;
 if(errors === _errs40){
 if(typeof data19 === "string"){
 if(!pattern1.test(data19)){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema144.properties.attester,data:data19}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema158.properties.attester,data:data19}];
 return false;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema144.properties.attester.type,parentSchema:schema144.properties.attester,data:data19}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema158.properties.attester.type,parentSchema:schema158.properties.attester,data:data19}];
 return false;
 }
 }
@@ -3414,18 +3645,18 @@ if(data17.deadline !== undefined){
 let data20 = data17.deadline;
 const _errs42 = errors;
 if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema144.properties.deadline.type,parentSchema:schema144.properties.deadline,data:data20}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema158.properties.deadline.type,parentSchema:schema158.properties.deadline,data:data20}];
 return false;
 }
 if(errors === _errs42){
 if((typeof data20 == "number") && (isFinite(data20))){
 if(data20 > 281474976710655 || isNaN(data20)){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema144.properties.deadline,data:data20}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema158.properties.deadline,data:data20}];
 return false;
 }
 else {
 if(data20 < 0 || isNaN(data20)){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema144.properties.deadline,data:data20}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema158.properties.deadline,data:data20}];
 return false;
 }
 }
@@ -3441,18 +3672,18 @@ if(data17.nonce !== undefined){
 let data21 = data17.nonce;
 const _errs44 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema144.properties.nonce.type,parentSchema:schema144.properties.nonce,data:data21}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema158.properties.nonce.type,parentSchema:schema158.properties.nonce,data:data21}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 281474976710655 || isNaN(data21)){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema144.properties.nonce,data:data21}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema158.properties.nonce,data:data21}];
 return false;
 }
 else {
 if(data21 < 0 || isNaN(data21)){
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema144.properties.nonce,data:data21}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema158.properties.nonce,data:data21}];
 return false;
 }
 }
@@ -3469,7 +3700,7 @@ var valid4 = true;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema144.type,parentSchema:schema144,data:data17}];
+validate71.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema158.type,parentSchema:schema158,data:data17}];
 return false;
 }
 }
@@ -3487,24 +3718,24 @@ var valid0 = true;
 }
 }
 else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema138.type,parentSchema:schema138,data}];
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema152.type,parentSchema:schema152,data}];
 return false;
 }
 }
-validate65.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate65.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
 
-const check20 = validate70;
-const schema145 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
-const schema146 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
+const check22 = validate76;
+const schema159 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
+const schema160 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resign-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate70.evaluated;
+const evaluated0 = validate76.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3515,7 +3746,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.attestation === undefined) && (missing0 = "attestation")) || ((data.delegatedAttestation === undefined) && (missing0 = "delegatedAttestation"))) || ((data.chainId === undefined) && (missing0 = "chainId"))){
-validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema145.required,parentSchema:schema145,data}];
+validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema159.required,parentSchema:schema159,data}];
 return false;
 }
 else {
@@ -3527,7 +3758,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((((((data0.schema === undefined) && (missing1 = "schema")) || ((data0.attester === undefined) && (missing1 = "attester"))) || ((data0.recipient === undefined) && (missing1 = "recipient"))) || ((data0.data === undefined) && (missing1 = "data"))) || ((data0.revocable === undefined) && (missing1 = "revocable"))) || ((data0.refUID === undefined) && (missing1 = "refUID"))){
-validate70.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema146.required,parentSchema:schema146,data:data0}];
+validate76.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema160.required,parentSchema:schema160,data:data0}];
 return false;
 }
 else {
@@ -3537,12 +3768,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate70.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema146.properties.schema,data:data1}];
+validate76.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema160.properties.schema,data:data1}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema146.properties.schema.type,parentSchema:schema146.properties.schema,data:data1}];
+validate76.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.schema.type,parentSchema:schema160.properties.schema,data:data1}];
 return false;
 }
 }
@@ -3558,12 +3789,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern1.test(data2)){
-validate70.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema146.properties.attester,data:data2}];
+validate76.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema160.properties.attester,data:data2}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema146.properties.attester.type,parentSchema:schema146.properties.attester,data:data2}];
+validate76.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.attester.type,parentSchema:schema160.properties.attester,data:data2}];
 return false;
 }
 }
@@ -3579,12 +3810,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern1.test(data3)){
-validate70.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema146.properties.recipient,data:data3}];
+validate76.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema160.properties.recipient,data:data3}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema146.properties.recipient.type,parentSchema:schema146.properties.recipient,data:data3}];
+validate76.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.recipient.type,parentSchema:schema160.properties.recipient,data:data3}];
 return false;
 }
 }
@@ -3600,18 +3831,18 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) > 4098){
-validate70.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema146.properties.data,data:data4}];
+validate76.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema160.properties.data,data:data4}];
 return false;
 }
 else {
 if(!pattern45.test(data4)){
-validate70.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema146.properties.data,data:data4}];
+validate76.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema160.properties.data,data:data4}];
 return false;
 }
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema146.properties.data.type,parentSchema:schema146.properties.data,data:data4}];
+validate76.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.data.type,parentSchema:schema160.properties.data,data:data4}];
 return false;
 }
 }
@@ -3625,7 +3856,7 @@ if(data0.revocable !== undefined){
 let data5 = data0.revocable;
 const _errs12 = errors;
 if(typeof data5 !== "boolean"){
-validate70.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema146.properties.revocable.type,parentSchema:schema146.properties.revocable,data:data5}];
+validate76.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema160.properties.revocable.type,parentSchema:schema160.properties.revocable,data:data5}];
 return false;
 }
 var valid2 = _errs12 === errors;
@@ -3640,12 +3871,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate70.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema146.properties.refUID,data:data6}];
+validate76.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema160.properties.refUID,data:data6}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema146.properties.refUID.type,parentSchema:schema146.properties.refUID,data:data6}];
+validate76.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.refUID.type,parentSchema:schema160.properties.refUID,data:data6}];
 return false;
 }
 }
@@ -3659,7 +3890,7 @@ if(data0.signature !== undefined){
 let data7 = data0.signature;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate70.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema146.properties.signature.type,parentSchema:schema146.properties.signature,data:data7}];
+validate76.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.signature.type,parentSchema:schema160.properties.signature,data:data7}];
 return false;
 }
 var valid2 = _errs16 === errors;
@@ -3676,7 +3907,7 @@ var valid2 = true;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema146.type,parentSchema:schema146,data:data0}];
+validate76.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.type,parentSchema:schema160,data:data0}];
 return false;
 }
 }
@@ -3694,7 +3925,7 @@ if(errors === _errs19){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((((data8.signature === undefined) && (missing2 = "signature")) || ((data8.attester === undefined) && (missing2 = "attester"))) || ((data8.deadline === undefined) && (missing2 = "deadline"))) || ((data8.nonce === undefined) && (missing2 = "nonce"))){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema144.required,parentSchema:schema144,data:data8}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema158.required,parentSchema:schema158,data:data8}];
 return false;
 }
 else {
@@ -3704,12 +3935,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data9 === "string"){
 if(!pattern47.test(data9)){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema144.properties.signature,data:data9}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema158.properties.signature,data:data9}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema144.properties.signature.type,parentSchema:schema144.properties.signature,data:data9}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema158.properties.signature.type,parentSchema:schema158.properties.signature,data:data9}];
 return false;
 }
 }
@@ -3725,12 +3956,12 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data10 === "string"){
 if(!pattern1.test(data10)){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema144.properties.attester,data:data10}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema158.properties.attester,data:data10}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema144.properties.attester.type,parentSchema:schema144.properties.attester,data:data10}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema158.properties.attester.type,parentSchema:schema158.properties.attester,data:data10}];
 return false;
 }
 }
@@ -3744,18 +3975,18 @@ if(data8.deadline !== undefined){
 let data11 = data8.deadline;
 const _errs25 = errors;
 if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema144.properties.deadline.type,parentSchema:schema144.properties.deadline,data:data11}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema158.properties.deadline.type,parentSchema:schema158.properties.deadline,data:data11}];
 return false;
 }
 if(errors === _errs25){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 281474976710655 || isNaN(data11)){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema144.properties.deadline,data:data11}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema158.properties.deadline,data:data11}];
 return false;
 }
 else {
 if(data11 < 0 || isNaN(data11)){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema144.properties.deadline,data:data11}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema158.properties.deadline,data:data11}];
 return false;
 }
 }
@@ -3771,18 +4002,18 @@ if(data8.nonce !== undefined){
 let data12 = data8.nonce;
 const _errs27 = errors;
 if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema144.properties.nonce.type,parentSchema:schema144.properties.nonce,data:data12}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema158.properties.nonce.type,parentSchema:schema158.properties.nonce,data:data12}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 281474976710655 || isNaN(data12)){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema144.properties.nonce,data:data12}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema158.properties.nonce,data:data12}];
 return false;
 }
 else {
 if(data12 < 0 || isNaN(data12)){
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema144.properties.nonce,data:data12}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema158.properties.nonce,data:data12}];
 return false;
 }
 }
@@ -3799,7 +4030,7 @@ var valid4 = true;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema144.type,parentSchema:schema144,data:data8}];
+validate76.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema158.type,parentSchema:schema158,data:data8}];
 return false;
 }
 }
@@ -3814,18 +4045,18 @@ let data13 = data.chainId;
 const _errs29 = errors;
 const _errs30 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate70.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
+validate76.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate70.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
+validate76.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
 return false;
 }
 else {
 if(data13 < 1 || isNaN(data13)){
-validate70.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
+validate76.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
 return false;
 }
 }
@@ -3841,23 +4072,23 @@ var valid0 = true;
 }
 }
 else {
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema145.type,parentSchema:schema145,data}];
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema159.type,parentSchema:schema159,data}];
 return false;
 }
 }
-validate70.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
-validate70.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
+validate76.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
 
-const check21 = validate72;
-const schema153 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
-const schema151 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
+const check23 = validate78;
+const schema167 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const schema165 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate72.evaluated;
+const evaluated0 = validate78.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3868,14 +4099,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.tier === undefined) && (missing0 = "tier")){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema153.required,parentSchema:schema153,data}];
+validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema167.required,parentSchema:schema167,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "tier") || (key0 === "label")) || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "requestsPerHour")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema153,data}];
+validate78.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema167,data}];
 return false;
 break;
 }
@@ -3885,7 +4116,7 @@ if(data.tier !== undefined){
 let data0 = data.tier;
 const _errs2 = errors;
 if(!((data0 === "developer") || (data0 === "internal"))){
-validate72.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema153.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema153.properties.tier.enum,parentSchema:schema153.properties.tier,data:data0}];
+validate78.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema167.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema167.properties.tier.enum,parentSchema:schema167.properties.tier,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3900,18 +4131,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 200){
-validate72.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema153.properties.label,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema167.properties.label,data:data1}];
 return false;
 }
 else {
 if(func0(data1) < 1){
-validate72.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema153.properties.label,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema167.properties.label,data:data1}];
 return false;
 }
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema153.properties.label.type,parentSchema:schema153.properties.label,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema167.properties.label.type,parentSchema:schema167.properties.label,data:data1}];
 return false;
 }
 }
@@ -3928,7 +4159,7 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(Array.isArray(data2)){
 if(data2.length < 1){
-validate72.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema151,data:data2}];
+validate78.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema165,data:data2}];
 return false;
 }
 else {
@@ -3938,7 +4169,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 const _errs8 = errors;
 if(!(((((data3 === "compute") || (data3 === "verify")) || (data3 === "records")) || (data3 === "jobs")) || (data3 === "admin"))){
-validate72.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema151.items.enum},message:"must be equal to one of the allowed values",schema:schema151.items.enum,parentSchema:schema151.items,data:data3}];
+validate78.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema165.items.enum},message:"must be equal to one of the allowed values",schema:schema165.items.enum,parentSchema:schema165.items,data:data3}];
 return false;
 }
 var valid2 = _errs8 === errors;
@@ -3949,7 +4180,7 @@ break;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema151.type,parentSchema:schema151,data:data2}];
+validate78.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema165.type,parentSchema:schema165,data:data2}];
 return false;
 }
 }
@@ -3965,12 +4196,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func0(data4) > 40){
-validate72.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema153.properties.expiresAt,data:data4}];
+validate78.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema167.properties.expiresAt,data:data4}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema153.properties.expiresAt.type,parentSchema:schema153.properties.expiresAt,data:data4}];
+validate78.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema167.properties.expiresAt.type,parentSchema:schema167.properties.expiresAt,data:data4}];
 return false;
 }
 }
@@ -3984,18 +4215,18 @@ if(data.requestsPerHour !== undefined){
 let data5 = data.requestsPerHour;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate72.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema153.properties.requestsPerHour.type,parentSchema:schema153.properties.requestsPerHour,data:data5}];
+validate78.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema167.properties.requestsPerHour.type,parentSchema:schema167.properties.requestsPerHour,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 1000000000 || isNaN(data5)){
-validate72.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema153.properties.requestsPerHour,data:data5}];
+validate78.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema167.properties.requestsPerHour,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate72.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema153.properties.requestsPerHour,data:data5}];
+validate78.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema167.properties.requestsPerHour,data:data5}];
 return false;
 }
 }
@@ -4013,12 +4244,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate72.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema153.properties.origins,data:data6}];
+validate78.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema167.properties.origins,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate72.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema153.properties.origins,data:data6}];
+validate78.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema167.properties.origins,data:data6}];
 return false;
 }
 else {
@@ -4030,12 +4261,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 300){
-validate72.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema153.properties.origins.items,data:data7}];
+validate78.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema167.properties.origins.items,data:data7}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema153.properties.origins.items.type,parentSchema:schema153.properties.origins.items,data:data7}];
+validate78.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema167.properties.origins.items.type,parentSchema:schema167.properties.origins.items,data:data7}];
 return false;
 }
 }
@@ -4048,7 +4279,7 @@ break;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema153.properties.origins.type,parentSchema:schema153.properties.origins,data:data6}];
+validate78.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.properties.origins.type,parentSchema:schema167.properties.origins,data:data6}];
 return false;
 }
 }
@@ -4064,12 +4295,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data8)){
 if(data8.length > 32){
-validate72.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema153.properties.addresses,data:data8}];
+validate78.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema167.properties.addresses,data:data8}];
 return false;
 }
 else {
 if(data8.length < 1){
-validate72.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema153.properties.addresses,data:data8}];
+validate78.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema167.properties.addresses,data:data8}];
 return false;
 }
 else {
@@ -4081,12 +4312,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(func0(data9) > 60){
-validate72.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema153.properties.addresses.items,data:data9}];
+validate78.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema167.properties.addresses.items,data:data9}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema153.properties.addresses.items.type,parentSchema:schema153.properties.addresses.items,data:data9}];
+validate78.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema167.properties.addresses.items.type,parentSchema:schema167.properties.addresses.items,data:data9}];
 return false;
 }
 }
@@ -4099,7 +4330,7 @@ break;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema153.properties.addresses.type,parentSchema:schema153.properties.addresses,data:data8}];
+validate78.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.properties.addresses.type,parentSchema:schema167.properties.addresses,data:data8}];
 return false;
 }
 }
@@ -4118,24 +4349,24 @@ var valid0 = true;
 }
 }
 else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema153.type,parentSchema:schema153,data}];
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema167.type,parentSchema:schema167,data}];
 return false;
 }
 }
-validate72.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check22 = validate85;
-const schema156 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
-const schema157 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
-const schema158 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
+const check24 = validate91;
+const schema170 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
+const schema171 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
+const schema172 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate76.evaluated;
+const evaluated0 = validate82.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4146,7 +4377,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.signer === undefined) && (missing0 = "signer")) || ((data.algorithm === undefined) && (missing0 = "algorithm"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema158.required,parentSchema:schema158,data}];
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema172.required,parentSchema:schema172,data}];
 return false;
 }
 else {
@@ -4158,7 +4389,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.scheme === undefined) && (missing1 = "scheme")) || ((data0.value === undefined) && (missing1 = "value"))){
-validate76.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema141.required,parentSchema:schema141,data:data0}];
+validate82.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema155.required,parentSchema:schema155,data:data0}];
 return false;
 }
 else {
@@ -4166,7 +4397,7 @@ if(data0.scheme !== undefined){
 let data1 = data0.scheme;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema141.properties.scheme.type,parentSchema:schema141.properties.scheme,data:data1}];
+validate82.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema155.properties.scheme.type,parentSchema:schema155.properties.scheme,data:data1}];
 return false;
 }
 var valid2 = _errs4 === errors;
@@ -4179,7 +4410,7 @@ if(data0.value !== undefined){
 let data2 = data0.value;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema141.properties.value.type,parentSchema:schema141.properties.value,data:data2}];
+validate82.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema155.properties.value.type,parentSchema:schema155.properties.value,data:data2}];
 return false;
 }
 var valid2 = _errs6 === errors;
@@ -4191,7 +4422,7 @@ var valid2 = true;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema141.type,parentSchema:schema141,data:data0}];
+validate82.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema155.type,parentSchema:schema155,data:data0}];
 return false;
 }
 }
@@ -4207,12 +4438,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate76.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema158.properties.algorithm,data:data3}];
+validate82.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema172.properties.algorithm,data:data3}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema158.properties.algorithm.type,parentSchema:schema158.properties.algorithm,data:data3}];
+validate82.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.algorithm.type,parentSchema:schema172.properties.algorithm,data:data3}];
 return false;
 }
 }
@@ -4228,12 +4459,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate76.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema158.properties.value,data:data4}];
+validate82.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema172.properties.value,data:data4}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema158.properties.value.type,parentSchema:schema158.properties.value,data:data4}];
+validate82.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.value.type,parentSchema:schema172.properties.value,data:data4}];
 return false;
 }
 }
@@ -4247,7 +4478,7 @@ if(data.timestamp !== undefined){
 let data5 = data.timestamp;
 const _errs12 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate76.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema158.properties.timestamp.type,parentSchema:schema158.properties.timestamp,data:data5}];
+validate82.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema172.properties.timestamp.type,parentSchema:schema172.properties.timestamp,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -4261,20 +4492,20 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema158.type,parentSchema:schema158,data}];
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate75.evaluated;
+const evaluated0 = validate81.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4285,7 +4516,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.temporalFootprint === undefined) && (missing0 = "temporalFootprint"))) || ((data.plugin === undefined) && (missing0 = "plugin"))) || ((data.pluginVersion === undefined) && (missing0 = "pluginVersion"))) || ((data.signals === undefined) && (missing0 = "signals"))) || ((data.signatures === undefined) && (missing0 = "signatures"))){
-validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema157.required,parentSchema:schema157,data}];
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema171.required,parentSchema:schema171,data}];
 return false;
 }
 else {
@@ -4293,7 +4524,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate75.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema157.properties.lpVersion,data:data0}];
+validate81.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema171.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4308,12 +4539,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate75.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema157.properties.locationType,data:data1}];
+validate81.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema171.properties.locationType,data:data1}];
 return false;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.locationType.type,parentSchema:schema157.properties.locationType,data:data1}];
+validate81.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.locationType.type,parentSchema:schema171.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -4327,7 +4558,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate75.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema157.properties.location.type},message:"must be object,string",schema:schema157.properties.location.type,parentSchema:schema157.properties.location,data:data2}];
+validate81.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema171.properties.location.type},message:"must be object,string",schema:schema171.properties.location.type,parentSchema:schema171.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -4342,12 +4573,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate75.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema157.properties.srs,data:data3}];
+validate81.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema171.properties.srs,data:data3}];
 return false;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.srs.type,parentSchema:schema157.properties.srs,data:data3}];
+validate81.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.srs.type,parentSchema:schema171.properties.srs,data:data3}];
 return false;
 }
 }
@@ -4364,7 +4595,7 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.start === undefined) && (missing1 = "start")) || ((data4.end === undefined) && (missing1 = "end"))){
-validate75.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema157.properties.temporalFootprint.required,parentSchema:schema157.properties.temporalFootprint,data:data4}];
+validate81.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema171.properties.temporalFootprint.required,parentSchema:schema171.properties.temporalFootprint,data:data4}];
 return false;
 }
 else {
@@ -4372,7 +4603,7 @@ if(data4.start !== undefined){
 let data5 = data4.start;
 const _errs10 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate75.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema157.properties.temporalFootprint.properties.start.type,parentSchema:schema157.properties.temporalFootprint.properties.start,data:data5}];
+validate81.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema171.properties.temporalFootprint.properties.start.type,parentSchema:schema171.properties.temporalFootprint.properties.start,data:data5}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -4385,7 +4616,7 @@ if(data4.end !== undefined){
 let data6 = data4.end;
 const _errs12 = errors;
 if(!((typeof data6 == "number") && (isFinite(data6)))){
-validate75.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema157.properties.temporalFootprint.properties.end.type,parentSchema:schema157.properties.temporalFootprint.properties.end,data:data6}];
+validate81.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema171.properties.temporalFootprint.properties.end.type,parentSchema:schema171.properties.temporalFootprint.properties.end,data:data6}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -4397,7 +4628,7 @@ var valid1 = true;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema157.properties.temporalFootprint.type,parentSchema:schema157.properties.temporalFootprint,data:data4}];
+validate81.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.temporalFootprint.type,parentSchema:schema171.properties.temporalFootprint,data:data4}];
 return false;
 }
 }
@@ -4413,18 +4644,18 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(func0(data7) > 64){
-validate75.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema157.properties.plugin,data:data7}];
+validate81.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema171.properties.plugin,data:data7}];
 return false;
 }
 else {
 if(func0(data7) < 1){
-validate75.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema157.properties.plugin,data:data7}];
+validate81.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema171.properties.plugin,data:data7}];
 return false;
 }
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.plugin.type,parentSchema:schema157.properties.plugin,data:data7}];
+validate81.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.plugin.type,parentSchema:schema171.properties.plugin,data:data7}];
 return false;
 }
 }
@@ -4440,18 +4671,18 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func0(data8) > 64){
-validate75.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema157.properties.pluginVersion,data:data8}];
+validate81.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema171.properties.pluginVersion,data:data8}];
 return false;
 }
 else {
 if(func0(data8) < 1){
-validate75.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema157.properties.pluginVersion,data:data8}];
+validate81.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema171.properties.pluginVersion,data:data8}];
 return false;
 }
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema157.properties.pluginVersion.type,parentSchema:schema157.properties.pluginVersion,data:data8}];
+validate81.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.pluginVersion.type,parentSchema:schema171.properties.pluginVersion,data:data8}];
 return false;
 }
 }
@@ -4465,7 +4696,7 @@ if(data.signals !== undefined){
 let data9 = data.signals;
 const _errs18 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate75.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema157.properties.signals.type,parentSchema:schema157.properties.signals,data:data9}];
+validate81.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.signals.type,parentSchema:schema171.properties.signals,data:data9}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -4480,7 +4711,7 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(Array.isArray(data10)){
 if(data10.length > 16){
-validate75.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema157.properties.signatures,data:data10}];
+validate81.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema171.properties.signatures,data:data10}];
 return false;
 }
 else {
@@ -4488,8 +4719,8 @@ var valid2 = true;
 const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 const _errs22 = errors;
-if(!(validate76(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate82(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs22 === errors;
@@ -4500,7 +4731,7 @@ break;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema157.properties.signatures.type,parentSchema:schema157.properties.signatures,data:data10}];
+validate81.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema171.properties.signatures.type,parentSchema:schema171.properties.signatures,data:data10}];
 return false;
 }
 }
@@ -4520,20 +4751,20 @@ var valid0 = true;
 }
 }
 else {
-validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema157.type,parentSchema:schema157,data}];
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.type,parentSchema:schema171,data}];
 return false;
 }
 }
-validate75.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4544,14 +4775,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.stamp === undefined) && (missing0 = "stamp")){
-validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema156.required,parentSchema:schema156,data}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema170.required,parentSchema:schema170,data}];
 return false;
 }
 else {
 if(data.stamp !== undefined){
 const _errs1 = errors;
-if(!(validate75(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+if(!(validate81(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -4564,7 +4795,7 @@ if(data.media !== undefined){
 let data1 = data.media;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema156.properties.media.type,parentSchema:schema156.properties.media,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema170.properties.media.type,parentSchema:schema170.properties.media,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4576,23 +4807,23 @@ var valid0 = true;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema156.type,parentSchema:schema156,data}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema170.type,parentSchema:schema170,data}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
 
-const check23 = validate87;
-const schema160 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
-const schema164 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
+const check25 = validate93;
+const schema174 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
+const schema178 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate87.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4603,7 +4834,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema140.required,parentSchema:schema140,data}];
+validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema154.required,parentSchema:schema154,data}];
 return false;
 }
 else {
@@ -4611,7 +4842,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate81.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema140.properties.lpVersion,data:data0}];
+validate87.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema154.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4624,7 +4855,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate81.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.locationType.type,parentSchema:schema140.properties.locationType,data:data1}];
+validate87.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema154.properties.locationType.type,parentSchema:schema154.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4637,7 +4868,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate81.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema140.properties.location.type},message:"must be object,string",schema:schema140.properties.location.type,parentSchema:schema140.properties.location,data:data2}];
+validate87.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema154.properties.location.type},message:"must be object,string",schema:schema154.properties.location.type,parentSchema:schema154.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -4650,7 +4881,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate81.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.srs.type,parentSchema:schema140.properties.srs,data:data3}];
+validate87.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema154.properties.srs.type,parentSchema:schema154.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -4667,7 +4898,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate81.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema141.required,parentSchema:schema141,data:data4}];
+validate87.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema155.required,parentSchema:schema155,data:data4}];
 return false;
 }
 else {
@@ -4675,7 +4906,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate81.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema141.properties.scheme.type,parentSchema:schema141.properties.scheme,data:data5}];
+validate87.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema155.properties.scheme.type,parentSchema:schema155.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -4688,7 +4919,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate81.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema141.properties.value.type,parentSchema:schema141.properties.value,data:data6}];
+validate87.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema155.properties.value.type,parentSchema:schema155.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -4700,7 +4931,7 @@ var valid2 = true;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema141.type,parentSchema:schema141,data:data4}];
+validate87.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema155.type,parentSchema:schema155,data:data4}];
 return false;
 }
 }
@@ -4716,12 +4947,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate81.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema140.properties.radius,data:data7}];
+validate87.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema154.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema140.properties.radius.type,parentSchema:schema140.properties.radius,data:data7}];
+validate87.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema154.properties.radius.type,parentSchema:schema154.properties.radius,data:data7}];
 return false;
 }
 }
@@ -4739,7 +4970,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate81.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema142.required,parentSchema:schema142,data:data8}];
+validate87.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema156.required,parentSchema:schema156,data:data8}];
 return false;
 }
 else {
@@ -4749,12 +4980,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate81.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema142.properties.start,data:data9}];
+validate87.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema156.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.properties.start.type,parentSchema:schema142.properties.start,data:data9}];
+validate87.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema156.properties.start.type,parentSchema:schema156.properties.start,data:data9}];
 return false;
 }
 }
@@ -4770,12 +5001,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate81.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema142.properties.end,data:data10}];
+validate87.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema156.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.properties.end.type,parentSchema:schema142.properties.end,data:data10}];
+validate87.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema156.properties.end.type,parentSchema:schema156.properties.end,data:data10}];
 return false;
 }
 }
@@ -4788,7 +5019,7 @@ var valid4 = true;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema142.type,parentSchema:schema142,data:data8}];
+validate87.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema156.type,parentSchema:schema156,data:data8}];
 return false;
 }
 }
@@ -4802,7 +5033,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate81.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.eventType.type,parentSchema:schema140.properties.eventType,data:data11}];
+validate87.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema154.properties.eventType.type,parentSchema:schema154.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -4820,20 +5051,20 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema140.type,parentSchema:schema140,data}];
+validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.type,parentSchema:schema154,data}];
 return false;
 }
 }
-validate81.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4844,7 +5075,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema160.required,parentSchema:schema160,data}];
+validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema174.required,parentSchema:schema174,data}];
 return false;
 }
 else {
@@ -4855,14 +5086,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.claim === undefined) && (missing1 = "claim")) || ((data0.stamps === undefined) && (missing1 = "stamps"))){
-validate87.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema160.properties.proof.required,parentSchema:schema160.properties.proof,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema174.properties.proof.required,parentSchema:schema174.properties.proof,data:data0}];
 return false;
 }
 else {
 if(data0.claim !== undefined){
 const _errs3 = errors;
-if(!(validate81(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+if(!(validate87(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -4877,12 +5108,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 64){
-validate87.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema160.properties.proof.properties.stamps,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema174.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
 if(data2.length < 1){
-validate87.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema160.properties.proof.properties.stamps,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema174.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
@@ -4890,8 +5121,8 @@ var valid2 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate75(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+if(!(validate81(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -4903,7 +5134,7 @@ break;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema160.properties.proof.properties.stamps.type,parentSchema:schema160.properties.proof.properties.stamps,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema174.properties.proof.properties.stamps.type,parentSchema:schema174.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 }
@@ -4916,7 +5147,7 @@ var valid1 = true;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.properties.proof.type,parentSchema:schema160.properties.proof,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.properties.proof.type,parentSchema:schema174.properties.proof,data:data0}];
 return false;
 }
 }
@@ -4936,18 +5167,18 @@ if(data4.chainId !== undefined){
 let data5 = data4.chainId;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate87.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema164.properties.chainId.type,parentSchema:schema164.properties.chainId,data:data5}];
+validate93.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema178.properties.chainId.type,parentSchema:schema178.properties.chainId,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate87.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema164.properties.chainId,data:data5}];
+validate93.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema178.properties.chainId,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate87.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema164.properties.chainId,data:data5}];
+validate93.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema178.properties.chainId,data:data5}];
 return false;
 }
 }
@@ -4963,7 +5194,7 @@ if(data4.submitOnchain !== undefined){
 let data6 = data4.submitOnchain;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate87.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema164.properties.submitOnchain.type,parentSchema:schema164.properties.submitOnchain,data:data6}];
+validate93.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema178.properties.submitOnchain.type,parentSchema:schema178.properties.submitOnchain,data:data6}];
 return false;
 }
 var valid4 = _errs12 === errors;
@@ -4978,12 +5209,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(!pattern1.test(data7)){
-validate87.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema164.properties.recipient,data:data7}];
+validate93.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema178.properties.recipient,data:data7}];
 return false;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema164.properties.recipient.type,parentSchema:schema164.properties.recipient,data:data7}];
+validate93.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.recipient.type,parentSchema:schema178.properties.recipient,data:data7}];
 return false;
 }
 }
@@ -4996,7 +5227,7 @@ var valid4 = true;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema164.type,parentSchema:schema164,data:data4}];
+validate93.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema178.type,parentSchema:schema178,data:data4}];
 return false;
 }
 }
@@ -5009,22 +5240,22 @@ var valid0 = true;
 }
 }
 else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.type,parentSchema:schema160,data}];
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.type,parentSchema:schema174,data}];
 return false;
 }
 }
-validate87.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
-const check24 = validate90;
-const schema168 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
+const check26 = validate96;
+const schema182 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5037,7 +5268,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate90.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema168.properties.lpVersion,data:data0}];
+validate96.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema182.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5051,7 +5282,7 @@ let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate90.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.locationType,data:data1}];
+validate96.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -5066,7 +5297,7 @@ let data2 = data.srs;
 const _errs3 = errors;
 if(typeof data2 === "string"){
 if(func0(data2) < 1){
-validate90.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.srs,data:data2}];
+validate96.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.srs,data:data2}];
 return false;
 }
 }
@@ -5081,7 +5312,7 @@ let data3 = data.plugin;
 const _errs4 = errors;
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate90.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.plugin,data:data3}];
+validate96.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.plugin,data:data3}];
 return false;
 }
 }
@@ -5096,7 +5327,7 @@ let data4 = data.pluginVersion;
 const _errs5 = errors;
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate90.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.pluginVersion,data:data4}];
+validate96.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.pluginVersion,data:data4}];
 return false;
 }
 }
@@ -5125,7 +5356,7 @@ let data8 = data7.scheme;
 const _errs9 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate90.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
+validate96.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
 return false;
 }
 }
@@ -5140,7 +5371,7 @@ let data9 = data7.value;
 const _errs10 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate90.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.signatures.items.properties.signer.properties.value,data:data9}];
+validate96.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.signatures.items.properties.signer.properties.value,data:data9}];
 return false;
 }
 }
@@ -5162,7 +5393,7 @@ let data10 = data6.algorithm;
 const _errs11 = errors;
 if(typeof data10 === "string"){
 if(func0(data10) < 1){
-validate90.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.signatures.items.properties.algorithm,data:data10}];
+validate96.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.signatures.items.properties.algorithm,data:data10}];
 return false;
 }
 }
@@ -5177,7 +5408,7 @@ let data11 = data6.value;
 const _errs12 = errors;
 if(typeof data11 === "string"){
 if(func0(data11) < 1){
-validate90.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema168.properties.signatures.items.properties.value,data:data11}];
+validate96.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema182.properties.signatures.items.properties.value,data:data11}];
 return false;
 }
 }
@@ -5207,22 +5438,22 @@ var valid0 = true;
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data}];
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema182.type,parentSchema:schema182,data}];
 return false;
 }
 }
-validate90.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
-const check25 = validate91;
-const schema169 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
+const check27 = validate97;
+const schema183 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate91.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5233,7 +5464,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema169.required,parentSchema:schema169,data}];
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema183.required,parentSchema:schema183,data}];
 return false;
 }
 else {
@@ -5241,7 +5472,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate91.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema169.properties.lpVersion,data:data0}];
+validate97.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema183.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5254,7 +5485,7 @@ if(data.srs !== undefined){
 let data1 = data.srs;
 const _errs2 = errors;
 if(!(((((((((data1 === "http://www.opengis.net/def/crs/OGC/1.3/CRS84") || (data1 === "http://www.opengis.net/def/crs/OGC/0/CRS84")) || (data1 === "http://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "https://www.opengis.net/def/crs/OGC/1.3/CRS84")) || (data1 === "https://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "urn:ogc:def:crs:OGC:1.3:CRS84")) || (data1 === "urn:ogc:def:crs:EPSG::4326")) || (data1 === "EPSG:4326")) || (data1 === "WGS84"))){
-validate91.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema169.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema169.properties.srs.enum,parentSchema:schema169.properties.srs,data:data1}];
+validate97.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema183.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema183.properties.srs.enum,parentSchema:schema183.properties.srs,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -5269,12 +5500,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 <= 0 || isNaN(data2)){
-validate91.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema169.properties.radius,data:data2}];
+validate97.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema183.properties.radius,data:data2}];
 return false;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema169.properties.radius.type,parentSchema:schema169.properties.radius,data:data2}];
+validate97.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema183.properties.radius.type,parentSchema:schema183.properties.radius,data:data2}];
 return false;
 }
 }
@@ -5291,7 +5522,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.start === undefined) && (missing1 = "start")) || ((data3.end === undefined) && (missing1 = "end"))){
-validate91.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.properties.time.required,parentSchema:schema169.properties.time,data:data3}];
+validate97.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema183.properties.time.required,parentSchema:schema183.properties.time,data:data3}];
 return false;
 }
 else {
@@ -5301,12 +5532,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate91.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema169.properties.time.properties.start,data:data4}];
+validate97.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema183.properties.time.properties.start,data:data4}];
 return false;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema169.properties.time.properties.start.type,parentSchema:schema169.properties.time.properties.start,data:data4}];
+validate97.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema183.properties.time.properties.start.type,parentSchema:schema183.properties.time.properties.start,data:data4}];
 return false;
 }
 }
@@ -5322,12 +5553,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate91.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema169.properties.time.properties.end,data:data5}];
+validate97.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema183.properties.time.properties.end,data:data5}];
 return false;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema169.properties.time.properties.end.type,parentSchema:schema169.properties.time.properties.end,data:data5}];
+validate97.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema183.properties.time.properties.end.type,parentSchema:schema183.properties.time.properties.end,data:data5}];
 return false;
 }
 }
@@ -5340,7 +5571,7 @@ var valid1 = true;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.properties.time.type,parentSchema:schema169.properties.time,data:data3}];
+validate97.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.properties.time.type,parentSchema:schema183.properties.time,data:data3}];
 return false;
 }
 }
@@ -5359,7 +5590,7 @@ if(data6.scheme !== undefined){
 let data7 = data6.scheme;
 const _errs13 = errors;
 if(!(((data7 === "eth-address") || (data7 === "device-pubkey")) || (data7 === "did:web"))){
-validate91.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema169.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema169.properties.subject.properties.scheme.enum,parentSchema:schema169.properties.subject.properties.scheme,data:data7}];
+validate97.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema183.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema183.properties.subject.properties.scheme.enum,parentSchema:schema183.properties.subject.properties.scheme,data:data7}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -5373,7 +5604,7 @@ let data8 = data6.value;
 const _errs14 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate91.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema169.properties.subject.properties.value,data:data8}];
+validate97.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema183.properties.subject.properties.value,data:data8}];
 return false;
 }
 }
@@ -5385,7 +5616,7 @@ var valid2 = true;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.properties.subject.type,parentSchema:schema169.properties.subject,data:data6}];
+validate97.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.properties.subject.type,parentSchema:schema183.properties.subject,data:data6}];
 return false;
 }
 }
@@ -5400,7 +5631,7 @@ let data9 = data.locationType;
 const _errs15 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate91.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema169.properties.locationType,data:data9}];
+validate97.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema183.properties.locationType,data:data9}];
 return false;
 }
 }
@@ -5417,14 +5648,14 @@ var valid0 = true;
 }
 }
 else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.type,parentSchema:schema183,data}];
 return false;
 }
 }
-validate91.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
 
 /** The validators by the reference of their schema. */
 export const VALIDATORS = {
@@ -5439,19 +5670,21 @@ export const VALIDATORS = {
   "compute-request.schema.json#/$defs/IntersectsRequest": check8,
   "compute-request.schema.json#/$defs/PredicateRequest": check9,
   "compute-request.schema.json#/$defs/RelateRequest": check10,
-  "geometry.schema.json#/$defs/Point": check11,
-  "geometry.schema.json#/$defs/MultiPoint": check12,
-  "geometry.schema.json#/$defs/LineString": check13,
-  "geometry.schema.json#/$defs/MultiLineString": check14,
-  "geometry.schema.json#/$defs/Polygon": check15,
-  "geometry.schema.json#/$defs/MultiPolygon": check16,
-  "geometry.schema.json#/$defs/GeometryCollection": check17,
-  "input-forms#/$defs/OnchainInput": check18,
-  "verified-proof.schema.json": check19,
-  "resign-request.schema.json": check20,
-  "key.schema.json#/$defs/KeyRequest": check21,
-  "verify-request.schema.json#/$defs/VerifyStampRequest": check22,
-  "verify-request.schema.json#/$defs/VerifyProofRequest": check23,
-  "verify-request.schema.json#/$defs/StampRules": check24,
-  "verify-request.schema.json#/$defs/ClaimRules": check25,
+  "compute-request.schema.json#/$defs/DirectRequest": check11,
+  "compute-request.schema.json#/$defs/WaypointsRequest": check12,
+  "geometry.schema.json#/$defs/Point": check13,
+  "geometry.schema.json#/$defs/MultiPoint": check14,
+  "geometry.schema.json#/$defs/LineString": check15,
+  "geometry.schema.json#/$defs/MultiLineString": check16,
+  "geometry.schema.json#/$defs/Polygon": check17,
+  "geometry.schema.json#/$defs/MultiPolygon": check18,
+  "geometry.schema.json#/$defs/GeometryCollection": check19,
+  "input-forms#/$defs/OnchainInput": check20,
+  "verified-proof.schema.json": check21,
+  "resign-request.schema.json": check22,
+  "key.schema.json#/$defs/KeyRequest": check23,
+  "verify-request.schema.json#/$defs/VerifyStampRequest": check24,
+  "verify-request.schema.json#/$defs/VerifyProofRequest": check25,
+  "verify-request.schema.json#/$defs/StampRules": check26,
+  "verify-request.schema.json#/$defs/ClaimRules": check27,
 }

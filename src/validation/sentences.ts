@@ -107,6 +107,9 @@ export const ITEMS_HINT =
 const HINTS: Readonly<Record<string, string>> = {
   items: ITEMS_HINT,
   chainId: 'send the ID of the chain that the result is signed for, for example "chainId": 84532',
+  azimuthDegrees: 'send the direction in degrees clockwise from north, for example "azimuthDegrees": 90',
+  distanceMeters: 'send the length in metres, for example "distanceMeters": 1000',
+  everyMeters: 'send the distance between two places in metres, for example "everyMeters": 1000',
   radius: 'send the largest distance from the location in metres, for example "radius": 100',
 }
 

@@ -33,6 +33,8 @@ interface Exports {
   salp2(): number
   calp2(): number
   direct(lat1: number, lon1: number, salp1: number, calp1: number, s12: number): number
+  directDegrees(lat1: number, lon1: number, azimuth: number, s12: number): number
+  degreesOf(sine: number, cosine: number): number
   arrivalLon(): number
   arrivalSalp2(): number
   arrivalCalp2(): number

@@ -139,7 +139,7 @@ export type ComputeResult =
       readonly schema: Hex | undefined
       readonly recipient: Hex
     }
-  /** A result that is never signed: a matrix. */
+  /** A result that is never signed: a matrix or a geometry. */
   | { readonly type: 'unsigned'; readonly members: string; readonly chainId: number }
   | { readonly type: 'problem'; readonly problem: ProblemData }
   | { readonly type: 'unresolved'; readonly chainId: number; readonly inputs: readonly UnresolvedInput[] }

@@ -15,9 +15,13 @@ export type OperationName =
   | 'intersects'
   | 'relate'
   | MatrixPredicate
+  | GeometryOperation
 
 /** Predicates by name that a DE-9IM matrix decides. */
 export type MatrixPredicate = 'equals' | 'disjoint' | 'touches' | 'crosses' | 'overlaps' | 'covers' | 'coveredBy'
+
+/** Operations whose answer is a geometry, which is not signed. */
+export type GeometryOperation = 'direct' | 'waypoints'
 
 /** An EAS attestation as read from a chain. Integers that fit into a number are numbers. */
 export interface ChainAttestation {

@@ -80,6 +80,7 @@ describe('the MCP server', () => {
       'compute_within',
       'compute_intersects',
       'compute_relate',
+      'compute_geometry',
       'verify_stamp',
       'verify_proof',
       'verify_result',
@@ -144,6 +145,18 @@ describe('the MCP server', () => {
     expect(signed).toMatch(
       new RegExp(`^Signed by ${service.attester} for chain 84532, recipient: any; .* until 20\\d\\d-`),
     )
+  })
+
+  it('computes a geometry, which is not signed', async () => {
+    const members = { operation: 'direct', from: EIFFEL_TOWER, azimuthDegrees: 90, distanceMeters: 1000 }
+    const { text, structured } = await call(client, 'compute_geometry', members)
+    expect(text).toMatch(/^direct: 2\.308\d+, 48\.858\d+\nref: 0x[0-9a-f]{64}\nazimuthDegrees: 90\.01/)
+    expect(text).toMatch(/\nNot signed\.$/)
+    expect(structured.ref).toMatch(/^0x/)
+    const wrong = await call(client, 'compute_geometry', { ...members, operation: 'area' })
+    expect(wrong['isError']).toBe(true)
+    const missing = await call(client, 'compute_geometry', { ...members, distanceMeters: -1 })
+    expect(missing['text']).toContain('distanceMeters')
   })
 
   it('signs for another chain and a recipient when a call names them', async () => {
@@ -251,7 +264,10 @@ describe('the MCP server without a service', () => {
   it('computes without a service when local is set, and does not sign', async () => {
     const client = await connect({ url: 'http://127.0.0.1:9', local: true })
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(8)
+    expect(tools).toHaveLength(9)
+    const direct = { operation: 'direct', from: EIFFEL_TOWER, azimuthDegrees: 90, distanceMeters: 1000 }
+    expect((await call(client, 'compute_geometry', direct))['structured'].geometry.type).toBe('Point')
+    expect((await call(client, 'compute_geometry', { ...direct, azimuthDegrees: 'east' }))['isError']).toBe(true)
     const response = await call(client, 'compute_distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
     expect(response).toEqual({
       isError: false,

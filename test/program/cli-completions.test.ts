@@ -53,7 +53,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
         'fgbz',
         'parquet',
       ])
-      expect(await offered('compute', 'di')).toEqual(['distance', 'disjoint'])
+      expect(await offered('compute', 'di')).toEqual(['distance', 'disjoint', 'direct'])
       // After the operation there are files, which bash completes.
       expect(await offered('compute', 'distance', '')).toEqual([])
       expect(await offered('compute', '--recipient', '0x01', 'ar')).toEqual(['area'])

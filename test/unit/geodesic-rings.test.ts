@@ -123,6 +123,7 @@ function runAndCatch(
       prepared ? { ...engine, prepared } : engine,
     )
     if (outcome.kind === 'matrix') return outcome.matrix
+    if (outcome.kind === 'geometry') return outcome.members
     return outcome.kind === 'numeric' ? Number(outcome.integer) : outcome.value
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error

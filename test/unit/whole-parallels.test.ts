@@ -93,6 +93,7 @@ function run(name: OperationName, ...geometries: Geometry[]) {
 function compute(name: OperationName, ...geometries: Geometry[]) {
   const outcome = run(name, ...geometries)
   if (outcome.kind === 'matrix') return outcome.matrix
+  if (outcome.kind === 'geometry') return outcome.members
   return outcome.kind === 'boolean' ? outcome.value : Number(outcome.integer)
 }
 

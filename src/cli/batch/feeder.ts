@@ -168,6 +168,8 @@ export interface ItemRule {
   readonly radius: number | undefined
   /** The pattern of `relate`. */
   readonly pattern?: string | undefined
+  /** Other members that are the same for all items. */
+  readonly parameters?: Readonly<Record<string, number | string>>
 }
 
 export type Composed = { readonly item: BatchOperation } | { readonly fault: string }
@@ -186,6 +188,7 @@ export function composeItem({ value, id }: SourceItem, number: number, rule: Ite
   const members: Record<string, unknown> = {
     ...(rule.radius === undefined ? {} : { radius: rule.radius }),
     ...(rule.pattern === undefined ? {} : { pattern: rule.pattern }),
+    ...rule.parameters,
     ...rule.fixed,
   }
   let operation: Operation

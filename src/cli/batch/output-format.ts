@@ -39,7 +39,13 @@ const TABLE: OutputFormat = {
     const [, result, units = '', operation] = RESULT.exec(json) ?? []
     if (result !== undefined) return `${inputFields(item).map(csvField).join(',')},${result},${units},${operation},\n`
     const parsed = JSON.parse(json)
-    return csvLine([...inputFields(item), parsed.result ?? parsed.matrix, parsed.units, parsed.operation, ''])
+    return csvLine([
+      ...inputFields(item),
+      parsed.result ?? parsed.matrix ?? JSON.stringify(parsed.geometry),
+      parsed.units,
+      parsed.operation,
+      '',
+    ])
   },
   rejection: (item, { detail }) => csvLine([...inputFields(item), '', '', '', detail]),
 }

@@ -98,12 +98,19 @@ function findPoints({ inputs, radius }: Columns, { operation, fixed, radius: sha
  *
  * @returns undefined if a fixed input is invalid; then every item is parsed, and reports it
  */
-function sharedMembers({ operation, fixed, radius, pattern }: ItemRule): Record<string, unknown> | undefined {
+function sharedMembers({
+  operation,
+  fixed,
+  radius,
+  pattern,
+  parameters,
+}: ItemRule): Record<string, unknown> | undefined {
   try {
     return {
       ...(operation === 'mixed' ? {} : { op: operation }),
       ...(radius === undefined ? {} : { radius }),
       ...(pattern === undefined ? {} : { pattern }),
+      ...parameters,
       ...Object.fromEntries(Object.entries(fixed).map(([name, input]) => [name, toInput(input)])),
     }
   } catch {

@@ -23,19 +23,19 @@ import type { Format } from '../inputs/source-item.ts'
 import {
   createServiceClient,
   DEFAULT_CHAIN_ID,
+  type MemberOptions,
   type Operation,
+  optionMembers,
   type ServerOptions,
   transportOptions,
 } from '../options.ts'
 import { createProgress, formatCount, groupDigits, type Terminal } from '../terminal.ts'
 
-export interface BatchVerbOptions extends ServerOptions, SourceOptions {
+export interface BatchVerbOptions extends ServerOptions, SourceOptions, MemberOptions {
   readonly output: string
   readonly outputFormat?: OutputFormat['name']
   readonly errors?: string
   readonly with?: string
-  readonly radius?: number
-  readonly pattern?: string
   readonly chainId?: number
   readonly attest?: 'each' | 'none'
   readonly recipient?: string
@@ -242,7 +242,13 @@ async function sendJob(feeder: Feeder, flush: () => Promise<void>, run: BatchRun
     columns,
   } = options
   const { mtimeMs, size } = statSync(input.file)
-  const facts = [canonicalPath(input.file), mtimeMs, size, rule.operation, { fixed, radius, pattern, format, columns }]
+  const facts = [
+    canonicalPath(input.file),
+    mtimeMs,
+    size,
+    rule.operation,
+    { fixed, radius, pattern, ...rule.parameters, format, columns },
+  ]
   const isNew = options.restart === true ? terminal.now() : 0
   const identity = { facts, chainId, recipient, attest, output: canonicalPath(output), isNew }
   await computeInJob(feeder, flush, {
@@ -331,11 +337,17 @@ async function readItemRule(
     const [member, input] = splitFixed(options.with, operation)
     fixed[member] = await readInput(input, terminal)
   }
-  if (options.radius !== undefined && operation !== 'within' && operation !== 'mixed')
-    throw usage(`${operation} takes no --radius`)
-  if (options.pattern !== undefined && operation !== 'relate' && operation !== 'mixed')
-    throw usage(`${operation} takes no --pattern`)
-  return { operation, fixed, radius: options.radius, pattern: options.pattern }
+  const { radius, pattern } = options
+  const others = Object.entries(optionMembers(operation, options, false)).filter(
+    ([name]) => name !== 'radius' && name !== 'pattern',
+  )
+  return {
+    operation,
+    fixed,
+    radius,
+    pattern,
+    ...(others.length === 0 ? {} : { parameters: Object.fromEntries(others) }),
+  }
 }
 
 /** Returns everything that affects the results, but not where and how fast they are computed. */

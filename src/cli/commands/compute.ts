@@ -1,23 +1,24 @@
 import { callOperation } from '../../client/compute.ts'
 import { type InputLike, toInput } from '../../client/forms.ts'
+import type { OperationResponse } from '../../client/joined-calls.ts'
 import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
 import { noteText } from '../../compute/response-text.ts'
-import type { ComputeResponse, MatrixResponse } from '../../types/generated.ts'
+import type { ComputeResponse, GeometryResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
 import {
   createServiceClient,
   DEFAULT_CHAIN_ID,
+  type MemberOptions,
   OPERATION_INPUTS,
   type Operation,
+  optionMembers,
   type ServerOptions,
 } from '../options.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
-export interface ComputeVerbOptions extends ServerOptions, SourceOptions {
-  readonly radius?: number
-  readonly pattern?: string
+export interface ComputeVerbOptions extends ServerOptions, SourceOptions, MemberOptions {
   readonly chainId?: number
   readonly recipient?: string
   readonly schema?: string
@@ -38,16 +39,13 @@ export async function runCompute(
   if (inputTexts.length !== names.length) {
     throw usage(`${operation} takes ${names.length} inputs (${names.join(', ')}), found ${inputTexts.length}`)
   }
-  if ((operation === 'within') !== (options.radius !== undefined)) {
-    throw usage(operation === 'within' ? 'within needs --radius <meters>' : `${operation} takes no --radius`)
-  }
-  if (operation !== 'relate' && options.pattern !== undefined) throw usage(`${operation} takes no --pattern`)
+  const parameters = optionMembers(operation, options, true)
   if (inputTexts.filter((text) => text.trim().split('#')[0] === '-').length > 1) {
     throw usage('only one of the inputs can be standard input')
   }
   const members: Record<string, InputLike> = {}
   for (const [index, name] of names.entries()) members[name] = await readInput(inputTexts[index]!, terminal, options)
-  const response = await computeResult(operation, members, options, terminal)
+  const response = await computeResult(operation, members, parameters, options, terminal)
   if (options.json === true) await outJson(terminal, response)
   else await terminal.out(responseText(response, names))
   return 'result' in response && response.result === false ? EXIT.failed : EXIT.ok
@@ -56,10 +54,11 @@ export async function runCompute(
 async function computeResult(
   operation: Operation,
   members: Record<string, InputLike>,
+  parameters: Readonly<Record<string, number | string>>,
   options: ComputeVerbOptions,
   terminal: Terminal,
-): Promise<ComputeResponse | MatrixResponse> {
-  const { radius, pattern, recipient, schema, resultSignature = false, chainId = DEFAULT_CHAIN_ID } = options
+): Promise<OperationResponse> {
+  const { recipient, schema, resultSignature = false, chainId = DEFAULT_CHAIN_ID } = options
   let inputs: Record<string, unknown>
   try {
     inputs = Object.fromEntries(Object.entries(members).map(([name, input]) => [name, toInput(input)]))
@@ -69,16 +68,17 @@ async function computeResult(
   if (options.local !== true) {
     const { compute } = await createServiceClient(options, terminal, chainId)
     const call = { recipient, schema, resultSignature, signal: terminal.signal }
-    return callOperation(compute, operation, { ...inputs, radius, pattern }, call)
+    return callOperation(compute, operation, { ...inputs, ...parameters }, call)
   }
   const { createLocalEngine } = await import('../local-engine.ts')
   const engine = createLocalEngine(terminal, options.data)
-  const body = { chainId, ...inputs, radius, pattern, recipient, schema }
+  const body = { chainId, ...inputs, ...parameters, recipient, schema }
   return JSON.parse(await engine.compute(operation, body, resultSignature))
 }
 
 /** Formats a result for people, with the value first. */
-function responseText(response: ComputeResponse | MatrixResponse, names: readonly string[]): string {
+function responseText(response: OperationResponse, names: readonly string[]): string {
+  if ('ref' in response) return geometryText(response, names)
   const { operation, inputRefs, notes, timestamp } = response
   const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
   const noteLines = (notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`)
@@ -101,6 +101,16 @@ function responseText(response: ComputeResponse | MatrixResponse, names: readonl
     `${'signed'.padEnd(11)}${timeText(timestamp)}, nonce ${delegatedAttestation.nonce}, can be submitted until ${timeText(delegatedAttestation.deadline)}`,
     '',
   ].join('\n')
+}
+
+/** Formats an answer that is a geometry: the GeoJSON alone in the first line, so that `head -1` gives it to another program. */
+function geometryText({ geometry, ref, inputRefs, timestamp, ...others }: GeometryResponse, names: readonly string[]) {
+  const facts: string[] = [`${'ref'.padEnd(11)}${ref}`]
+  if ('azimuthDegrees' in others) facts.push(`${'azimuth'.padEnd(11)}${others.azimuthDegrees}° at the end`)
+  if ('lengthMeters' in others) facts.push(`${'length'.padEnd(11)}${others.lengthMeters} m`)
+  const refs = inputRefs.map((input, index) => `${(names[index] ?? 'input').padEnd(11)}${input}`)
+  const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
+  return [JSON.stringify(geometry), '', ...facts, ...refs, computed, ''].join('\n')
 }
 
 /** Formats a matrix as a table: rows for the first geometry, columns for the second. */

@@ -7,12 +7,11 @@ import {
   formatOption,
   hexBytes,
   integerBetween,
-  matrixPattern,
-  numberBetween,
   OPERATION_NAMES,
   withChain,
   withExamples,
   withJson,
+  withMembers,
   withServer,
 } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -20,11 +19,9 @@ import type { Terminal } from '../terminal.ts'
 export function addCompute(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('compute')
-    .description('compute a signed distance, area, length or predicate of geometries, or the matrix of two')
+    .description('compute a signed distance, area, length or predicate of geometries, or a geometry or matrix')
     .addArgument(new Argument('<operation>', 'operation to run').choices(OPERATION_NAMES))
     .argument('<inputs...>', 'lon,lat, WKT, h3:…, geohash:…, JSON, 0x…uid, a file (GeoJSON, WKT, CSV, GPX), file#2, -')
-    .option('--radius <meters>', 'radius of within', numberBetween(0, 20_037_508))
-    .option('--pattern <pattern>', 'pattern of relate (default: print the matrix, unsigned)', matrixPattern)
     .option('--local', 'compute in this process, without a service, and sign with the development key')
     .option('--data <folder>', 'folder of the development key of --local (default: DATA_DIR, or ./.data)')
     .option('--recipient <address>', 'recipient of the result', hexBytes(20))
@@ -32,12 +29,14 @@ export function addCompute(program: Command, terminal: Terminal, finish: Finish)
     .option('--result-signature', 'also return a signature that contracts can check without EAS')
     .addOption(formatOption())
     .option('--columns <names>', 'columns of a table without a header: lon,lat')
-  withServer(withChain(withJson(command)))
+  withServer(withChain(withJson(withMembers(command))))
   withExamples(
     command,
     'trigpoint compute distance 2.2945,48.8584 2.3522,48.8566',
     'trigpoint compute length walk.gpx#1 --local',
     "trigpoint compute within 2.2945,48.8584 'POINT (2.3522 48.8566)' --radius 5000 --json",
+    'trigpoint compute direct 2.2945,48.8584 --azimuth 90 --distance 1000',
+    'trigpoint compute waypoints 2.2945,48.8584 -73.9857,40.7484 --every 100000',
     "trigpoint compute relate parks.geojson#1 parks.geojson#2 --pattern 'T*F**FFF*'",
     'ogr2ogr -f GeoJSON /vsistdout/ parks.shp | trigpoint compute area -',
   )
@@ -67,8 +66,6 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     )
     .option('--errors <file>', 'file for rejected items, with the reason (default: next to the output)')
     .option('--with <member=input>', 'the other input, the same for all items: --with target=2.3522,48.8566')
-    .option('--radius <meters>', 'radius of within, if the file has none', numberBetween(0, 20_037_508))
-    .option('--pattern <pattern>', 'pattern of relate (default: the matrix)', matrixPattern)
     .addOption(
       new Option('--attest <how>', 'sign each result or none (default: each; none in a table)').choices([
         'each',
@@ -84,7 +81,7 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     .option('--data <folder>', 'folder of the development key of --local (default: DATA_DIR, or ./.data)')
     .addOption(formatOption())
     .option('--columns <names>', 'columns of a table without a header: lon,lat')
-  withServer(withChain(withJson(command)))
+  withServer(withChain(withJson(withMembers(command, ', if the file has none'))))
   withExamples(
     command,
     'trigpoint batch distance stops.csv --with to=2.3522,48.8566 -o distances.csv --local',

@@ -74,9 +74,10 @@ export function parseOperation(text: string): ParsedOperation | undefined {
   if (radius !== undefined) return { row: OPERATIONS.within, radiusCm: BigInt(radius) }
   const pattern = RELATE.exec(text)?.[1]
   if (pattern !== undefined) return { row: OPERATIONS.relate, pattern }
-  // A matrix is not signed.
+  // Matrices and geometries are not signed.
   if (text === 'within' || text === 'relate' || !Object.hasOwn(OPERATIONS, text)) return undefined
-  return { row: OPERATIONS[text as keyof typeof OPERATIONS] }
+  const row = OPERATIONS[text as keyof typeof OPERATIONS]
+  return row.result.kind === 'geometry' ? undefined : { row }
 }
 
 /** Lists the members of a response that differ from the signed data. */

@@ -54,6 +54,17 @@ function predicate(operation: string, summary: string, condition: string): Opera
   return compute(operation, 'PredicateRequest', BOOLEAN, summary, `True if ${condition}. ${MATRIX}`)
 }
 
+/** An operation whose answer is a geometry. It takes no preference, because nothing is signed. */
+function geometryAnswer(operation: string, summary: string, description: string): Operation {
+  const name = `${operation[0]!.toUpperCase()}${operation.slice(1)}`
+  const answer = `${description} Not signed; \`ref\` is the reference that the geometry has as an input.`
+  return {
+    ...compute(operation, `${name}Request`, `${name}Response`, summary, answer),
+    parameters: [],
+    responses: ok('The geometry and its reference.', json(schemaRef(`${name}Response`))),
+  }
+}
+
 /** Returns the parameters of operations that arrive as lines. @param attest the values of the option */
 export function lineOptions(attest: string): Parameter[] {
   return [
@@ -134,6 +145,16 @@ export const COMPUTE_OPERATIONS: OperationTable = {
   ),
   'POST /compute/v0/covers': predicate('covers', 'Covers', 'no point of geometry2 is outside of geometry1'),
   'POST /compute/v0/coveredBy': predicate('coveredBy', 'Covered by', 'no point of geometry1 is outside of geometry2'),
+  'POST /compute/v0/direct': geometryAnswer(
+    'direct',
+    'Direct',
+    'Where the geodesic on WGS 84 ends that leaves a Point in a direction, and its direction there.',
+  ),
+  'POST /compute/v0/waypoints': geometryAnswer(
+    'waypoints',
+    'Waypoints',
+    'The shortest geodesic between two Points as a line with a place every `everyMeters`, cut at longitude ±180.',
+  ),
   'POST /compute/v0/resign': {
     tag: 'Compute',
     operationId: 'resign',

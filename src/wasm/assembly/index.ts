@@ -11,6 +11,7 @@ import { Waypoint } from './geodesic/direct'
 import { Guards } from './geodesic/general-length'
 import * as solver from './geodesic/inverse'
 import { Geodesic } from './geodesic/inverse'
+import { atan2Degrees, SineCosine, sincosDegrees } from './math/math'
 import * as canonical from './text/canonical-text'
 
 export { isWithin, minimumDistance } from './distance/nearest'
@@ -26,6 +27,7 @@ export { keccakAdd, keccakEnd, keccakStart } from './text/keccak'
 export { scanJson, scanResult } from './text/scan'
 
 const solution = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const start = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 const arrival = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
 const ring = changetype<Ring>(memory.data(offsetof<Ring>(), 8))
 const guards = changetype<Guards>(memory.data(offsetof<Guards>(), 8))
@@ -40,6 +42,15 @@ export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64
 export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): f64 {
   arrivals.direct(lat1, lon1, salp1, calp1, s12, arrival)
   return arrival.lat
+}
+/** `direct` for an azimuth in degrees, clockwise from north; |azimuth| ≤ 360. */
+export function directDegrees(lat1: f64, lon1: f64, azimuth: f64, s12: f64): f64 {
+  sincosDegrees(azimuth, 0, start)
+  return direct(lat1, lon1, start.sine, start.cosine, s12)
+}
+/** The direction (cosine, sine) in degrees, (-180, 180]. */
+export function degreesOf(sine: f64, cosine: f64): f64 {
+  return atan2Degrees(sine, cosine)
 }
 export function ringArea(vertices: usize, count: i32): f64 {
   return area.ringArea(vertices, count, ring)

@@ -1,0 +1,104 @@
+/** Operations whose answer is a geometry. It is not signed; it comes with the reference that it has as an input. */
+import { problemAt } from '../base/problem.ts'
+import { spendWork } from '../base/work.ts'
+import { canonicalGeometry } from '../crypto/canonical.ts'
+import { utf8 } from '../crypto/hex.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import { azimuthDegrees } from '../geodesy/azimuth.ts'
+import { countSteps, type Place, solveGeodesic, waypointLines } from '../geodesy/waypoints.ts'
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type { GeometryLimits } from '../geometry/read.ts'
+import type { Geometry } from '../types/generated.ts'
+import type { Kernel } from '../wasm/loader.ts'
+
+/** What a computation may use. */
+interface Context {
+  readonly kernel: Kernel
+  readonly keccak: Keccak
+  readonly limits: GeometryLimits
+}
+
+/** What these operations take beside their inputs. */
+export interface GeometryParameters {
+  /** For `direct`: degrees clockwise from north. */
+  readonly azimuthDegrees?: number | undefined
+  /** For `direct`. */
+  readonly distanceMeters?: number | undefined
+  /** For `waypoints`. */
+  readonly everyMeters?: number | undefined
+}
+
+/** Half of the circumference at the equator, metres. No two places are farther apart (decision 8). */
+const MAX_METERS = 20_037_508
+
+/**
+ * Returns a parameter of a request.
+ *
+ * @throws {ProblemError} `invalid-input` if it is not a number in its range. The schema of a request says so too; this is for
+ *   computations that come with no request
+ */
+function requireNumber(parameters: GeometryParameters, name: keyof GeometryParameters, low: number, high: number) {
+  const value = parameters[name]
+  if (typeof value === 'number' && value >= low && value <= high) return value
+  throw problemAt('invalid-input', [name], `must be a number from ${low} to ${high}`, { code: 'out-of-range' })
+}
+
+/** Writes a geometry and its reference as members of a response. The text of the geometry is the one that the reference hashes. */
+function geometryMembers({ keccak }: Context, geometry: Geometry): string {
+  const text = canonicalGeometry(geometry)
+  return `"geometry":${text},"ref":"${keccak.hashHex(utf8(text))}"`
+}
+
+/**
+ * Computes where a geodesic ends.
+ *
+ * @param from a Point
+ * @param parameters with `azimuthDegrees` and `distanceMeters`
+ * @returns the members `geometry`, `ref` and `azimuthDegrees`, the direction at the end
+ */
+export function directMembers(context: Context, from: FlatGeometry, parameters: GeometryParameters): string {
+  const { kernel } = context
+  const azimuth = requireNumber(parameters, 'azimuthDegrees', -360, 360)
+  const meters = requireNumber(parameters, 'distanceMeters', 0, MAX_METERS)
+  spendWork(1)
+  const latitude = kernel.directDegrees(from.vertices[1]!, from.vertices[0]!, azimuth, meters)
+  const end: Geometry = { type: 'Point', coordinates: [kernel.arrivalLon() + 0, latitude + 0] }
+  const arrival = azimuthDegrees(kernel, kernel.arrivalSalp2(), kernel.arrivalCalp2())
+  return `${geometryMembers(context, end)},"azimuthDegrees":${arrival}`
+}
+
+/**
+ * Computes places along the shortest geodesic between two Points.
+ *
+ * @returns the members `geometry`, a LineString, or a MultiLineString if it crosses longitude ±180; `ref`; and `lengthMeters`
+ * @throws {ProblemError} `invalid-input` if there would be more vertices than a request may have
+ */
+export function waypointMembers(
+  context: Context,
+  from: FlatGeometry,
+  to: FlatGeometry,
+  parameters: GeometryParameters,
+): string {
+  const { kernel, limits } = context
+  const everyMeters = requireNumber(parameters, 'everyMeters', Number.MIN_VALUE, MAX_METERS)
+  const geodesic = solveGeodesic(kernel, pointOf(from), pointOf(to))
+  // Two at the ends, and two at a cut.
+  const vertices = countSteps(geodesic, everyMeters) + 4
+  if (vertices > limits.maxVertices) {
+    const least = Math.ceil(geodesic.lengthMeters / (limits.maxVertices - 4))
+    throw problemAt('invalid-input', ['everyMeters'], `gives more than ${limits.maxVertices} vertices`, {
+      code: 'too-many-vertices',
+      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}`,
+    })
+  }
+  const lines = waypointLines(kernel, geodesic, everyMeters) as [number, number][][]
+  const geometry =
+    lines.length === 1
+      ? { type: 'LineString', coordinates: lines[0]! }
+      : { type: 'MultiLineString', coordinates: lines }
+  return `${geometryMembers(context, geometry as Geometry)},"lengthMeters":${geodesic.lengthMeters}`
+}
+
+function pointOf({ vertices }: FlatGeometry): Place {
+  return [vertices[0]!, vertices[1]!]
+}

@@ -2,7 +2,7 @@
  * `trigpoint/geodesy`: geodesic measures on WGS 84, as the service computes them, but not rounded. Edges are shortest geodesics.
  * Lengths are in metres, areas in square metres, angles in degrees.
  */
-import { solveDirect, solveInverse } from '../geodesy/geodesic.ts'
+import { azimuthDegrees as azimuthOf } from '../geodesy/azimuth.ts'
 import { GeometryError, type GeometryInput, pointPosition } from './geometry.ts'
 import { kernel } from './kernel.ts'
 import { measure } from './run.ts'
@@ -41,7 +41,7 @@ export type Position = readonly number[]
 /** The shortest geodesic between two positions. */
 export interface Course {
   readonly distanceMeters: number
-  /** Azimuth at the first position, degrees clockwise from north, −180 to 180. */
+  /** Azimuth at the first position, degrees clockwise from north, from 0 to below 360. */
   readonly azimuthDegrees: number
   /** Azimuth at the second position, in the direction of travel. */
   readonly arrivalAzimuthDegrees: number
@@ -49,12 +49,13 @@ export interface Course {
 
 /** Returns the course from a position to another. Between antipodes it is one of several. @throws {GeometryError} */
 export function inverse(from: Position, to: Position): Course {
-  const { meters, azimuth, arrivalAzimuth } = solveInverse(
-    kernel,
-    requirePosition(from, 'from'),
-    requirePosition(to, 'to'),
-  )
-  return { distanceMeters: meters, azimuthDegrees: azimuth, arrivalAzimuthDegrees: arrivalAzimuth }
+  const [lon1, lat1] = requirePosition(from, 'from')
+  const [lon2, lat2] = requirePosition(to, 'to')
+  return {
+    distanceMeters: kernel.inverse(lat1, lon1, lat2, lon2),
+    azimuthDegrees: azimuthOf(kernel, kernel.salp1(), kernel.calp1()),
+    arrivalAzimuthDegrees: azimuthOf(kernel, kernel.salp2(), kernel.calp2()),
+  }
 }
 
 /** Where a course ends. */
@@ -74,11 +75,14 @@ export interface Arrival {
  * @throws {TypeError} if a number is not finite
  */
 export function direct(from: Position, azimuthDegrees: number, distanceMeters: number): Arrival {
-  const start = requirePosition(from, 'from')
+  const [lon, lat] = requirePosition(from, 'from')
   if (!Number.isFinite(azimuthDegrees)) throw new TypeError(`azimuthDegrees is ${azimuthDegrees}, not a finite number`)
   if (!Number.isFinite(distanceMeters)) throw new TypeError(`distanceMeters is ${distanceMeters}, not a finite number`)
-  const { position, arrivalAzimuth } = solveDirect(kernel, start, azimuthDegrees, distanceMeters)
-  return { position, arrivalAzimuthDegrees: arrivalAzimuth }
+  const latitude = kernel.directDegrees(lat, lon, azimuthDegrees % 360, distanceMeters)
+  return {
+    position: [kernel.arrivalLon() + 0, latitude + 0],
+    arrivalAzimuthDegrees: azimuthOf(kernel, kernel.arrivalSalp2(), kernel.arrivalCalp2()),
+  }
 }
 
 function requirePosition(position: Position, name: string): readonly [number, number] {

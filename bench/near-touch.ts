@@ -109,7 +109,7 @@ export function printWrongAnswers({ kernel, geos, native, postGis }: TopologyLib
 }
 
 /** Creates the valid cases only, because predicates are not defined for invalid geometries. */
-function createCases(): Case[] {
+export function createCases(): Case[] {
   return NEAR_TOUCH_SHAPES.flatMap((shape, index) => {
     const source = new NearTouchCases(SEED + index)
     const cases: Case[] = []

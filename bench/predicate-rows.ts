@@ -297,7 +297,7 @@ function read(geometry: Geometry) {
 }
 
 /** Random positions, half of them near the outline of a wavy circle of radius 10. */
-function pointsAround(count: number): Geometry[] {
+export function pointsAround(count: number): Geometry[] {
   const random = generator(17)
   return Array.from({ length: count }, (_, index) => {
     const angle = random(0, 2 * Math.PI)

@@ -27,6 +27,8 @@ export const MAY_IMPORT = {
   http: ['config', 'service', 'validation', ...BELOW],
   'local-chain': ['attest', 'config', 'crypto', 'service', 'store', 'sync', ...BELOW],
   client: ['attest', 'compute', 'config', 'crypto', 'geometry', 'verify', 'wasm', ...BELOW],
+  // What programs import to compute without a service.
+  library: ['compute', 'crypto', 'geodesy', 'geometry', 'wasm', ...BELOW],
   mcp: ['client', 'compute', 'geometry', ...BELOW],
   // The pages call the service over HTTP. They share only the code with which they check and preview.
   web: ['client', 'compute', 'crypto', 'geometry', 'wasm', ...BELOW],

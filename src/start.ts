@@ -12,6 +12,7 @@ import { createKeccak } from './crypto/keccak.ts'
 import { ApiKeys } from './http/access/api-keys.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
 import { hasLocalTier } from './http/access/internal-check.ts'
+import { IssuerKeys } from './http/access/issuer-keys.ts'
 import { NodeCounts } from './http/access/node-counts.ts'
 import { SharedCounts } from './http/access/shared-counts.ts'
 import { createApp } from './http/app.ts'
@@ -127,7 +128,9 @@ export async function startService(
     (update) => apiKeys.update(update),
     () => apiKeys.takeUses(),
   )
-  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, keys: apiKeys })
+  const issuerKeys = openIssuerKeys(config, log)
+  const parts = { config, log, metrics, allMetrics, shares, now: Date.now, services, keys: apiKeys, issuerKeys }
+  const app = createApp(parts)
   const stopKeyWatch = watchKeyFile(
     config.apiKeysFile,
     config.limits.keyFilePollMs,
@@ -153,6 +156,7 @@ export async function startService(
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       stopKeyWatch()
       keyTable?.close()
+      issuerKeys?.close()
       // Otherwise the server would wait for open streams.
       services.feeds.close()
       services.sync.close()
@@ -324,6 +328,15 @@ async function createServices(
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
   return { services, submissions, keyTable }
+}
+
+/** Begins to read the keys of the token issuer; undefined if no tokens are accepted. */
+function openIssuerKeys({ tokens }: Config, log: Log): IssuerKeys | undefined {
+  if (tokens === undefined) return undefined
+  const { keySet: source, allowsPrivateAddresses } = tokens
+  const keys = new IssuerKeys({ source, allowsPrivateAddresses, log, now: Date.now })
+  keys.start()
+  return keys
 }
 
 /** Returns the keys of the PostgreSQL database, where all nodes find them; undefined if the service uses none. */

@@ -41,6 +41,8 @@ export interface ProblemData {
   readonly invalidParts?: readonly InvalidPart[]
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number
+  /** Parameters of `WWW-Authenticate: Bearer` (RFC 6750, section 3). */
+  readonly challenge?: string
 }
 
 /** An error that is sent to the client. Any other error is sent as `internal`, without its message. */

@@ -64,7 +64,9 @@ export function transportOptions(options: ServerOptions, terminal: Terminal): Tr
   const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1000
   const isLocal = isThisMachine(baseUrl)
   const dataFolder = terminal.env['DATA_DIR'] || './.data'
-  return { baseUrl, apiKey, timeoutMs, ...(isLocal && apiKey === undefined ? { fetch: localFetch(dataFolder) } : {}) }
+  const token = apiKey === undefined ? terminal.env['TRIGPOINT_TOKEN'] || undefined : undefined
+  const usesLocalKey = isLocal && apiKey === undefined && token === undefined
+  return { baseUrl, apiKey, token, timeoutMs, ...(usesLocalKey ? { fetch: localFetch(dataFolder) } : {}) }
 }
 
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/

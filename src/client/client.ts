@@ -9,9 +9,10 @@ import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
+export type { GeometryLike } from '../geometry/geometry-like.ts'
 export type { Issuer } from './answers.ts'
 export type { BatchOperation } from './batch.ts'
-export type { GeometryLike, InputLike, ProofLike, StampLike } from './forms.ts'
+export type { InputLike, ProofLike, StampLike } from './forms.ts'
 // biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
 export { ApiError, ConnectionError } from './transport.ts'
 export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'

@@ -1,5 +1,6 @@
 /** The forms of inputs, and the members of each kind of response with their formats. */
 import { checksumAddress } from '../crypto/address.ts'
+import type { GeometryLike } from '../geometry/geometry-like.ts'
 import type {
   EvidenceProof,
   Feature,
@@ -9,23 +10,6 @@ import type {
   LocationStamp,
   VerifiedLocationProof,
 } from '../types/generated.ts'
-
-/** Longitude and latitude in degrees; more numbers are ignored. @types/geojson and most map libraries declare this type. */
-type PositionLike = readonly number[]
-
-interface GeometryOf<Type extends string, Coordinates> {
-  readonly type: Type
-  readonly coordinates: Coordinates
-}
-
-/** A GeoJSON geometry with the types of other libraries, such as @types/geojson, or `as const`. The service checks its content. */
-export type GeometryLike =
-  | Geometry
-  | GeometryOf<'Point', PositionLike>
-  | GeometryOf<'MultiPoint' | 'LineString', readonly PositionLike[]>
-  | GeometryOf<'MultiLineString' | 'Polygon', readonly (readonly PositionLike[])[]>
-  | GeometryOf<'MultiPolygon', readonly (readonly (readonly PositionLike[])[])[]>
-  | { readonly type: 'GeometryCollection'; readonly geometries: readonly GeometryLike[] }
 
 /** What a caller may pass as an input: anything that the service accepts, or just the UID of a location attestation. */
 export type InputLike = Input | GeometryLike | { readonly type: 'Feature'; readonly geometry: GeometryLike } | string

@@ -5,6 +5,8 @@ export interface TransportOptions {
   readonly baseUrl: string
   /** API key, which raises the hourly limit. */
   readonly apiKey?: string | undefined
+  /** Bearer token in place of an API key. A function is called for each attempt, and may return a newer one. */
+  readonly token?: string | (() => string) | undefined
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined
   /** Maximum number of retries of a request; default 3. */
@@ -149,7 +151,7 @@ class HttpTransport implements Transport {
   }
 
   #buildRequest({ method, body, contentType, headers }: Call, signal: AbortSignal): RequestInit {
-    const { apiKey } = this.#options
+    const { apiKey, token } = this.#options
     return {
       method,
       signal,
@@ -157,6 +159,7 @@ class HttpTransport implements Transport {
         accept: 'application/json, application/problem+json, */*;q=0.1',
         ...(body === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
         ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${typeof token === 'string' ? token : token()}` }),
         ...headers,
       },
       ...(body === undefined ? {} : { body }),

@@ -48,7 +48,7 @@ export type Operand = { readonly path: readonly (string | number)[] } & (
 )
 
 /** An operand that the scanner has already read. */
-type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
+export type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
 
 function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
   return operand !== undefined && 'flat' in operand && operand.flat.type === 'Point'
@@ -143,8 +143,8 @@ export interface ComputeContext {
   readonly counts?: { vertices: number }
   /** True if no reader needs the references of a distance between two points. They take a fifth of its time. */
   readonly omitsPointRefs?: boolean
-  /** Cache of prepared geometries. Results are the same without it. */
-  readonly prepared?: PreparedGeometries
+  /** Prepared geometries by their references, e.g. a cache. Results are the same without it. */
+  readonly prepared?: Pick<PreparedGeometries, 'find' | 'holds' | 'trim'>
 }
 
 /** An operand's geometry with its cached preparation, if there is one. */
@@ -163,7 +163,12 @@ export type Outcome = {
   /** Says how an input was read, where a caller may expect something else. */
   readonly notes?: readonly Note[]
 } & (
-  | { readonly kind: 'numeric'; readonly integer: bigint }
+  | {
+      readonly kind: 'numeric'
+      readonly integer: bigint
+      /** Metres or square metres, before they are rounded to the integer. */
+      readonly measure: number
+    }
   | { readonly kind: 'boolean'; readonly value: boolean }
   // Not signed.
   | { readonly kind: 'matrix'; readonly matrix: string }
@@ -343,9 +348,10 @@ function within(
   return truth(`within:${radiusCm}`, inputRefs, isWithin)
 }
 
-function numeric(row: OperationRow, inputRefs: readonly Hex[], value: number): Outcome {
+function numeric(row: OperationRow, inputRefs: readonly Hex[], measure: number): Outcome {
   if (row.result.kind !== 'numeric') throw new RangeError(`${row.name} is not numeric`)
-  return { kind: 'numeric', operation: row.name, inputRefs, integer: toScaledInteger(value, row.result.scale) }
+  const integer = toScaledInteger(measure, row.result.scale)
+  return { kind: 'numeric', operation: row.name, inputRefs, integer, measure }
 }
 
 function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Outcome {

@@ -15,10 +15,12 @@ import {
   number,
   optionalText,
   parsed,
+  readSettings,
   type Setting,
   splitList,
   text,
   url,
+  type Values,
 } from './setting.ts'
 
 export interface ApiKey {
@@ -33,6 +35,42 @@ const RATE_LIMITS = {
   public: integer('RATE_LIMIT_PUBLIC', 100, 1, 1e9),
   developer: integer('RATE_LIMIT_DEVELOPER', 1000, 1, 1e9),
   internal: integer('RATE_LIMIT_INTERNAL', 10_000, 1, 1e9),
+}
+
+/** Tokens of an identity provider. They are accepted if the issuer is set. */
+const TOKEN_PARTS = {
+  audience: optionalText('JWT_AUDIENCE'),
+  /** Path of a file or URL with the issuer's keys. */
+  keySet: optionalText('JWT_JWKS'),
+  allowsPrivateAddresses: flag('JWT_JWKS_ALLOW_PRIVATE', false),
+  tier: choice('JWT_TIER', ['developer', 'public', 'internal']),
+  /** Name of the claim with the tier; without it, every token has the same tier. */
+  tierClaim: optionalText('JWT_TIER_CLAIM'),
+  skewSeconds: integer('JWT_CLOCK_SKEW_SECONDS', 60, 0, 600),
+  failuresPerMinute: integer('JWT_FAILURES_PER_MINUTE', 60, 1, 1_000_000),
+}
+
+export type TokenSettings = Values<typeof TOKEN_PARTS> & {
+  readonly issuer: string
+  readonly audience: string
+  readonly keySet: string
+}
+
+const TOKENS: Setting<TokenSettings | undefined> = {
+  names: ['JWT_ISSUER'],
+  parts: TOKEN_PARTS,
+  read(source) {
+    const issuer = source.env['JWT_ISSUER']
+    if (!issuer) return undefined
+    const fail = failure('JWT_ISSUER', issuer)
+    if (!URL.canParse(issuer)) fail('the URL that the tokens have as iss')
+    const settings = readSettings(TOKEN_PARTS, source)
+    const audience = settings.audience ?? fail('set together with JWT_AUDIENCE, the aud of tokens for this service')
+    const keySet = settings.keySet ?? fail('set together with JWT_JWKS, a file or URL with the keys of the issuer')
+    if (keySet.startsWith('http:') && source.production)
+      failure('JWT_JWKS', keySet)('a file or an https URL in production')
+    return { ...settings, issuer, audience, keySet }
+  },
 }
 
 export const HTTP_SETTINGS = {
@@ -55,6 +93,7 @@ export const HTTP_SETTINGS = {
   /** The file that `trigpoint keys` writes; it may not exist. */
   apiKeysFile: text('API_KEYS_FILE', (source) => `${DATA_DIR.read(source)}/api-keys.json`),
   requireApiKey: flag('REQUIRE_API_KEY', false),
+  tokens: TOKENS,
   requestsPerHour: RATE_LIMITS,
   /** What a client may use in an hour besides its requests; 0: no limit. */
   costPerHour: {

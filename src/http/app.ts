@@ -7,7 +7,7 @@ import { servesClients } from '../config/sync.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { KeyScope, Tier } from '../wire/key-messages.ts'
-import { type ApiKeys, type KeyHolder, keyProblem } from './access/api-keys.ts'
+import { type ApiKeys, bearerTokenOf, type KeyHolder, keyProblem } from './access/api-keys.ts'
 import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import {
   CostLimiter,
@@ -24,6 +24,7 @@ import {
   type FinishedRequest,
 } from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
+import type { IssuerKeys } from './access/issuer-keys.ts'
 import {
   RateLimiter,
   type RateStatus,
@@ -43,6 +44,7 @@ import {
   tierOf,
 } from './access/request-state.ts'
 import type { CountSharing } from './access/shared-counts.ts'
+import { type TokenProblem, Tokens } from './access/tokens.ts'
 import type { AllMetrics } from './routes/operator-routes.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
 import { type RefusalFacts, Refusals } from './routes/refusals.ts'
@@ -74,6 +76,8 @@ export interface AppParts {
   /** 0 ≤ value < 1, for log sampling. */
   readonly random?: () => number
   readonly keys: ApiKeys
+  /** Needed if the configuration accepts tokens. */
+  readonly issuerKeys?: IssuerKeys | undefined
   /** Routes in addition to those of the table. */
   readonly extraRoutes?: readonly Route[]
 }
@@ -104,6 +108,14 @@ export function createApp(parts: AppParts): App {
   return { handler, routes }
 }
 
+/** Who asks. */
+interface Caller {
+  readonly holder: KeyHolder | 'invalid' | undefined
+  readonly subject: Subject
+  /** Why its token is not valid, if that is why the holder is `invalid`. */
+  readonly tokenProblem: ProblemData | undefined
+}
+
 /**
  * Takes a request from its head to its finished response: who asks, which route, what is checked before the body, what the
  * route returns, and what is counted and logged at the end.
@@ -115,6 +127,7 @@ class RequestHandler implements HttpHandler {
   readonly #now: () => number
   readonly #findPath: ReturnType<typeof createRouter>
   readonly #keys: ApiKeys
+  readonly #tokens: Tokens | undefined
   readonly #limiter: RateLimiter
   readonly #costs: CostLimiter
   readonly #budgets: ReturnType<typeof createBudgets>
@@ -129,7 +142,7 @@ class RequestHandler implements HttpHandler {
   readonly #notFoundPage = createNotFoundPage()
 
   constructor(
-    { config, services, log, metrics, shares, keys, now, random = Math.random }: AppParts,
+    { config, services, log, metrics, shares, keys, issuerKeys, now, random = Math.random }: AppParts,
     routes: readonly Route[],
   ) {
     this.#config = config
@@ -138,6 +151,7 @@ class RequestHandler implements HttpHandler {
     this.#now = now
     this.#findPath = createRouter(routes)
     this.#keys = keys
+    this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys)
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
     this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
     shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
@@ -291,24 +305,30 @@ class RequestHandler implements HttpHandler {
   #begin(exchange: Exchange): RequestState {
     const nowMs = this.#now()
     exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs
-    const { holder, subject } = this.#findCaller(exchange, nowMs)
-    exchange.client = subject
+    const caller = this.#findCaller(exchange, nowMs)
+    exchange.client = caller.subject
     const requestId = this.#findRequestId(exchange.head)
-    const state = new RequestState(exchange, this.#config, this.#budgets, { requestId, nowMs, holder, subject })
+    const state = new RequestState(exchange, this.#config, this.#budgets, { requestId, nowMs, ...caller })
     exchange.state = state
     return state
   }
 
   /** Finds out who asks. Reads the address only if there is no valid key, because that takes as long as everything else here. */
-  #findCaller(
-    request: ReceivedRequest,
-    nowMs: number,
-  ): {
-    readonly holder: KeyHolder | 'invalid' | undefined
-    readonly subject: Subject
-  } {
-    const holder = this.#keys.findHolder(request.head, nowMs)
-    return { holder, subject: typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder) }
+  #findCaller(request: ReceivedRequest, nowMs: number): Caller {
+    const known = this.#keys.findHolder(request.head, nowMs)
+    const verified = known === 'invalid' ? this.#verifyToken(request, nowMs) : undefined
+    const tokenProblem = verified !== undefined && 'problem' in verified ? verified.problem : undefined
+    const holder = verified !== undefined && 'subject' in verified ? verified : known
+    const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder)
+    return { holder, subject, tokenProblem }
+  }
+
+  /** Verifies what a request carries instead of an API key, if it looks like a token. */
+  #verifyToken(request: ReceivedRequest, nowMs: number): KeyHolder | TokenProblem | undefined {
+    if (this.#tokens === undefined) return undefined
+    const token = bearerTokenOf(request.head)
+    if (token === undefined || !Tokens.hasForm(token)) return undefined
+    return this.#tokens.find(token, nowMs, () => addressKey(this.#clientAddress(request)))
   }
 
   /** Returns the subject of a request without a valid key. A wrong key never gets the tier of this machine. */
@@ -337,7 +357,7 @@ class RequestHandler implements HttpHandler {
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
-      (route.counts ? this.#admit(state, refusal) : refusal) ??
+      (route.counts ? this.#admit(state, refusal) : (refusal ?? (route.scope && state.tokenProblem))) ??
       (route.counts || route.isMetered === true ? this.#meter(state, route) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = exchange.head
@@ -379,8 +399,8 @@ class RequestHandler implements HttpHandler {
     return rate.remaining > 0 ? uncountedProblem(limit) : rateLimitProblem(limit, tier, 'answer')
   }
 
-  #judgeHolder({ holder, exchange }: RequestState): ProblemData | undefined {
-    if (holder === 'invalid') return this.#keys.explainInvalid(exchange.head)
+  #judgeHolder({ holder, exchange, tokenProblem }: RequestState): ProblemData | undefined {
+    if (holder === 'invalid') return tokenProblem ?? this.#keys.explainInvalid(exchange.head)
     return holder === undefined && this.#config.requireApiKey ? KEY_REQUIRED : undefined
   }
 

@@ -1,4 +1,4 @@
-/** The page of an application that uses the client: bundled, and served on an origin of its own. */
+/** The page of an application that uses the package: bundled, and served on an origin of its own. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
@@ -6,7 +6,8 @@ import type { Browser } from 'playwright-core'
 
 /** The page imports the package under the names that the documentation uses. */
 const PAGE = `<!doctype html><title>an application</title><link rel="icon" href="data:,">
-<script type="importmap">{"imports": {"trigpoint/client": "/client.js", "trigpoint/client/recompute": "/recompute.js"}}</script>
+<script type="importmap">{"imports": {"trigpoint/client": "/client.js", "trigpoint/client/recompute": "/recompute.js",
+  "trigpoint/geodesy": "/geodesy.js", "trigpoint/topology": "/topology.js"}}</script>
 <script type="module" src="/code.js"></script>`
 
 /**

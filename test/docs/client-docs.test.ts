@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,20 +5,11 @@ import { verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import type { NumericComputeResponse } from '../../src/types/generated.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
+import { promisesOf, runModule, snippetsOf } from '../page-programs.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(resolve(root, 'docs/client.md'), 'utf8')
-
-/** Runs a module like one of a project with the package installed, and returns what it prints. */
-async function run(code: string): Promise<string> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { cwd: root })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (text += piece.toString()))
-  const status = await new Promise((done) => child.on('close', done))
-  if (status !== 0) throw new Error(text)
-  return text
-}
 
 describe('the built client', () => {
   let service: TestService
@@ -31,11 +21,9 @@ describe('the built client', () => {
   })
 
   it('does what docs/client.md says, in order', async () => {
-    const blocks = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!)
-    expect(blocks.length).toBeGreaterThanOrEqual(5)
-    const code = blocks.join('\n').replaceAll('http://127.0.0.1:3000', service.url)
-    const output = (await run(code)).split('\n')
-    const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
+    const code = snippetsOf(page).replaceAll('http://127.0.0.1:3000', service.url)
+    const output = (await runModule(code)).split('\n')
+    const promised = promisesOf(code)
     expect(promised.length).toBeGreaterThanOrEqual(6)
     for (const text of promised) expect(output).toContain(text)
     expect(output.filter((line) => line.startsWith('fail'))).toEqual([])
@@ -54,7 +42,7 @@ describe('the built client', () => {
     })
     const nowSeconds = (response as NumericComputeResponse).timestamp
     const options = { inputs: [EIFFEL_TOWER, TOWN_HALL], nowSeconds, attester: service.attester }
-    const output = await run(`
+    const output = await runModule(`
       const { log } = console
       for (const name of ['Buffer', 'process', 'setImmediate', 'require', 'module', 'global']) delete globalThis[name]
       if (typeof Buffer !== 'undefined' || typeof process !== 'undefined') throw new Error('this is still Node.js')

@@ -20,6 +20,8 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ['docs/local-chain.md', '', 'needs a chain: test/onchain/local-chain-docs.test.ts runs the page'],
   ['docs/ogc.md', '', 'needs GDAL: test/docs/ogc-page.test.ts runs the page where GDAL is installed'],
   ['docs/client.md', '', 'test/docs/client-docs.test.ts runs the page, and the client without Node.js'],
+  ['docs/library.md', '', 'test/docs/library-docs.test.ts runs the page, also without the globals of Node.js'],
+  ['docs/tokens.md', '', 'needs an issuer: test/contract/tokens.test.ts starts one, with the same settings'],
   ['docs/solidity.md', '', 'test/onchain/solidity-docs.test.ts compiles and runs the page on a chain'],
   ['docs/verification.md', '', 'test/unit/verification-docs.test.ts recomputes each block'],
   [

@@ -17,6 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'trigpoint-package-'))
 const clientFolder = mkdtempSync(join(tmpdir(), 'trigpoint-client-'))
 /** What a package exports, by the name of its bundle. */
 const MODULES = { client: 'trigpoint/client', recompute: 'trigpoint/client/recompute' }
+const LIBRARY = { geodesy: 'trigpoint/geodesy', topology: 'trigpoint/topology' }
+const MAX_LIBRARY_GZIPPED_KB = 150
 const CLIENT_MODULES = { client: 'trigpoint-client', recompute: 'trigpoint-client/recompute' }
 const run = (command: string, args: readonly string[], cwd = folder) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -176,6 +178,53 @@ describe('the package, installed in an empty folder', () => {
   })
 })
 
+describe('the library of the package', () => {
+  /** A program that prints `4238.77 false`. */
+  const ASK = `
+    import { distance } from '${LIBRARY.geodesy}'
+    import { contains } from '${LIBRARY.topology}'
+    const [a, b] = [[2.2945, 48.8584], [2.3522, 48.8566]].map((coordinates) => ({ type: 'Point', coordinates }))
+    console.log(distance(a, b).toFixed(2), contains(a, b))`
+
+  it('computes in Node.js, without optional packages', () => {
+    writeFileSync(join(folder, 'library.js'), ASK)
+    expect(run(process.execPath, ['library.js'])).toBe('4238.77 false\n')
+  })
+
+  it('has types that accept those of @types/geojson', () => {
+    const program = `
+      import { distance, type GeometryInput } from '${LIBRARY.geodesy}'
+      import { relate } from '${LIBRARY.topology}'
+      declare const feature: { type: 'Feature'; properties: { name: string }; geometry: { type: 'Point'; coordinates: number[] } }
+      export const inputs: GeometryInput[] = [feature, feature.geometry]
+      export const [metres, matrix]: [number, string] = [distance(feature, feature), relate(feature, feature)]
+      // @ts-expect-error: a position is no geometry
+      distance([1, 2], feature)\n`
+    expect(compile(folder, program)).toBe('')
+  })
+
+  it('bundles to the size that docs/library.md names, below the limit', async () => {
+    const { plain, gzipped } = sizesOf(await bundle(folder, LIBRARY, 'geodesy', 'topology'))
+    console.log(`sizes in kB of the library: ${plain}, with gzip ${gzipped}`)
+    expect(gzipped).toBeLessThan(MAX_LIBRARY_GZIPPED_KB)
+    const page = readFileSync(join(root, 'docs/library.md'), 'utf8')
+    const [, documented, documentedGzipped] = page.match(/(\d+)\skB\s\((\d+)\skB\swith\sgzip\)/)!
+    expect(Math.abs(plain / Number(documented) - 1)).toBeLessThan(0.1)
+    expect(Math.abs(gzipped / Number(documentedGzipped) - 1)).toBeLessThan(0.1)
+  })
+
+  it.skipIf(WHY_NOT !== undefined)('computes in a browser', async () => {
+    const browser = await openBrowser()
+    const application = await startApplication(browser, await bundle(folder, LIBRARY, 'geodesy', 'topology'))
+    try {
+      expect(await application.run(ASK)).toEqual(['4238.77 false', 'the end'])
+    } finally {
+      application.close()
+      await browser.close()
+    }
+  })
+})
+
 describe('the client alone, installed in an empty folder', () => {
   it('brings only what it imports', () => {
     const packages = readdirSync(join(clientFolder, 'node_modules')).filter((name) => !name.startsWith('.'))
@@ -201,10 +250,10 @@ describe('the client alone, installed in an empty folder', () => {
   })
 })
 
-type Modules = Readonly<Record<keyof typeof MODULES, string>>
+type Modules<Name extends string = keyof typeof MODULES> = Readonly<Record<Name, string>>
 
 /** Bundles modules of an installed package. */
-async function bundle(cwd: string, modules: Modules, ...names: (keyof Modules)[]): Promise<Map<string, string>> {
+async function bundle<Name extends string>(cwd: string, modules: Modules<Name>, ...names: Name[]) {
   for (const name of names) writeFileSync(join(cwd, `${name}.js`), `export * from '${modules[name]}'\n`)
   return bundleForBrowser(cwd, Object.fromEntries(names.map((name) => [name, `${name}.js`])))
 }
@@ -223,6 +272,10 @@ function checkTypes(cwd: string, modules: Modules): string {
     export const recompute = createRecompute()
     // @ts-expect-error: the types say that this is text
     createClient({ baseUrl: 1 })\n`
+  return compile(cwd, program)
+}
+
+function compile(cwd: string, program: string): string {
   writeFileSync(join(cwd, 'types.ts'), program)
   const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023', 'types.ts']
   return run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...flags], cwd)

@@ -1,6 +1,7 @@
+import type { GeometryLike } from '../../geometry/geometry-like.ts'
 import type { MerkleAttestation } from '../../types/generated.ts'
 import type { Issuer } from '../answers.ts'
-import type { GeometryLike, InputLike } from '../forms.ts'
+import type { InputLike } from '../forms.ts'
 
 /** The outcome of `verifyResult`: a list of checks. */
 

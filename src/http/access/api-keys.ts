@@ -8,8 +8,9 @@ import { DEFAULT_SCOPES, type KeyScope, type KeyUpdate, type StoredKey, type Tie
 import type { RequestHead } from '../transport/request-head.ts'
 import { type AddressRange, isInRanges, parseRanges } from './caller.ts'
 
-/** The holder of an API key, without the key itself. */
+/** The holder of an API key or of a token, without the key or token itself. */
 export interface KeyHolder {
+  readonly kind: 'key' | 'token'
   readonly tier: Tier
   readonly label: string
   /** Subject whose requests the rate limit counts. */
@@ -108,6 +109,7 @@ export class ApiKeys {
 function createHolder({ sha256, tier, label, ...rules }: Omit<StoredKey, 'id' | 'createdAt'>): KeyHolder {
   const { scopes = DEFAULT_SCOPES, expiresAt, requestsPerHour, origins, addresses } = rules
   return {
+    kind: 'key',
     tier,
     label,
     subject: `key:${sha256}`,
@@ -134,14 +136,16 @@ function readRanges(addresses: readonly string[]): readonly AddressRange[] {
  * @param clientAddress returns the address of the client, 4 or 16 bytes
  */
 export function keyProblem(
-  { scopes, origins, addresses }: KeyHolder,
+  { kind, scopes, origins, addresses }: KeyHolder,
   scope: KeyScope,
   head: RequestHead,
   clientAddress: () => Uint8Array,
 ): ProblemData | undefined {
   if (!scopes.includes(scope)) {
-    const detail = `the API key is not for this route: it needs the scope ${scope} and has ${scopes.join(', ')}`
-    return { type: 'forbidden', message: 'Forbidden', detail }
+    const name = kind === 'token' ? 'token' : 'API key'
+    const detail = `the ${name} is not for this route: it needs the scope ${scope} and has ${scopes.join(', ') || 'none'}`
+    const challenge = kind === 'token' ? { challenge: `error="insufficient_scope", scope="${scope}"` } : {}
+    return { type: 'forbidden', message: 'Forbidden', detail, ...challenge }
   }
   if (origins !== undefined && !origins.includes(head.origin ?? '')) {
     const sent = head.origin === undefined ? 'the request names no Origin' : 'this Origin is not one of them'
@@ -150,6 +154,12 @@ export function keyProblem(
   if (addresses !== undefined && !isInRanges(clientAddress(), addresses))
     return { type: 'forbidden', message: 'Forbidden', detail: 'the API key is not for use from this address' }
   return undefined
+}
+
+/** Returns the bearer token of a request; undefined if it has none, or an API key that differs from it. */
+export function bearerTokenOf(head: RequestHead): string | undefined {
+  const token = bearerToken(head.authorization)
+  return head.apiKey === undefined || head.apiKey === '' || head.apiKey === token ? token : undefined
 }
 
 function readKey(head: RequestHead): string | undefined | 'invalid' {

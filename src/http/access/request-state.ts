@@ -10,6 +10,7 @@ import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './api-keys.ts'
 import { type CostBudget, type CostWindow, policiesOf, remainingField } from './cost-limit.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+import { TOKEN_METADATA_PATH } from './tokens.ts'
 
 /** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
 export const LOCAL_CALLER = 'local'
@@ -29,6 +30,8 @@ export class RequestState implements ResponseContext, RouteRequest {
   costWindow: CostWindow | undefined = undefined
   /** Set if other nodes have to be asked for the quota of the request: resolves with the reason to reject it. */
   admission: Promise<ProblemData | undefined> | undefined = undefined
+  /** Why the token of the request is not valid; undefined if that is not the problem. */
+  readonly tokenProblem: ProblemData | undefined
   route: Route | undefined = undefined
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
@@ -45,6 +48,7 @@ export class RequestState implements ResponseContext, RouteRequest {
       readonly nowMs: number
       readonly holder: KeyHolder | 'invalid' | undefined
       readonly subject: Subject
+      readonly tokenProblem: ProblemData | undefined
     },
   ) {
     this.exchange = exchange
@@ -54,6 +58,7 @@ export class RequestState implements ResponseContext, RouteRequest {
     this.nowMs = facts.nowMs
     this.#holder = facts.holder
     this.#subject = facts.subject
+    this.tokenProblem = facts.tokenProblem
   }
 
   /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
@@ -110,6 +115,10 @@ export class RequestState implements ResponseContext, RouteRequest {
 
   get baseUrl(): string {
     return resolveBaseUrl(this.#config, this.exchange.head)
+  }
+
+  get tokenMetadataUrl(): string | undefined {
+    return this.#config.tokens && `${this.baseUrl}${TOKEN_METADATA_PATH}`
   }
 
   get errorTypeBase(): string {

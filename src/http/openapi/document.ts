@@ -107,7 +107,11 @@ export function openApiDocument(): JsonObject {
       ),
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key raises the hourly limit.' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same API key as a bearer token.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The same API key as a bearer token, or a token of the issuer that the operator has configured.',
+        },
         cronSecret: { type: 'http', scheme: 'bearer', description: 'CRON_SECRET of this deployment.' },
       },
     },
@@ -169,11 +173,11 @@ function operationObject(operation: Operation): JsonObject {
   }
 }
 
-/** Tags of the operations for which a key needs a scope. Without it, they answer 403. */
+/** Tags of the operations for which a key or token needs a scope. Without it they answer 403, to a token that is not valid 401. */
 const SCOPED: ReadonlySet<Tag> = new Set(['Compute', 'Verify', 'Records', 'Features', 'GraphQL', 'Older verify'])
 
 function errorStatusesOf({ tag, errorStatuses = [] }: Operation): readonly number[] {
-  return SCOPED.has(tag) ? [...errorStatuses, 403] : errorStatuses
+  return SCOPED.has(tag) ? [...new Set([...errorStatuses, 401, 403, 429, 503])] : errorStatuses
 }
 
 function exampleMembers(recorded: readonly RecordedExample[], member: 'request' | 'answer'): JsonObject {

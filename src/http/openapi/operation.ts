@@ -106,7 +106,10 @@ export const HEADERS = {
     'string',
   ],
   'Retry-After': ['Seconds after which the same request may succeed.', 'integer'],
-  'WWW-Authenticate': ['Bearer: send the key as a bearer token.', 'string'],
+  'WWW-Authenticate': [
+    'Bearer: send the key as a bearer token. For a token, error and error_description say why it is rejected (RFC 6750).',
+    'string',
+  ],
   'X-Attester-Nonce-Source': [
     'Present only if the nonce was not read from the chain for this request: cache (the last known nonce) or default (0).',
     'string',

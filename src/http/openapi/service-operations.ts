@@ -60,6 +60,28 @@ export const SERVICE_OPERATIONS: OperationTable = {
     'Address, chains and schemas.',
     'AttesterDocument',
   ),
+  'GET /.well-known/oauth-protected-resource': {
+    tag: 'Service',
+    operationId: 'tokenMetadata',
+    summary: 'Whose bearer tokens are accepted',
+    description: 'OAuth 2.0 protected resource metadata (RFC 9728). 404 if the operator has set no JWT_ISSUER.',
+    responses: ok(
+      'The issuer of tokens, and their scopes.',
+      json({
+        type: 'object',
+        required: ['resource', 'authorization_servers', 'scopes_supported', 'bearer_methods_supported'],
+        properties: {
+          resource: { type: 'string', description: 'URL of this service.' },
+          authorization_servers: { type: 'array', items: { type: 'string' }, description: 'Issuers of tokens.' },
+          scopes_supported: { type: 'array', items: { type: 'string' } },
+          bearer_methods_supported: { type: 'array', items: { type: 'string' } },
+          resource_name: { type: 'string' },
+          resource_documentation: { type: 'string' },
+        },
+      }),
+    ),
+    errorStatuses: [404],
+  },
   'GET /metrics': {
     tag: 'Service',
     operationId: 'metrics',

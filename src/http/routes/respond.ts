@@ -19,6 +19,8 @@ export interface ResponseContext {
   readonly path: string
   /** Prefix of problem type URIs; a slash and the name of the type follow. */
   readonly errorTypeBase: string
+  /** Where a client learns how to get a token; absent if no tokens are accepted. */
+  readonly tokenMetadataUrl?: string | undefined
 }
 
 /** Selects the constant headers. With `asset`, the response itself sets Content-Type and Cache-Control. */
@@ -142,7 +144,8 @@ export function problemResponse(context: ResponseContext, problem: ProblemData, 
     problem.retryAfterSeconds ??
     (problem.type === 'rate-limited' ? secondsUntil(context.rate.resetSeconds, context.nowMs) : undefined)
   if (retryAfterSeconds !== undefined) extra.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))))
-  if (problem.type === 'unauthorized') extra.push('WWW-Authenticate', 'Bearer')
+  if (problem.type === 'unauthorized' || problem.challenge !== undefined)
+    extra.push('WWW-Authenticate', challengeField(problem.challenge, context.tokenMetadataUrl))
   if (allow !== undefined) extra.push('Allow', allow)
   if (isOlderPath(context.path)) {
     const { status, json } = toOlderError(problem)
@@ -152,6 +155,12 @@ export function problemResponse(context: ResponseContext, problem: ProblemData, 
   return isRecordPath(context.path)
     ? contentResponse(context, status, 'json', recordErrorJson(context.path, problem), extra)
     : contentResponse(context, status, 'problem', problemJson(context, problem), extra)
+}
+
+/** @param metadataUrl tells a client of a token where it can get one (RFC 9728, section 5.1) */
+function challengeField(parameters: string | undefined, metadataUrl: string | undefined): string {
+  const all = [parameters, metadataUrl && `resource_metadata="${metadataUrl}"`].filter((part) => part !== undefined)
+  return ['Bearer', all.join(', ')].join(' ').trim()
 }
 
 /** Builds the response to bytes that are not a valid request. */

@@ -1,8 +1,10 @@
 /** The table of all routes, and the look-up of a path in it. */
+import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
-import type { KeyScope } from '../../wire/key-messages.ts'
+import { KEY_SCOPES, type KeyScope } from '../../wire/key-messages.ts'
+import { TOKEN_METADATA_PATH } from '../access/tokens.ts'
 import { prefers } from '../transport/request-head.ts'
 import { jobRoutes } from './job-routes.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -39,6 +41,7 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
     ...pageRoutes(explorer),
     ...tileRoutes(config.mapTiles),
     attesterRoute(services),
+    tokenMetadataRoute(config),
   ]
   return routes
 
@@ -140,6 +143,24 @@ function healthRoutes(services: Services): Route[] {
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
     }),
   ]
+}
+
+/** Tells clients whose tokens are accepted, and for what (RFC 9728). */
+function tokenMetadataRoute({ tokens }: Config): Route {
+  return getRoute(TOKEN_METADATA_PATH, 'whose bearer tokens are accepted', ({ baseUrl }) => {
+    if (tokens === undefined)
+      throw new ProblemError({ type: 'not-found', detail: 'this service accepts no tokens: JWT_ISSUER is not set' })
+    return {
+      json: JSON.stringify({
+        resource: baseUrl,
+        authorization_servers: [tokens.issuer],
+        scopes_supported: KEY_SCOPES,
+        bearer_methods_supported: ['header'],
+        resource_name: 'Trigpoint',
+        resource_documentation: `${baseUrl}/docs/guide/tokens`,
+      }),
+    }
+  })
 }
 
 function attesterRoute({ identity }: Services): Route {

@@ -259,10 +259,15 @@ const ACCOUNT_TABLES: readonly string[] = [
     token_ends_ms bigint not null,
     refresh_sha256 text not null,
     created_ms bigint not null,
-    ends_ms bigint not null
+    ends_ms bigint not null,
+    ended boolean not null default false,
+    change bigint not null
   )`,
   'create index account_session_account on account_session (account, created_ms)',
   'create index account_session_end on account_session (ends_ms)',
+  'create index account_session_change_number on account_session (change)',
+  'create table account_session_change (only_one boolean primary key default true check (only_one), number bigint not null default 0)',
+  'insert into account_session_change default values',
   // The account to which a key belongs, also in its document.
   'alter table api_key add column owner text',
   'create index api_key_owner on api_key (owner) where owner is not null',

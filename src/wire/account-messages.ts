@@ -10,18 +10,19 @@ export interface AccountSession {
   readonly tokenEndMs: number
 }
 
-/** The hashes of the tokens of a session, 64 hex digits each, and how long the first one is valid. */
-export interface SessionTokens {
-  readonly tokenSha256: string
-  readonly refreshSha256: string
-  readonly tokenEndMs: number
-}
-
 /** `client`: too many nonces of the client wait for their message. `full`: too many of all clients do. */
 export type NonceOutcome = 'done' | 'client' | 'full'
 
+/** `nonce`: it is unknown, was used or is too old. `full`: there are too many sessions. In both cases no session was opened. */
+export type OpenOutcome = 'done' | 'nonce' | 'full'
+
 /** `unknown`: there is no such session. `reused`: the refresh token was used before, so the session has ended now. */
-export type RefreshOutcome = AccountSession | 'unknown' | 'reused'
+export type RefreshOutcome = SessionState | 'unknown' | 'reused'
+
+/** A session and the hash of its token, for those who look tokens up. */
+export interface SessionState extends AccountSession {
+  readonly tokenSha256: string
+}
 
 /** Operations for accounts. All times are milliseconds since the epoch. */
 export interface AccountOperations {
@@ -39,26 +40,41 @@ export interface AccountOperations {
   }
   /** Returns true if a nonce can still be used. */
   hasNonce: { argument: { readonly sha256: string; readonly nowMs: number }; result: boolean }
-  /** Uses up a nonce and opens a session. Returns false, and opens none, if the nonce is unknown, used or too old. */
+  /** Uses up a nonce and opens a session. The oldest sessions of the account end when there are more than `maxPerAccount`. */
   openSession: {
     argument: {
       readonly nonceSha256: string
-      readonly session: AccountSession & SessionTokens & { readonly endMs: number }
+      readonly session: SessionState & { readonly refreshSha256: string; readonly endMs: number }
       readonly nowMs: number
-      /** The oldest sessions of the account end when there are more. */
       readonly maxPerAccount: number
+      readonly maxSessions: number
     }
-    result: boolean
+    result: OpenOutcome
   }
-  /** Replaces the tokens of a session. */
+  /** Replaces the tokens of a session. `tokenEndMs` is at most the end of the session. */
   refreshSession: {
-    argument: SessionTokens & { readonly id: string; readonly usedSha256: string; readonly nowMs: number }
+    argument: {
+      readonly id: string
+      readonly usedSha256: string
+      readonly tokenSha256: string
+      readonly refreshSha256: string
+      readonly tokenEndMs: number
+      readonly nowMs: number
+    }
     result: RefreshOutcome
   }
-  /** Finds the sessions of tokens, by the SHA-256 of the token. The result has those that exist and have not ended. */
-  findSessions: {
-    argument: { readonly tokenSha256s: readonly string[]; readonly nowMs: number }
-    result: readonly (AccountSession & { readonly tokenSha256: string })[]
+  endSession: { argument: { readonly id: string; readonly nowMs: number }; result: undefined }
+  /**
+   * Returns what changed after a number that an earlier call returned, or all sessions with a valid token after 0. `number` is the
+   * argument of the next call. With `isWhole`, sessions that are not in `put` have ended.
+   */
+  changedSessions: {
+    argument: { readonly after: number; readonly nowMs: number }
+    result: {
+      readonly number: number
+      readonly isWhole: boolean
+      readonly put: readonly SessionState[]
+      readonly ended: readonly string[]
+    }
   }
-  endSession: { argument: { readonly id: string }; result: undefined }
 }

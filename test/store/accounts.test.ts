@@ -28,14 +28,17 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
   openStoreForTests(engine, (opened) => {
     store = opened
   })
+  /** Returns which of these tokens are valid, as a process that begins to read the sessions sees it. */
   const find = async (nowMs: number, ...names: string[]) => {
-    const tokenSha256s = names.map((name) => hashOf(`token ${name}`))
-    return (await store.findSessions({ tokenSha256s, nowMs })).map(({ account, tokenSha256 }) => [account, tokenSha256])
+    const { put } = await store.changedSessions({ after: 0, nowMs })
+    return names.filter((name) => put.some(({ tokenSha256 }) => tokenSha256 === hashOf(`token ${name}`)))
   }
-  const open = async (name: string, nowMs = NOW, maxPerAccount = 10, account = ALICE) => {
+  const limits = { maxPerAccount: 10, maxSessions: 50 }
+  const open = async (name: string, more: { nowMs?: number; account?: string; maxPerAccount?: number } = {}) => {
+    const { nowMs = NOW, account, ...most } = more
     await store.addNonce(nonce(`for ${name}`))
-    const opened = session(name, account)
-    return store.openSession({ nonceSha256: hashOf(`for ${name}`), session: opened, nowMs, maxPerAccount })
+    const wanted = { nonceSha256: hashOf(`for ${name}`), session: session(name, account), nowMs }
+    return store.openSession({ ...wanted, ...limits, ...most })
   }
 
   it('use a nonce once, of many that try at the same time', async () => {
@@ -44,19 +47,19 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
     const names = Array.from({ length: 10 }, (_, index) => `concurrent ${index}`)
     const outcomes = await Promise.all(
       names.map((name) =>
-        store.openSession({ nonceSha256: hashOf('once'), session: session(name), nowMs: NOW, maxPerAccount: 10 }),
+        store.openSession({ nonceSha256: hashOf('once'), session: session(name), nowMs: NOW, ...limits }),
       ),
     )
-    expect(outcomes.filter((isOpen) => isOpen)).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1)
     expect(await find(NOW, ...names)).toHaveLength(1)
     expect(await store.hasNonce({ sha256: hashOf('once'), nowMs: NOW })).toBe(false)
   })
 
   it('reject an unknown nonce and one that is too old', async () => {
     await store.addNonce(nonce('old'))
-    const wanted = { session: session('late'), maxPerAccount: 10 }
-    expect(await store.openSession({ ...wanted, nonceSha256: hashOf('old'), nowMs: NOW + 1000 })).toBe(false)
-    expect(await store.openSession({ ...wanted, nonceSha256: hashOf('never'), nowMs: NOW })).toBe(false)
+    const wanted = { session: session('late'), ...limits }
+    expect(await store.openSession({ ...wanted, nonceSha256: hashOf('old'), nowMs: NOW + 1000 })).toBe('nonce')
+    expect(await store.openSession({ ...wanted, nonceSha256: hashOf('never'), nowMs: NOW })).toBe('nonce')
     expect(await store.hasNonce({ sha256: hashOf('old'), nowMs: NOW + 1000 })).toBe(false)
   })
 
@@ -73,12 +76,18 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
     await store.addNonce({ ...nonce('clean'), nowMs: NOW + 2000, endMs: NOW + 2001 })
   })
 
-  it('find the session of a token until it ends', async () => {
-    expect(await open('found')).toBe(true)
-    expect(await find(NOW, 'found', 'unknown')).toEqual([[ALICE, hashOf('token found')]])
+  it('report a session to each reader, and its end', async () => {
+    const { number } = await store.changedSessions({ after: 0, nowMs: NOW })
+    expect(await open('found')).toBe('done')
+    const { id, account, tokenSha256, tokenEndMs } = session('found')
+    const opened = { number: number + 1, isWhole: false, put: [{ id, account, tokenSha256, tokenEndMs }], ended: [] }
+    expect(await store.changedSessions({ after: number, nowMs: NOW })).toEqual(opened)
     expect(await find(NOW + 1000, 'found')).toEqual([])
-    await store.endSession({ id: session('found').id })
+    await store.endSession({ id, nowMs: NOW })
+    const ended = { number: number + 2, isWhole: false, put: [], ended: [id] }
+    expect(await store.changedSessions({ after: number + 1, nowMs: NOW })).toEqual(ended)
     expect(await find(NOW, 'found')).toEqual([])
+    expect(await store.changedSessions({ after: number + 1000, nowMs: NOW })).toMatchObject({ isWhole: true })
   })
 
   it('end a session whose refresh token is used twice', async () => {
@@ -87,8 +96,9 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
     const next = { tokenSha256: hashOf('token 2'), refreshSha256: hashOf('refresh 2'), tokenEndMs: NOW + 99_000 }
     const refresh = { ...next, id, usedSha256, nowMs: NOW }
     // No token outlives its session.
-    expect(await store.refreshSession(refresh)).toEqual({ id, account: ALICE, tokenEndMs: NOW + 10_000 })
-    expect(await find(NOW, 'family', '2')).toEqual([[ALICE, hashOf('token 2')]])
+    const refreshed = { id, account: ALICE, tokenSha256: next.tokenSha256, tokenEndMs: NOW + 10_000 }
+    expect(await store.refreshSession(refresh)).toEqual(refreshed)
+    expect(await find(NOW, 'family', '2')).toEqual(['2'])
     expect(await store.refreshSession(refresh)).toBe('reused')
     expect(await find(NOW, '2')).toEqual([])
     expect(await store.refreshSession({ ...refresh, usedSha256: next.refreshSha256 })).toBe('unknown')
@@ -97,16 +107,10 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
   it('give one of two concurrent refreshes new tokens, and end the session', async () => {
     await open('twice')
     const { id, refreshSha256: usedSha256 } = session('twice')
+    const next = (name: string) => ({ tokenSha256: hashOf(`token ${name}`), refreshSha256: hashOf(`refresh ${name}`) })
     const outcomes = await Promise.all(
       ['a', 'b'].map((name) =>
-        store.refreshSession({
-          id,
-          usedSha256,
-          tokenSha256: hashOf(`token ${name}`),
-          refreshSha256: hashOf(`refresh ${name}`),
-          tokenEndMs: NOW + 1000,
-          nowMs: NOW,
-        }),
+        store.refreshSession({ id, usedSha256, ...next(name), tokenEndMs: NOW + 1000, nowMs: NOW }),
       ),
     )
     expect(outcomes.filter((outcome) => outcome === 'reused')).toHaveLength(1)
@@ -115,10 +119,15 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
 
   it('end the oldest session of an account that has too many', async () => {
     const account = `eip155:1:0x${'b'.repeat(40)}`
-    for (const [index, name] of ['first', 'second', 'third'].entries()) await open(name, NOW + index, 2, account)
-    expect((await find(NOW, 'first', 'second', 'third')).map(([, token]) => token).toSorted()).toEqual(
-      [hashOf('token second'), hashOf('token third')].toSorted(),
-    )
+    for (const [index, name] of ['first', 'second', 'third'].entries())
+      await open(name, { nowMs: NOW + index, account, maxPerAccount: 2 })
+    expect(await find(NOW + 3, 'first', 'second', 'third')).toEqual(['second', 'third'])
+  })
+
+  it('have a limited number of sessions in all, until others are over', async () => {
+    await store.addNonce(nonce('one more'))
+    const wanted = { nonceSha256: hashOf('one more'), session: session('one more'), ...limits, maxSessions: 1 }
+    expect(await store.openSession({ ...wanted, nowMs: NOW + 5 })).toBe('full')
   })
 
   it('have a limited number of keys, which others do not see', async () => {

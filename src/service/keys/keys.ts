@@ -112,7 +112,9 @@ export class KeyManager {
       throw conflict('there are as many API keys as MAX_API_KEYS allows: revoke keys that are not needed')
     }
     if (outcome === 'owner-full') {
-      throw conflict(`an account has at most ${owner!.maxKeys} keys, expired ones included: revoke one that is not needed`)
+      throw conflict(
+        `an account has at most ${owner!.maxKeys} keys, expired ones included: revoke one that is not needed`,
+      )
     }
   }
 }

@@ -8,7 +8,7 @@ import type { SessionState } from '../../wire/account-messages.ts'
 import { DEFAULT_SCOPES, type KeyScope, type KeyUpdate, type StoredKey, type Tier } from '../../wire/key-messages.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 import { type AddressRange, isInRanges, parseRanges } from './caller.ts'
-import { accountSubject } from './session-tokens.ts'
+import { accountSubject } from './rate-limit.ts'
 
 /** The holder of an API key or of a token, without the key or token itself. */
 export interface KeyHolder {

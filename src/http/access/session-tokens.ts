@@ -7,6 +7,7 @@ import { TOKEN_PREFIX } from '../../service/accounts/sign-in.ts'
 import { hasValidChecksum } from '../../service/keys/key-text.ts'
 import { DEFAULT_SCOPES, type Tier } from '../../wire/key-messages.ts'
 import type { KeyHolder } from './api-keys.ts'
+import { accountSubject } from './rate-limit.ts'
 import type { TokenProblem } from './tokens.ts'
 
 /** A token that this process does not know, and the store may. */
@@ -70,11 +71,6 @@ export class SessionTokens {
     // No token of a later session has the same hash.
     if (isRead && this.#sessions.find(unread, nowMs) === undefined) this.#absent.set(unread, true)
   }
-}
-
-/** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing. */
-export function accountSubject(account: string): string {
-  return `account:${account}`
 }
 
 function reject(detail: string): TokenProblem {

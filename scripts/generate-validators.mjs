@@ -27,6 +27,7 @@ const REFERENCES = [
   'verified-proof.schema.json',
   'resign-request.schema.json',
   ...definitions('key.schema.json', ['KeyRequest']),
+  ...definitions('account.schema.json', ['SignInRequest', 'RefreshRequest', 'AccountKeyRequest']),
   ...definitions('verify-request.schema.json', [
     'VerifyStampRequest',
     'VerifyProofRequest',
@@ -70,6 +71,7 @@ for (const name of [
   'batch-request',
   'verify-request',
   'key',
+  'account',
 ])
   ajv.addSchema(readSchema(name))
 

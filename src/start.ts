@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts'
 import { ConfigError } from './config/setting.ts'
 import { computes, servesClients } from './config/sync.ts'
 import { createKeccak } from './crypto/keccak.ts'
+import { loadSecp256k1 } from './crypto/secp256k1.ts'
 import { ApiKeys } from './http/access/api-keys.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/access/dev-keys.ts'
 import { hasLocalTier } from './http/access/internal-check.ts'
@@ -22,6 +23,9 @@ import { checkTiles } from './http/routes/tile-routes.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
 import { createHttpServer } from './http/transport/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
+import { type AccountService, createAccountService, signInDomains } from './service/accounts/account-api.ts'
+import { SessionTable } from './service/accounts/session-table.ts'
+import { SignIn } from './service/accounts/sign-in.ts'
 import { createBatchService, shareLimits } from './service/batch/batches.ts'
 import { ChainPolicy } from './service/chains/chain-policy.ts'
 import { SubmissionCounts } from './service/chains/submission-counts.ts'
@@ -36,7 +40,7 @@ import { createJobService } from './service/jobs/jobs.ts'
 import { createKeyService } from './service/keys/key-api.ts'
 import { watchKeyFile } from './service/keys/key-file.ts'
 import { KeyTable } from './service/keys/key-table.ts'
-import { KeyFile } from './service/keys/keys.ts'
+import { KeyFile, type KeyRepository } from './service/keys/keys.ts'
 import { Feeds } from './service/records/feeds.ts'
 import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
@@ -115,7 +119,7 @@ export async function startService(
   const threads = await startThreads(basics, localChain, part)
   const { signer, store, chainClient, relay, pool } = threads
   const metrics = new Metrics()
-  const { services, submissions, keyTable } = await createServices(basics, threads, metrics, part)
+  const { services, submissions, keyTable, sessions } = await createServices(basics, threads, metrics, part)
   if (computes(config.role)) await warmUp(basics, services)
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
@@ -123,13 +127,25 @@ export async function startService(
   const nodeCounts = await startNodeCounts(config, log)
   registerLimitMetrics(metrics, nodeCounts)
   const shares = nodeCounts ?? (data && new SharedCounts(() => data.port('limits')))
-  const apiKeys = new ApiKeys([...config.apiKeys, ...extraKeys], keyTable !== undefined)
+  const apiKeys = new ApiKeys([...config.apiKeys, ...extraKeys], keyTable !== undefined, sessions && config.walletTier)
+  sessions?.follow()
   keyTable?.follow(
     (update) => apiKeys.update(update),
     () => apiKeys.takeUses(),
   )
   const issuerKeys = openIssuerKeys(config, log)
-  const parts = { config, log, metrics, allMetrics, shares, now: Date.now, services, keys: apiKeys, issuerKeys }
+  const parts = {
+    config,
+    log,
+    metrics,
+    allMetrics,
+    shares,
+    now: Date.now,
+    services,
+    keys: apiKeys,
+    issuerKeys,
+    sessions,
+  }
   const app = createApp(parts)
   const stopKeyWatch = watchKeyFile(
     config.apiKeysFile,
@@ -156,6 +172,7 @@ export async function startService(
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       stopKeyWatch()
       keyTable?.close()
+      sessions?.close()
       issuerKeys?.close()
       // Otherwise the server would wait for open streams.
       services.feeds.close()
@@ -285,6 +302,8 @@ async function createServices(
   readonly submissions: SubmissionService
   /** Undefined without a PostgreSQL server. */
   readonly keyTable: KeyTable | undefined
+  /** Undefined if wallets cannot sign in. */
+  readonly sessions: SessionTable | undefined
 }> {
   const now = Date.now
   const schemas = schemaUids(config)
@@ -303,13 +322,16 @@ async function createServices(
   const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
   const keyTable = openKeyTable(config, log, store)
   const { maxJsonDepth, maxApiKeys } = config.limits
+  const keys = keyTable ?? new KeyFile(config.apiKeysFile, maxApiKeys)
+  const accounts = await openAccounts({ config, log, chains }, { store, chainClient }, keys)
   const services: Services = {
     compute: createComputeService(parts),
     isCrowded: () => signer.isCrowded,
     computeRefusal: createComputeRefusal(parts),
     ...createBatchService(batchParts),
     jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store, metrics),
-    keys: createKeyService({ repository: keyTable ?? new KeyFile(config.apiKeysFile, maxApiKeys), maxJsonDepth, now }),
+    keys: createKeyService({ repository: keys, maxJsonDepth, now }),
+    accounts: accounts?.service,
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
@@ -327,7 +349,7 @@ async function createServices(
     readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes }),
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
-  return { services, submissions, keyTable }
+  return { services, submissions, keyTable, sessions: accounts?.sessions }
 }
 
 /** Begins to read the keys of the token issuer; undefined if no tokens are accepted. */
@@ -337,6 +359,37 @@ function openIssuerKeys({ tokens }: Config, log: Log): IssuerKeys | undefined {
   const keys = new IssuerKeys({ source, allowsPrivateAddresses, log, now: Date.now })
   keys.start()
   return keys
+}
+
+/** Opens the accounts of wallets; undefined if wallets cannot sign in. @throws {ConfigError} if a setting for it is missing */
+async function openAccounts(
+  { config, log, chains }: Pick<Basics, 'config' | 'log' | 'chains'>,
+  { store, chainClient }: Pick<Threads, 'store' | 'chainClient'>,
+  repository: KeyRepository,
+): Promise<{ readonly service: AccountService; readonly sessions: SessionTable } | undefined> {
+  const domains = signInDomains(config)
+  if (domains === undefined || store === undefined || !servesClients(config.role)) return undefined
+  const { limits, walletTier: tier } = config
+  const { storeWriteMs: answerMs, keyTablePollMs: pollMs, maxKeysPerAccount: maxKeys, maxJsonDepth } = limits
+  const now = Date.now
+  const sessions = new SessionTable({ store, log, pollMs, answerMs, now })
+  const settings = {
+    domains: domains === 'loopback' ? undefined : domains,
+    tokenSeconds: limits.sessionTokenSeconds,
+    sessionSeconds: limits.sessionSeconds,
+    nonceSeconds: limits.signInNonceSeconds,
+    maxNonces: limits.maxSignInNonces,
+    maxNoncesPerClient: limits.maxSignInNoncesPerClient,
+    maxSessions: limits.maxSessions,
+    maxSessionsPerAccount: limits.maxSessionsPerAccount,
+    answerMs,
+  }
+  const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
+  const chainIds = new Set(chains.keys())
+  const signIn = new SignIn({ settings, store, sessions, chainIds, chainClient, keccak, secp256k1, now })
+  const requestsPerHour = config.requestsPerHour[tier]
+  const service = createAccountService({ signIn, repository, tier, requestsPerHour, maxKeys, maxJsonDepth, now })
+  return { service, sessions }
 }
 
 /** Returns the keys of the PostgreSQL database, where all nodes find them; undefined if the service uses none. */

@@ -94,6 +94,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
   const log: Log = { info: write('info'), warn: write('warn'), error: write('error') }
   const services: Services = {
     compute: parts.compute ?? echo,
+    accounts: undefined,
     isCrowded: () => parts.computeRefusal !== undefined,
     computeRefusal: parts.computeRefusal ?? (() => undefined),
     batch: async (body, _context, sink) => void (await sink.write(`{"bytes":${body.byteLength}}`)),

@@ -36,6 +36,8 @@ async function start(config: ChainAccessConfig): Promise<void> {
   serve<ChainOperations>(main, {
     attestation: ({ chainId, uid }) => lookUp(chains, chainId, ({ access }) => access.attestation(uid)),
     schema: ({ chainId, uid }) => lookUp(chains, chainId, ({ schemaString }) => schemaString(uid)),
+    accountSignature: ({ chainId, ...signature }) =>
+      lookUp(chains, chainId, ({ access }) => access.accountSignature(signature)),
     sync: (action) => records.act(action),
   })
   main.on('message', (request: ChainRequest) => {

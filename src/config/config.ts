@@ -12,6 +12,7 @@ import { JOB_LIMITS } from './jobs.ts'
 import { REQUEST_LIMITS } from './limits.ts'
 import { RECORD_LIMITS, RECORD_SETTINGS } from './records.ts'
 import { type Environment, readSettings, type Setting, type SettingTable, type Values } from './setting.ts'
+import { SIGN_IN_LIMITS, SIGN_IN_SETTINGS } from './sign-in.ts'
 import { SIGNER_SETTINGS } from './signer.ts'
 import { SUBMISSION_SETTINGS } from './submission.ts'
 import { SYNC_LIMITS, SYNC_SETTINGS } from './sync.ts'
@@ -24,12 +25,14 @@ const LIMITS = {
   ...JOB_LIMITS,
   ...CHAIN_LIMITS,
   ...SYNC_LIMITS,
+  ...SIGN_IN_LIMITS,
 }
 
 /** All settings except for the signing key, in the shape of `Config`. */
 export const SETTINGS = {
   production: { names: ['NODE_ENV'], read: ({ production }) => production } satisfies Setting<boolean>,
   ...HTTP_SETTINGS,
+  ...SIGN_IN_SETTINGS,
   ...RECORD_SETTINGS,
   ...SYNC_SETTINGS,
   ...SIGNER_SETTINGS,

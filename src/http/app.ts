@@ -4,6 +4,7 @@ import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
+import type { SessionTable } from '../service/accounts/session-table.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { KeyScope, Tier } from '../wire/key-messages.ts'
@@ -43,6 +44,7 @@ import {
   RequestState,
   tierOf,
 } from './access/request-state.ts'
+import { SESSIONS_NOT_READ, SessionTokens, type UnreadToken } from './access/session-tokens.ts'
 import type { CountSharing } from './access/shared-counts.ts'
 import { type TokenProblem, Tokens } from './access/tokens.ts'
 import type { AllMetrics } from './routes/operator-routes.ts'
@@ -78,6 +80,8 @@ export interface AppParts {
   readonly keys: ApiKeys
   /** Needed if the configuration accepts tokens. */
   readonly issuerKeys?: IssuerKeys | undefined
+  /** The sessions of accounts, if wallets may sign in. */
+  readonly sessions?: SessionTable | undefined
   /** Routes in addition to those of the table. */
   readonly extraRoutes?: readonly Route[]
 }
@@ -108,12 +112,21 @@ export function createApp(parts: AppParts): App {
   return { handler, routes }
 }
 
+/** Returns why a request must not use a route of accounts. A wrong token has its own problem. */
+function checkSession({ holder, session }: RequestState): ProblemData | undefined {
+  if (session !== undefined || holder === 'invalid') return undefined
+  const detail = 'this route needs the token of a session as Authorization: Bearer; POST /auth/siwe opens one'
+  return { type: 'unauthorized', detail }
+}
+
 /** Who asks. */
 interface Caller {
   readonly holder: KeyHolder | 'invalid' | undefined
   readonly subject: Subject
   /** Why its token is not valid, if that is why the holder is `invalid`. */
   readonly tokenProblem: ProblemData | undefined
+  /** Set if the store has to be asked who has its token. */
+  readonly unread: UnreadToken | undefined
 }
 
 /**
@@ -128,6 +141,7 @@ class RequestHandler implements HttpHandler {
   readonly #findPath: ReturnType<typeof createRouter>
   readonly #keys: ApiKeys
   readonly #tokens: Tokens | undefined
+  readonly #sessions: SessionTokens | undefined
   readonly #limiter: RateLimiter
   readonly #costs: CostLimiter
   readonly #budgets: ReturnType<typeof createBudgets>
@@ -142,7 +156,7 @@ class RequestHandler implements HttpHandler {
   readonly #notFoundPage = createNotFoundPage()
 
   constructor(
-    { config, services, log, metrics, shares, keys, issuerKeys, now, random = Math.random }: AppParts,
+    { config, services, log, metrics, shares, keys, issuerKeys, sessions, now, random = Math.random }: AppParts,
     routes: readonly Route[],
   ) {
     this.#config = config
@@ -152,6 +166,7 @@ class RequestHandler implements HttpHandler {
     this.#findPath = createRouter(routes)
     this.#keys = keys
     this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys)
+    this.#sessions = sessions && new SessionTokens(sessions, config.walletTier)
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
     this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
     shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
@@ -253,11 +268,46 @@ class RequestHandler implements HttpHandler {
     }
     state.route = route
     state.parameter = path.parameter(exchange.path)
+    if (state.unread !== undefined && (route.counts || route.scope !== undefined)) {
+      this.#readSession(state, state.unread, route)
+      return
+    }
     const problem = this.#checkBeforeBody(state, route)
     if (problem !== undefined) this.decline(exchange, problem, false)
     else if (route.stream !== undefined && method !== 'HEAD') this.#stream(state, route.stream)
     else if (route.method === 'GET' || route.method === 'DELETE') this.#runAdmitted(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => this.#runAdmitted(state, route, body))
+  }
+
+  /**
+   * Handles a request whose token this process does not know: that of a session which another process has just opened, or a wrong one.
+   * Its body arrives meanwhile. A stream has to be tried again, because it begins before the answer of the store.
+   */
+  #readSession(state: RequestState, unread: UnreadToken, route: Route): void {
+    const { exchange } = state
+    const isRead = this.#sessions!.read(unread, state.nowMs)
+    if (route.stream !== undefined && exchange.method !== 'HEAD') {
+      this.decline(exchange, SESSIONS_NOT_READ, false)
+      return
+    }
+    // The address may be read only now.
+    state.addressSubject = state.subject
+    const run = (body: Uint8Array) => {
+      isRead
+        .then(() => {
+          if (exchange.aborted) return
+          const found = this.#verifyToken(exchange, state.nowMs)
+          if (found !== undefined && 'subject' in found) state.identify(found)
+          else if (found !== undefined && 'problem' in found) state.tokenProblem = found.problem
+          else state.tokenProblem = SESSIONS_NOT_READ
+          const problem = this.#checkBeforeBody(state, route)
+          if (problem === undefined) this.#runAdmitted(state, route, body)
+          else this.decline(exchange, problem, false)
+        })
+        .catch((error: unknown) => this.fail(exchange, error))
+    }
+    if (route.method === 'GET' || route.method === 'DELETE') run(NO_BODY)
+    else exchange.readBody(state.subject, run)
   }
 
   decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
@@ -320,14 +370,17 @@ class RequestHandler implements HttpHandler {
     const tokenProblem = verified !== undefined && 'problem' in verified ? verified.problem : undefined
     const holder = verified !== undefined && 'subject' in verified ? verified : known
     const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder)
-    return { holder, subject, tokenProblem }
+    const unread = verified !== undefined && 'unread' in verified ? verified : undefined
+    return { holder, subject, tokenProblem, unread }
   }
 
   /** Verifies what a request carries instead of an API key, if it looks like a token. */
-  #verifyToken(request: ReceivedRequest, nowMs: number): KeyHolder | TokenProblem | undefined {
-    if (this.#tokens === undefined) return undefined
+  #verifyToken(request: ReceivedRequest, nowMs: number): KeyHolder | TokenProblem | UnreadToken | undefined {
+    if (this.#tokens === undefined && this.#sessions === undefined) return undefined
     const token = bearerTokenOf(request.head)
-    if (token === undefined || !Tokens.hasForm(token)) return undefined
+    if (token === undefined) return undefined
+    if (this.#sessions !== undefined && SessionTokens.hasForm(token)) return this.#sessions.find(token, nowMs)
+    if (this.#tokens === undefined || !Tokens.hasForm(token)) return undefined
     return this.#tokens.find(token, nowMs, () => addressKey(this.#clientAddress(request)))
   }
 
@@ -353,7 +406,12 @@ class RequestHandler implements HttpHandler {
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
     const { exchange } = state
-    const refusal = route.scope === undefined ? undefined : this.#checkKey(state, route.scope)
+    const refusal =
+      route.needsSession === true
+        ? checkSession(state)
+        : route.scope === undefined
+          ? undefined
+          : this.#checkKey(state, route.scope)
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
@@ -412,7 +470,7 @@ class RequestHandler implements HttpHandler {
     const { holder, exchange } = state
     if (typeof holder !== 'object') return scope === 'admin' && holder === undefined ? KEY_REQUIRED : undefined
     const refusal = keyProblem(holder, scope, exchange.head, () => this.#clientAddress(exchange))
-    if (refusal !== undefined) state.dropKey(addressKey(this.#clientAddress(exchange)))
+    if (refusal !== undefined) state.dropKey(state.addressSubject ?? addressKey(this.#clientAddress(exchange)))
     return refusal
   }
 

@@ -199,6 +199,7 @@ class DataServer {
     serve<ChainOperations>(port, {
       attestation: ({ chainId, uid }) => chainClient.attestation(chainId, uid),
       schema: ({ chainId, uid }) => chainClient.schemaString(chainId, uid),
+      accountSignature: ({ chainId, ...signature }) => chainClient.accountSignature(chainId, signature),
       sync: (action) => chainClient.sync(action),
     })
   }

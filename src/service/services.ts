@@ -3,6 +3,7 @@
 import type { QueueClient } from '../base/fair-queue.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { OperationName } from '../wire/values.ts'
+import type { AccountService } from './accounts/account-api.ts'
 import type { JobService } from './jobs/job-services.ts'
 import type { KeyService } from './keys/key-api.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
@@ -85,6 +86,8 @@ export interface Services {
   readonly jobs: JobService
   /** API keys in the database or, without a PostgreSQL server, in the key file. */
   readonly keys: KeyService
+  /** Undefined if wallets cannot sign in. */
+  readonly accounts: AccountService | undefined
   /**
    * Verifies one stamp.
    *

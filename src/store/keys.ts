@@ -15,9 +15,11 @@ export function createKeyStore(database: Database): {
   return {
     changedKeys: ({ after }) => database.readTransaction((session) => readChanges(session, after)),
     changeKeys: (change) => database.transaction((session) => changeKeys(session, change)),
-    listKeys: async () => {
+    listKeys: async (of) => {
       const rows = await database.reads.query(
-        'select document, last_used_ms::text from api_key where not revoked order by created_ms, sha256',
+        `select document, last_used_ms::text from api_key
+         where not revoked ${of === undefined ? '' : 'and owner = $1'} order by created_ms, sha256`,
+        of === undefined ? [] : [of.owner],
       )
       return rows.map(readListedKey)
     },
@@ -57,25 +59,28 @@ async function readChanges(session: Session, after: number): Promise<Result<'cha
 
 async function changeKeys(
   session: Session,
-  { expected, put, revoked, maxKeys }: Argument<'changeKeys'>,
+  { expected, put, revoked, owner, maxKeys }: Argument<'changeKeys'>,
 ): Promise<KeyChangeOutcome> {
   // The row is locked until the end of the transaction, so changes become visible in the order of their numbers.
   const [counter] = await session.query('update api_key_change set number = number + 1 returning number::text')
   const number = counter!['number'] as string
   const [found] = await session.query(
     `select (select count(*)::int from api_key where not revoked) as valid,
-      (select count(*)::int from api_key where not revoked and sha256 = any($1::text[])) as expected`,
-    [expected],
+      (select count(*)::int from api_key where not revoked and sha256 = any($1::text[])) as expected,
+      (select count(*)::int from api_key where not revoked and owner = $2) as owned`,
+    [expected, owner?.account ?? null],
   )
   if (found!['expected'] !== expected.length) return 'missing'
   // A key in `expected` exists, so `put` only replaces it.
   const added = put.filter(({ sha256 }) => !expected.includes(sha256)).length
   if (added > 0 && (found!['valid'] as number) + added > maxKeys) return 'full'
+  const owned = (found!['owned'] as number) + added - revoked.length
+  if (owner !== undefined && added > 0 && owned > owner.maxKeys) return 'owner-full'
   for (const key of put) {
     await session.query(
-      `insert into api_key (sha256, document, created_ms, change) values ($1, $2, $3, $4)
+      `insert into api_key (sha256, document, created_ms, change, owner) values ($1, $2, $3, $4, $5)
        on conflict (sha256) do update set document = excluded.document, change = excluded.change`,
-      [key.sha256, JSON.stringify(key), Date.parse(key.createdAt), number],
+      [key.sha256, JSON.stringify(key), Date.parse(key.createdAt), number, key.owner ?? null],
     )
   }
   await session.query('update api_key set revoked = true, change = $2 where sha256 = any($1::text[]) and not revoked', [

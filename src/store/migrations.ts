@@ -246,6 +246,33 @@ const HOUR_TABLE: readonly string[] = [
       )`,
 ]
 
+/** Nonces and sessions of wallets: migration `accounts`. Never edit them, because users have applied them. */
+const ACCOUNT_TABLES: readonly string[] = [
+  'create table sign_in_nonce (sha256 text primary key, client text not null, ends_ms bigint not null)',
+  'create index sign_in_nonce_client on sign_in_nonce (client)',
+  'create index sign_in_nonce_end on sign_in_nonce (ends_ms)',
+  // One row for a session. Its id is a part of each of its refresh tokens, so an old one is known without a list of them.
+  `create table account_session (
+    id text primary key,
+    account text not null,
+    token_sha256 text not null unique,
+    token_ends_ms bigint not null,
+    refresh_sha256 text not null,
+    created_ms bigint not null,
+    ends_ms bigint not null,
+    ended boolean not null default false,
+    change bigint not null
+  )`,
+  'create index account_session_account on account_session (account, created_ms)',
+  'create index account_session_end on account_session (ends_ms)',
+  'create index account_session_change_number on account_session (change)',
+  'create table account_session_change (only_one boolean primary key default true check (only_one), number bigint not null default 0)',
+  'insert into account_session_change default values',
+  // The account to which a key belongs, also in its document.
+  'alter table api_key add column owner text',
+  'create index api_key_owner on api_key (owner) where owner is not null',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -333,6 +360,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'API keys', statements: API_KEY_TABLES },
   { name: 'leases of chains', statements: LEASE_TABLES },
   { name: 'hours of clients', statements: HOUR_TABLE },
+  { name: 'accounts', statements: ACCOUNT_TABLES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

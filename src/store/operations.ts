@@ -1,4 +1,5 @@
 import type { AppliedRange, BlockRange, RecordStore } from '../wire/store-messages.ts'
+import { createAccountStore } from './accounts.ts'
 import { createChainLeases, holdGeneration } from './chain-leases.ts'
 import type { Database, Session } from './database.ts'
 import { createJobStore } from './jobs.ts'
@@ -167,6 +168,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     ...createChainLeases(database),
     ...createJobStore(database),
     ...createKeyStore(database),
+    ...createAccountStore(database),
   }
 }
 

@@ -1,10 +1,19 @@
-import { type Abi, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
+import {
+  type Abi,
+  decodeFunctionResult,
+  encodeDeployData,
+  encodeFunctionData,
+  parseAbi,
+  universalSignatureValidatorAbi,
+  universalSignatureValidatorByteCode,
+} from 'viem'
 import type { Chain } from '../attest/chains.ts'
 import type { NonceReading } from '../attest/nonces.ts'
 import { schemaUid } from '../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../attest/typed-data.ts'
 import { hasUid, ZERO_UID } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/primitives.ts'
+import type { AccountSignature } from '../wire/sync-messages.ts'
 import type { ChainAttestation, ChainState, Hex } from '../wire/values.ts'
 import { attestationCall, decodeAttestation } from './eas-attestations.ts'
 import { isInvalidResponse, parseQuantity, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
@@ -158,6 +167,30 @@ export class ChainAccess {
     })
   }
 
+  /**
+   * Asks the contract of an account whether it takes a signature. The call deploys the universal validator of ERC-6492, which calls the
+   * contract, after it has deployed it if the signature says how. Nothing is written to the chain. Throws as `attestation` does.
+   */
+  accountSignature({ address, digest, signature }: AccountSignature): Promise<boolean> {
+    const data = encodeDeployData({
+      abi: universalSignatureValidatorAbi,
+      bytecode: universalSignatureValidatorByteCode,
+      args: [address, digest, signature],
+    })
+    return this.#read(async ({ rpc }) => {
+      try {
+        const result = await rpc.request('eth_call', [{ data }, 'latest'])
+        if (result === '0x01') return true
+        if (result === '0x00') return false
+        throw new RpcError('eth_call: the signature validator returned neither 1 nor 0')
+      } catch (error) {
+        // A contract that reverts does not take the signature. Nodes differ in the code of the error.
+        if (error instanceof RpcError && error.failure === 'error' && isRevert(error)) return false
+        throw error
+      }
+    })
+  }
+
   /** Reads from the first endpoint that gives a usable response. One endpoint with a mismatch blocks the whole chain. */
   async #read<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     let failure = new RpcError('no endpoint', { failure: 'silent' })
@@ -243,6 +276,10 @@ function requireNonce(nonce: bigint): number {
 
 function hex(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes).toString('hex')}`
+}
+
+function isRevert({ code, endpointMessage }: RpcError): boolean {
+  return code === REVERTED || /revert|invalid opcode|out of gas/i.test(endpointMessage)
 }
 
 interface SchemaCacheOptions {

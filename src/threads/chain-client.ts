@@ -3,6 +3,7 @@ import type { Log } from '../base/log.ts'
 import type { ChainAccessConfig, Config } from '../config/config.ts'
 import { Requester, type RequestFailure } from '../wire/request-port.ts'
 import type {
+  AccountSignature,
   ChainOperations,
   ChainReply,
   ChainRequest,
@@ -164,6 +165,11 @@ export class ChainClient {
   /** Looks up the string registered under a schema UID; otherwise as `attestation`. */
   schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>> {
     return this.#requests.ask('schema', { chainId, uid }, this.#lookupLimits()).catch(unreachable)
+  }
+
+  /** Asks the contract of an account about a signature; otherwise as `attestation`. */
+  accountSignature(chainId: number, signature: AccountSignature): Promise<ChainResult<boolean>> {
+    return this.#requests.ask('accountSignature', { chainId, ...signature }, this.#lookupLimits()).catch(unreachable)
   }
 
   /** Returns why nothing is signed for a chain; undefined when it may be signed for. */

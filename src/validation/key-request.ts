@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import { problemAt } from '../base/problem.ts'
-import type { StoredKey } from '../wire/key-messages.ts'
+import type { StoredKey, Tier } from '../wire/key-messages.ts'
 import { parseJsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
 import { check } from './sentences.ts'
 
 /** Properties of an API key to create. */
-export type KeyProperties = Omit<StoredKey, 'id' | 'sha256' | 'tier' | 'createdAt' | 'replacedBy'> & {
-  readonly tier: 'developer' | 'internal'
+export type KeyProperties = Omit<StoredKey, 'id' | 'sha256' | 'tier' | 'createdAt' | 'replacedBy' | 'owner'> & {
+  readonly tier: Tier
 }
 
 /**
@@ -26,8 +26,26 @@ export function readKeyRequest(body: Uint8Array, maxDepth: number, nowMs: number
  */
 export function checkKeyProperties(value: unknown, nowMs: number): KeyProperties {
   check(getValidator('key.schema.json#/$defs/KeyRequest'), value, [])
-  const { expiresAt, origins, addresses, scopes, ...properties } = value as Partial<KeyProperties> &
-    Pick<KeyProperties, 'tier'>
+  const { tier, ...properties } = value as Partial<KeyProperties> & Pick<KeyProperties, 'tier'>
+  return { tier, ...normalForm(properties, nowMs) }
+}
+
+/** Properties of an API key that an account creates. Its tier is that of the account. */
+export type AccountKeyProperties = Omit<KeyProperties, 'tier'>
+
+/**
+ * Reads the properties of a new API key of an account from the body of a request.
+ *
+ * @throws {ProblemError} `bad-request` or `invalid-input`
+ */
+export function readAccountKeyRequest(body: Uint8Array, maxDepth: number, nowMs: number): AccountKeyProperties {
+  const value = parseJsonObject(body, maxDepth)
+  check(getValidator('account.schema.json#/$defs/AccountKeyRequest'), value, [])
+  return normalForm(value as Partial<AccountKeyProperties>, nowMs)
+}
+
+function normalForm(value: Partial<AccountKeyProperties>, nowMs: number): AccountKeyProperties {
+  const { expiresAt, origins, addresses, scopes, ...properties } = value
   for (const [index, address] of (addresses ?? []).entries()) checkAddressRange(address, index)
   return {
     label: 'unnamed',

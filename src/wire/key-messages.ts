@@ -28,6 +28,8 @@ export interface StoredKey {
   readonly origins?: readonly string[]
   /** The key is valid only in requests from these addresses or CIDR ranges. */
   readonly addresses?: readonly string[]
+  /** The account that made the key and may change it; undefined for a key of the operator. */
+  readonly owner?: string
   /** ID of the key that replaced this one, which is valid until it expires. */
   readonly replacedBy?: string
 }
@@ -45,10 +47,15 @@ export interface KeyChange {
   readonly put: readonly StoredKey[]
   /** SHA-256 of keys that are revoked. */
   readonly revoked: readonly string[]
+  /** The account whose keys these are, and how many it may have. */
+  readonly owner?: { readonly account: string; readonly maxKeys: number }
 }
 
-/** `missing`: an expected key is not there. `full`: there would be too many keys. In both cases nothing was changed. */
-export type KeyChangeOutcome = 'done' | 'missing' | 'full'
+/**
+ * `missing`: an expected key is not there. `full`: there would be too many keys. `owner-full`: there would be too many of their owner. In these cases nothing was
+ * changed.
+ */
+export type KeyChangeOutcome = 'done' | 'missing' | 'full' | 'owner-full'
 
 /** What a reader of the database learns about the keys. */
 export interface KeyUpdate {
@@ -70,8 +77,8 @@ export interface KeyOperations {
     result: KeyUpdate & { readonly number: number }
   }
   changeKeys: { argument: KeyChange & { readonly maxKeys: number }; result: KeyChangeOutcome }
-  /** Returns the valid keys and those that have expired, oldest first. */
-  listKeys: { argument: undefined; result: readonly ListedKey[] }
+  /** Returns the valid keys and those that have expired, oldest first: of an account, or of all. */
+  listKeys: { argument: { readonly owner: string } | undefined; result: readonly ListedKey[] }
   /** Records when keys were last used, by their SHA-256. */
   noteKeyUse: { argument: readonly { readonly sha256: string; readonly atMs: number }[]; result: undefined }
 }

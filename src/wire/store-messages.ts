@@ -1,5 +1,6 @@
 /** Messages between threads about location records. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
+import type { AccountOperations } from './account-messages.ts'
 import type { JobOperations } from './job-messages.ts'
 import type { KeyOperations } from './key-messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
@@ -227,7 +228,12 @@ export interface RecordStats {
 }
 
 /** The operations of the store by name, each with its argument and result. */
-export interface StoreOperations extends SubmissionOperations, SyncOperations, JobOperations, KeyOperations {
+export interface StoreOperations
+  extends SubmissionOperations,
+    SyncOperations,
+    JobOperations,
+    KeyOperations,
+    AccountOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {

@@ -177,7 +177,17 @@ export interface ChainOperations {
   }
   /** The string that is registered under a schema UID. */
   schema: { argument: { readonly chainId: number; readonly uid: Hex }; result: ChainResult<string> }
+  /** Whether the contract of an account takes a signature of a digest (ERC-1271), or would if it were deployed (ERC-6492). */
+  accountSignature: { argument: AccountSignature & { readonly chainId: number }; result: ChainResult<boolean> }
   sync: { argument: SyncAction; result: SyncOutcome }
+}
+
+/** A signature that only the contract of an account can judge. */
+export interface AccountSignature {
+  readonly address: Hex
+  /** 32 bytes. */
+  readonly digest: Hex
+  readonly signature: Hex
 }
 
 /** From main to the sync thread. */

@@ -4,9 +4,11 @@ import type { ProblemData } from '../../base/problem.ts'
 import type { ApiKey } from '../../config/http.ts'
 import type { KeyUses } from '../../service/keys/key-table.ts'
 import { hasValidChecksum } from '../../service/keys/key-text.ts'
+import type { SessionState } from '../../wire/account-messages.ts'
 import { DEFAULT_SCOPES, type KeyScope, type KeyUpdate, type StoredKey, type Tier } from '../../wire/key-messages.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 import { type AddressRange, isInRanges, parseRanges } from './caller.ts'
+import { accountSubject } from './rate-limit.ts'
 
 /** The holder of an API key or of a token, without the key or token itself. */
 export interface KeyHolder {
@@ -22,6 +24,8 @@ export interface KeyHolder {
   readonly requestsPerHour: number | undefined
   readonly origins: readonly string[] | undefined
   readonly addresses: readonly AddressRange[] | undefined
+  /** Set if it is the token of a session. */
+  readonly session?: SessionState
 }
 
 /** Longest key. Longer values are rejected without the cost of hashing them. */
@@ -47,8 +51,15 @@ export class ApiKeys {
   /** When keys of the database were used since `takeUses` was called, by their SHA-256. */
   readonly #uses = new Map<string, number>()
 
-  /** @param hasTable true if there are keys in a database, which will be reported to `update` */
-  constructor(keys: readonly ApiKey[], hasTable: boolean) {
+  /** Tier of accounts; undefined if there are none. */
+  readonly #accountTier: Tier | undefined
+
+  /**
+   * @param hasTable true if there are keys in a database, which will be reported to `update`
+   * @param accountTier tier of the keys of accounts, which are not valid without it
+   */
+  constructor(keys: readonly ApiKey[], hasTable: boolean, accountTier?: Tier) {
+    this.#accountTier = accountTier
     for (const { key, ...properties } of keys) {
       const sha256 = hash('sha256', key)
       this.#configured.set(sha256, createHolder({ sha256, ...properties }))
@@ -58,14 +69,25 @@ export class ApiKeys {
 
   /** Replaces the keys of the key file. */
   setStored(keys: readonly StoredKey[]): void {
-    this.#stored = new Map(keys.map((key) => [key.sha256, createHolder(key)] as const))
+    this.#stored = new Map(
+      keys.filter((key) => this.#accepts(key)).map((key) => [key.sha256, this.#hold(key)] as const),
+    )
   }
 
   /** Applies changes of the keys in the database. */
   update({ isWhole, put, revoked }: KeyUpdate): void {
     if (isWhole || this.#shared === undefined) this.#shared = new Map()
     for (const sha256 of revoked) this.#shared.delete(sha256)
-    for (const key of put) this.#shared.set(key.sha256, createHolder(key))
+    for (const key of put) if (this.#accepts(key)) this.#shared.set(key.sha256, this.#hold(key))
+  }
+
+  #accepts({ owner }: StoredKey): boolean {
+    return owner === undefined || this.#accountTier !== undefined
+  }
+
+  /** The tier of an account may have changed since it made the key. */
+  #hold(key: StoredKey): KeyHolder {
+    return createHolder(key.owner === undefined ? key : { ...key, tier: this.#accountTier! })
   }
 
   /** Returns when keys of the database were used since the last call. */
@@ -106,13 +128,13 @@ export class ApiKeys {
   }
 }
 
-function createHolder({ sha256, tier, label, ...rules }: Omit<StoredKey, 'id' | 'createdAt'>): KeyHolder {
+function createHolder({ sha256, tier, label, owner, ...rules }: Omit<StoredKey, 'id' | 'createdAt'>): KeyHolder {
   const { scopes = DEFAULT_SCOPES, expiresAt, requestsPerHour, origins, addresses } = rules
   return {
     kind: 'key',
     tier,
     label,
-    subject: `key:${sha256}`,
+    subject: owner === undefined ? `key:${sha256}` : accountSubject(owner),
     scopes,
     endMs: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) || 0,
     requestsPerHour,

@@ -59,7 +59,11 @@ function readKeys(path: string): DevelopmentKeys {
     if (!(error instanceof SyntaxError)) throw error
   }
   const { developer, internal } = keys ?? {}
-  if (typeof developer === 'string' && typeof internal === 'string' && [developer, internal].every(hasValidChecksum)) {
+  if (
+    typeof developer === 'string' &&
+    typeof internal === 'string' &&
+    [developer, internal].every((key) => hasValidChecksum(key))
+  ) {
     return { developer, internal }
   }
   throw new ConfigError(`${path}: holds no development keys; delete the file to have new ones made`)

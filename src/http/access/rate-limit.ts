@@ -3,8 +3,13 @@ import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
 import type { CountSharing, RequestGrants, SharedCount } from './shared-counts.ts'
 
-/** Key under which requests are counted together: an address key, `key:` and the digest of an API key, or `LOCAL_CALLER`. */
+/** Key under which requests are counted together: an address key, `key:` and the digest of an API key, `account:` and an account, or `LOCAL_CALLER`. */
 export type Subject = number | string
+
+/** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing. */
+export function accountSubject(account: string): string {
+  return `account:${account}`
+}
 
 /** The current hour of one subject. */
 export interface RateWindow {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SubmissionCaller } from '../../service/request.ts'
+import type { SessionState } from '../../wire/account-messages.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { ResponseContext } from '../routes/respond.ts'
 import type { Route, RouteRequest } from '../routes/route.ts'
@@ -10,6 +11,7 @@ import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './api-keys.ts'
 import { type CostBudget, type CostWindow, policiesOf, remainingField } from './cost-limit.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+import type { UnreadToken } from './session-tokens.ts'
 import { TOKEN_METADATA_PATH } from './tokens.ts'
 
 /** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
@@ -31,7 +33,11 @@ export class RequestState implements ResponseContext, RouteRequest {
   /** Set if other nodes have to be asked for the quota of the request: resolves with the reason to reject it. */
   admission: Promise<ProblemData | undefined> | undefined = undefined
   /** Why the token of the request is not valid; undefined if that is not the problem. */
-  readonly tokenProblem: ProblemData | undefined
+  tokenProblem: ProblemData | undefined
+  /** Token of a session that this process does not know yet. */
+  readonly unread: UnreadToken | undefined
+  /** Subject of the address; set if the holder is found only after the transport may have forgotten the address. */
+  addressSubject: Subject | undefined = undefined
   route: Route | undefined = undefined
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
@@ -49,6 +55,7 @@ export class RequestState implements ResponseContext, RouteRequest {
       readonly holder: KeyHolder | 'invalid' | undefined
       readonly subject: Subject
       readonly tokenProblem: ProblemData | undefined
+      readonly unread: UnreadToken | undefined
     },
   ) {
     this.exchange = exchange
@@ -59,6 +66,7 @@ export class RequestState implements ResponseContext, RouteRequest {
     this.#holder = facts.holder
     this.#subject = facts.subject
     this.tokenProblem = facts.tokenProblem
+    this.unread = facts.unread
   }
 
   /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
@@ -76,6 +84,17 @@ export class RequestState implements ResponseContext, RouteRequest {
     this.#holder = undefined
     this.#subject = addressSubject
     this.exchange.client = addressSubject
+  }
+
+  /** Counts the request for the holder of its token. */
+  identify(holder: KeyHolder): void {
+    this.#holder = holder
+    this.#subject = holder.subject
+    this.exchange.client = holder.subject
+  }
+
+  get session(): SessionState | undefined {
+    return typeof this.#holder === 'object' ? this.#holder.session : undefined
   }
 
   get tier(): Tier {

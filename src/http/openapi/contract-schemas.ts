@@ -1,3 +1,4 @@
+import account from '../../../schemas/account.schema.json' with { type: 'json' }
 import batchRequest from '../../../schemas/batch-request.schema.json' with { type: 'json' }
 import batchResponse from '../../../schemas/batch-response.schema.json' with { type: 'json' }
 import computeRequest from '../../../schemas/compute-request.schema.json' with { type: 'json' }
@@ -53,6 +54,7 @@ const FILES: readonly SchemaFile[] = [
   graphql,
   sync,
   key,
+  account,
   service,
   problem,
   recordError,

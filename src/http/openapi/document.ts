@@ -1,6 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' }
 import examples from '../../../schemas/examples.json' with { type: 'json' }
 import { PROBLEMS } from '../../base/problem.ts'
+import { ACCOUNT_OPERATIONS } from './account-operations.ts'
 import { COMPUTE_OPERATIONS } from './compute-operations.ts'
 import { contractSchemas } from './contract-schemas.ts'
 import { JOB_OPERATIONS } from './job-operations.ts'
@@ -32,6 +33,7 @@ export const OPERATIONS: OperationTable = {
   ...OGC_OPERATIONS,
   ...SYNC_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
   ...SERVICE_OPERATIONS,
 }
 

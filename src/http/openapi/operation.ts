@@ -53,6 +53,7 @@ export type Tag =
   | 'GraphQL'
   | 'Sync'
   | 'Keys'
+  | 'Accounts'
   | 'Service'
   | 'Older verify'
   | 'Pages'
@@ -68,6 +69,7 @@ export const FAMILY_BY_TAG: Readonly<Record<Tag, ErrorFamily>> = {
   GraphQL: 'graphql',
   Sync: 'record',
   Keys: 'problem',
+  Accounts: 'problem',
   Service: 'problem',
   'Older verify': 'older',
   Pages: 'problem',
@@ -81,6 +83,7 @@ export const TAGS: readonly { readonly name: Tag; readonly description: string }
   { name: 'GraphQL', description: 'The same records through GraphQL.' },
   { name: 'Sync', description: 'Controls how the chains are read. Internal to the deployment.' },
   { name: 'Keys', description: 'API keys of the service. All routes need a key with the scope admin.' },
+  { name: 'Accounts', description: 'Sign-in with a wallet, and the API keys of its account.' },
   { name: 'Service', description: 'Status and description of the service.' },
   { name: 'Older verify', description: 'The generation before /verify/v0, for clients already deployed.' },
   { name: 'Pages', description: 'Pages for browsers.' },

@@ -3,6 +3,7 @@
 import type { QueueClient } from '../../base/fair-queue.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { BatchContext, SubmissionCaller } from '../../service/request.ts'
+import type { SessionState } from '../../wire/account-messages.ts'
 import type { KeyScope } from '../../wire/key-messages.ts'
 import type { Exchange, ResponseStream } from '../transport/port.ts'
 import type { ContentKind } from './respond.ts'
@@ -16,6 +17,8 @@ export interface RouteRequest {
   /** Value of `:name` or `*` in the route's path; several are joined with slashes. */
   readonly parameter: string
   readonly caller: SubmissionCaller
+  /** Set in routes that need one. */
+  readonly session?: SessionState | undefined
 }
 
 export interface RouteResult {
@@ -45,6 +48,8 @@ export interface Route {
   readonly isMetered?: boolean
   /** Scope that a key needs, if the request has one. `admin` always needs a key. */
   readonly scope?: KeyScope
+  /** True if only an account that has signed in may use the route, by the token of a session. */
+  readonly needsSession?: boolean
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** Called before the body is read and the request is counted. Returns a problem if too many requests are waiting already. */

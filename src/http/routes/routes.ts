@@ -6,6 +6,7 @@ import type { Services } from '../../service/services.ts'
 import { KEY_SCOPES, type KeyScope } from '../../wire/key-messages.ts'
 import { TOKEN_METADATA_PATH } from '../access/tokens.ts'
 import { prefers } from '../transport/request-head.ts'
+import { accountRoutes } from './account-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { type AllMetrics, metricsRoute, syncRoutes } from './operator-routes.ts'
@@ -27,6 +28,7 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
     ...forScope('records', ogcRoutes(services.ogc).map(metered)),
     ...(services.graphql === undefined ? [] : forScope('records', graphqlRoutes(services.graphql).map(metered))),
     ...forScope('admin', keyRoutes(services.keys)),
+    ...(services.accounts === undefined ? [] : accountRoutes(services.accounts)),
     getRoute('/', 'this list; the explorer for browsers', (request) => {
       const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
       if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }

@@ -1,7 +1,7 @@
 /** The routes that manage keys, without HTTP. */
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import { ConfigError } from '../../config/setting.ts'
-import { readKeyRequest } from '../../validation/key-request.ts'
+import { type KeyProperties, readKeyRequest } from '../../validation/key-request.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
 import type { ServiceResponse } from '../request.ts'
 import { describeKey, KeyManager, type KeyRepository, type NewKey } from './keys.ts'
@@ -27,12 +27,25 @@ const DAY_SECONDS = 86_400
 const MAX_OVERLAP_SECONDS = 90 * DAY_SECONDS
 
 export function createKeyService({ repository, maxJsonDepth, now }: KeyServiceParts): KeyService {
-  const keys = new KeyManager(repository, now)
+  const keys = createKeyRoutesOf(new KeyManager(repository, now))
+  const place = 'the database or file of the API keys'
   return {
-    list: () => orUnavailable(async () => ({ json: JSON.stringify({ keys: (await keys.list()).map(describeKey) }) })),
-    add: (body) => orUnavailable(async () => describeNewKey(await keys.add(readKeyRequest(body, maxJsonDepth, now())))),
-    rotate: (id, query) => orUnavailable(async () => describeNewKey(await keys.rotate(id, readOverlap(query)))),
-    revoke: (id) => orUnavailable(async () => ({ json: JSON.stringify({ revoked: (await keys.revoke(id)).id }) })),
+    list: () => orUnavailable(place, () => keys.list()),
+    add: (body) => orUnavailable(place, () => keys.add(readKeyRequest(body, maxJsonDepth, now()))),
+    rotate: (id, query) => orUnavailable(place, () => keys.rotate(id, query)),
+    revoke: (id) => orUnavailable(place, () => keys.revoke(id)),
+  }
+}
+
+/** The responses of the routes for the keys of a manager: all keys, or those of an account. */
+export function createKeyRoutesOf(keys: KeyManager): Omit<KeyService, 'add'> & {
+  add(properties: KeyProperties): Promise<ServiceResponse>
+} {
+  return {
+    list: async () => ({ json: JSON.stringify({ keys: (await keys.list()).map(describeKey) }) }),
+    add: async (properties) => describeNewKey(await keys.add(properties)),
+    rotate: async (id, query) => describeNewKey(await keys.rotate(id, readOverlap(query))),
+    revoke: async (id) => ({ json: JSON.stringify({ revoked: (await keys.revoke(id)).id }) }),
   }
 }
 
@@ -50,14 +63,18 @@ function readOverlap(query: string): number {
   })
 }
 
-/** Reports a database that is unavailable now as `overloaded`, because it is not an internal error. */
-async function orUnavailable<T>(run: () => Promise<T>): Promise<T> {
+/**
+ * Reports a database that is unavailable now as `overloaded`, because it is not an internal error.
+ *
+ * @param place what cannot be used then
+ */
+export async function orUnavailable<T>(place: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
     const isAway = error instanceof StoreFault && error.kind !== 'failed'
     if (!isAway && !(error instanceof ConfigError)) throw error
-    const detail = `the ${isAway ? 'database' : 'file'} of the API keys cannot be used now; try again`
+    const detail = `${place} cannot be used now; try again`
     throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 1 }, { cause: error })
   }
 }

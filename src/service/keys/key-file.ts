@@ -134,12 +134,13 @@ function syncFolder(folder: string): void {
 function isStoredKey(value: unknown): value is StoredKey {
   if (typeof value !== 'object' || value === null) return false
   const { id, sha256, tier, label, createdAt, expiresAt, requestsPerHour, ...lists } = value as Record<string, unknown>
-  const { scopes, origins, addresses } = lists
+  const { scopes, origins, addresses, owner } = lists
   return (
     [id, label, createdAt].every((text) => typeof text === 'string') &&
     typeof sha256 === 'string' &&
     /^[0-9a-f]{64}$/.test(sha256) &&
     TIERS.includes(tier) &&
+    (owner === undefined || typeof owner === 'string') &&
     (expiresAt === undefined || (typeof expiresAt === 'string' && !Number.isNaN(Date.parse(expiresAt)))) &&
     (requestsPerHour === undefined || Number.isInteger(requestsPerHour)) &&
     (scopes === undefined || (isTextList(scopes) && scopes.every((scope) => KEY_SCOPES.includes(scope as never)))) &&

@@ -57,8 +57,9 @@ export class KeyTable implements KeyRepository {
     for (const timer of this.#timers) clearInterval(timer)
   }
 
-  list(): Promise<readonly ListedKey[]> {
-    return this.#parts.store.ask('listKeys', undefined, this.#deadlineMs())
+  list(owner?: string): Promise<readonly ListedKey[]> {
+    const of = owner === undefined ? undefined : { owner }
+    return this.#parts.store.ask('listKeys', of, this.#deadlineMs())
   }
 
   async change(change: KeyChange): Promise<KeyChangeOutcome> {

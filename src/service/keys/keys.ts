@@ -14,8 +14,8 @@ import { generateKey } from './key-text.ts'
 
 /** Where keys are stored. */
 export interface KeyRepository {
-  /** Returns the valid keys and those that have expired, oldest first. */
-  list(): Promise<readonly ListedKey[]>
+  /** Returns the valid keys and those that have expired, oldest first: of an account, or of all. */
+  list(owner?: string): Promise<readonly ListedKey[]>
   change(change: KeyChange): Promise<KeyChangeOutcome>
 }
 
@@ -28,19 +28,24 @@ export interface NewKey {
 /** Number of hash digits in the ID of a key. */
 const ID_DIGITS = 12
 
-/** Adds, rotates and revokes keys. All methods throw a `ProblemError`. */
+/** Adds, rotates and revokes keys: all of them, or those of an account. All methods throw a `ProblemError`. */
 export class KeyManager {
   readonly #repository: KeyRepository
   readonly #now: () => number
+  readonly #owner: KeyChange['owner']
 
-  /** @param now milliseconds since the epoch */
-  constructor(repository: KeyRepository, now: () => number) {
+  /**
+   * @param now milliseconds since the epoch
+   * @param owner the account whose keys these are; there are no others for it
+   */
+  constructor(repository: KeyRepository, now: () => number, owner?: KeyChange['owner']) {
     this.#repository = repository
     this.#now = now
+    this.#owner = owner
   }
 
   list(): Promise<readonly ListedKey[]> {
-    return this.#repository.list()
+    return this.#repository.list(this.#owner?.account)
   }
 
   async add({ tier, ...properties }: KeyProperties): Promise<NewKey> {
@@ -84,7 +89,7 @@ export class KeyManager {
 
   /** Finds a key by its ID. @throws {ProblemError} `not-found` */
   async find(id: string): Promise<ListedKey> {
-    const key = (await this.#repository.list()).find((candidate) => candidate.id === id)
+    const key = (await this.list()).find((candidate) => candidate.id === id)
     if (key === undefined) throw unknownKey(id)
     return key
   }
@@ -94,15 +99,22 @@ export class KeyManager {
     const sha256 = createHash('sha256').update(key).digest('hex')
     const { tier, label, ...rules } = properties
     const createdAt = new Date(this.#now()).toISOString()
-    return { key, stored: { id: sha256.slice(0, ID_DIGITS), sha256, tier, label, createdAt, ...rules } }
+    const owner = this.#owner === undefined ? {} : { owner: this.#owner.account }
+    return { key, stored: { id: sha256.slice(0, ID_DIGITS), sha256, tier, label, createdAt, ...rules, ...owner } }
   }
 
   async #change(change: KeyChange, id: string): Promise<void> {
-    const outcome = await this.#repository.change(change)
+    const owner = this.#owner
+    const outcome = await this.#repository.change(owner === undefined ? change : { ...change, owner })
     // Another change revoked the key after it was found.
     if (outcome === 'missing') throw unknownKey(id)
     if (outcome === 'full') {
       throw conflict('there are as many API keys as MAX_API_KEYS allows: revoke keys that are not needed')
+    }
+    if (outcome === 'owner-full') {
+      throw conflict(
+        `an account has at most ${owner!.maxKeys} keys, expired ones included: revoke one that is not needed`,
+      )
     }
   }
 }
@@ -130,11 +142,12 @@ export class KeyFile implements KeyRepository {
     this.#maxKeys = maxKeys
   }
 
-  async list(): Promise<readonly ListedKey[]> {
-    return readKeyFile(this.#file)
+  async list(owner?: string): Promise<readonly ListedKey[]> {
+    const keys = readKeyFile(this.#file)
+    return owner === undefined ? keys : keys.filter((key) => key.owner === owner)
   }
 
-  async change({ expected, put, revoked }: KeyChange): Promise<KeyChangeOutcome> {
+  async change({ expected, put, revoked, owner }: KeyChange): Promise<KeyChangeOutcome> {
     let outcome: KeyChangeOutcome = 'done'
     await changeKeyFile(this.#file, (keys) => {
       const bySha256 = new Map(keys.map((key) => [key.sha256, key]))
@@ -142,6 +155,10 @@ export class KeyFile implements KeyRepository {
       for (const key of put) bySha256.set(key.sha256, key)
       for (const sha256 of revoked) bySha256.delete(sha256)
       if (bySha256.size > keys.length && bySha256.size > this.#maxKeys) outcome = 'full'
+      else if (owner !== undefined && put.some(({ sha256 }) => !expected.includes(sha256))) {
+        const owned = [...bySha256.values()].filter((key) => key.owner === owner.account).length
+        if (owned > owner.maxKeys) outcome = 'owner-full'
+      }
       return outcome === 'done' ? [...bySha256.values()] : keys
     })
     return outcome

@@ -1,0 +1,110 @@
+/** The routes of accounts, without HTTP. */
+import type { QueueClient } from '../../base/fair-queue.ts'
+import type { Config } from '../../config/config.ts'
+import { ConfigError } from '../../config/setting.ts'
+import { checksumAddress } from '../../crypto/address.ts'
+import { readAccountKeyRequest } from '../../validation/key-request.ts'
+import { readRefreshRequest, readSignInRequest } from '../../validation/sign-in-message.ts'
+import type { AccountSession } from '../../wire/account-messages.ts'
+import { DEFAULT_SCOPES, type Tier } from '../../wire/key-messages.ts'
+import { createKeyRoutesOf, orUnavailable } from '../keys/key-api.ts'
+import { KeyManager, type KeyRepository } from '../keys/keys.ts'
+import type { ServiceResponse } from '../request.ts'
+import type { NewTokens, SignIn } from './sign-in.ts'
+
+/** What the HTTP layer sees of accounts. All methods throw a `ProblemError`. */
+export interface AccountService {
+  nonce(client: QueueClient): Promise<ServiceResponse>
+  /** @param body JSON as in `SignInRequest` */
+  signIn(body: Uint8Array, client: QueueClient): Promise<ServiceResponse>
+  /** @param body JSON as in `RefreshRequest` */
+  refresh(body: Uint8Array): Promise<ServiceResponse>
+  signOut(session: AccountSession): Promise<void>
+  describe(session: AccountSession): ServiceResponse
+  /** The keys of an account; those of others do not exist for it. */
+  listKeys(session: AccountSession): Promise<ServiceResponse>
+  /** @param body JSON as in `AccountKeyRequest` */
+  addKey(session: AccountSession, body: Uint8Array): Promise<ServiceResponse>
+  /** @param query `overlapSeconds`, how long the old key stays valid */
+  rotateKey(session: AccountSession, id: string, query: string): Promise<ServiceResponse>
+  revokeKey(session: AccountSession, id: string): Promise<ServiceResponse>
+}
+
+export interface AccountServiceParts {
+  readonly signIn: SignIn
+  readonly repository: KeyRepository
+  readonly tier: Tier
+  readonly requestsPerHour: number
+  readonly maxKeys: number
+  readonly maxJsonDepth: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+const STORE = 'the database of the accounts'
+const KEYS = 'the store of the API keys'
+
+export function createAccountService(parts: AccountServiceParts): AccountService {
+  const { signIn, repository, tier, requestsPerHour, maxKeys, maxJsonDepth, now } = parts
+  const keysOf = ({ account }: AccountSession) =>
+    createKeyRoutesOf(new KeyManager(repository, now, { account, maxKeys }))
+  return {
+    nonce: (client) =>
+      orUnavailable(STORE, async () => ({ json: JSON.stringify({ nonce: await signIn.nonce(client) }) })),
+    signIn: (body, client) =>
+      orUnavailable(STORE, async () =>
+        describeTokens(await signIn.signIn(readSignInRequest(body, maxJsonDepth), client)),
+      ),
+    refresh: (body) =>
+      orUnavailable(STORE, async () => describeTokens(await signIn.refresh(readRefreshRequest(body, maxJsonDepth)))),
+    signOut: ({ id }) => orUnavailable(STORE, () => signIn.signOut(id)),
+    describe({ account, tokenEndMs }) {
+      const [, chain, address] = account.split(':') as [string, string, string]
+      const chainId = chain === '0' ? null : Number(chain)
+      const limits = { tier, requestsPerHour, scopes: DEFAULT_SCOPES, maxKeys }
+      const expiresAt = new Date(tokenEndMs).toISOString()
+      return { json: JSON.stringify({ account, address: checksumAddress(address), chainId, ...limits, expiresAt }) }
+    },
+    listKeys: (session) => orUnavailable(KEYS, () => keysOf(session).list()),
+    addKey: (session, body) =>
+      orUnavailable(KEYS, () =>
+        keysOf(session).add({ scopes: DEFAULT_SCOPES, ...readAccountKeyRequest(body, maxJsonDepth, now()), tier }),
+      ),
+    rotateKey: (session, id, query) => orUnavailable(KEYS, () => keysOf(session).rotate(id, query)),
+    revokeKey: (session, id) => orUnavailable(KEYS, () => keysOf(session).revoke(id)),
+  }
+}
+
+function describeTokens(tokens: NewTokens): ServiceResponse {
+  return { json: JSON.stringify(tokens) }
+}
+
+type SignInConfig = Pick<Config, 'signIn' | 'signInDomains' | 'requireApiKey' | 'records' | 'production' | 'publicUrl'>
+
+/**
+ * Returns the domains for which wallets may sign.
+ *
+ * @returns undefined if the sign-in is off; `loopback` for this machine with any port
+ * @throws {ConfigError} if `SIGN_IN=1` needs another setting
+ */
+export function signInDomains(config: SignInConfig): readonly string[] | 'loopback' | undefined {
+  const { signIn, signInDomains, requireApiKey, records, production, publicUrl } = config
+  if (signIn === false || (signIn === undefined && requireApiKey)) return undefined
+  const fail = (reason: string) => {
+    if (signIn === true) throw new ConfigError(`SIGN_IN=1 ${reason}`)
+    return undefined
+  }
+  if (!records) return fail('stores sessions in the database: remove RECORDS=0')
+  if (signInDomains.length > 0) return signInDomains.map(readDomain)
+  if (publicUrl !== undefined) return [new URL(publicUrl).host]
+  return production ? fail('needs SIGN_IN_DOMAINS or PUBLIC_URL in production') : 'loopback'
+}
+
+function readDomain(text: string): string {
+  const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : undefined
+  // A URL without a path, name and query has the host only, in lower case and in ASCII.
+  if (url !== undefined && url.href === `https://${text.toLowerCase()}/`) return url.host
+  throw new ConfigError(
+    `SIGN_IN_DOMAINS: ${JSON.stringify(text)} is not a host with or without a port, such as example.org`,
+  )
+}

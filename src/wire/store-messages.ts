@@ -5,6 +5,7 @@ import type { KeyOperations } from './key-messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { Answer, Call, RequestFailure } from './request-port.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
+import type { UsageOperations } from './usage-messages.ts'
 import type { Hex } from './values.ts'
 
 /**
@@ -227,7 +228,12 @@ export interface RecordStats {
 }
 
 /** The operations of the store by name, each with its argument and result. */
-export interface StoreOperations extends SubmissionOperations, SyncOperations, JobOperations, KeyOperations {
+export interface StoreOperations
+  extends SubmissionOperations,
+    SyncOperations,
+    JobOperations,
+    KeyOperations,
+    UsageOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {

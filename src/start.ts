@@ -45,6 +45,8 @@ import { fillWithSamples } from './service/records/sample-records.ts'
 import { createStoreAccess } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
+import { createUsageService } from './service/usage/usage-api.ts'
+import { UsageRecorder } from './service/usage/usage-recorder.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
 import { createResignService } from './service/verify/resign.ts'
 import { createProofReader } from './service/verify/verified-proof.ts'
@@ -127,7 +129,8 @@ export async function startService(
     (update) => apiKeys.update(update),
     () => apiKeys.takeUses(),
   )
-  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, keys: apiKeys })
+  const usage = openUsage(config, log, store, metrics)
+  const app = createApp({ config, log, metrics, allMetrics, shares, now: Date.now, services, keys: apiKeys, usage })
   const stopKeyWatch = watchKeyFile(
     config.apiKeysFile,
     config.limits.keyFilePollMs,
@@ -161,6 +164,7 @@ export async function startService(
       submissions.close() // the relay continues with them after the next start
       await server.close(isReplaced)
       clearTimeout(abandon)
+      await usage?.close()
       await nodeCounts?.close()
       await pool.close()
       // The sync thread returns its lease to the store before the store closes.
@@ -299,13 +303,15 @@ async function createServices(
   const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
   const keyTable = openKeyTable(config, log, store)
   const { maxJsonDepth, maxApiKeys } = config.limits
+  const repository = keyTable ?? new KeyFile(config.apiKeysFile, maxApiKeys)
   const services: Services = {
     compute: createComputeService(parts),
     isCrowded: () => signer.isCrowded,
     computeRefusal: createComputeRefusal(parts),
     ...createBatchService(batchParts),
     jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store, metrics),
-    keys: createKeyService({ repository: keyTable ?? new KeyFile(config.apiKeysFile, maxApiKeys), maxJsonDepth, now }),
+    keys: createKeyService({ repository, maxJsonDepth, now }),
+    usage: store && createUsageService({ store, keys: repository, answerMs: config.limits.storeReadMs, now }),
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
@@ -331,6 +337,18 @@ function openKeyTable(config: Config, log: Log, store: StoreClient | undefined):
   if (store === undefined || config.databaseUrl === undefined) return undefined
   const { keyTablePollMs: pollMs, maxApiKeys: maxKeys, storeWriteMs: answerMs } = config.limits
   return new KeyTable({ store, log, pollMs, maxKeys, answerMs, now: Date.now })
+}
+
+/** Begins to count what each key uses; returns undefined if the process has no store, or no clients. */
+function openUsage(
+  { role, limits }: Config,
+  log: Log,
+  store: StoreClient | undefined,
+  metrics: Metrics,
+): UsageRecorder | undefined {
+  if (store === undefined || !servesClients(role)) return undefined
+  const { usageFlushMs: flushMs, usageKeepDays: keepDays, maxUsageRows: maxRows, storeWriteMs: answerMs } = limits
+  return new UsageRecorder({ store, log, metrics, flushMs, keepDays, maxRows, answerMs, now: Date.now })
 }
 
 /** Returns the JSON of a problem of a job, as a single request would get it. */

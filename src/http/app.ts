@@ -6,7 +6,8 @@ import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
-import type { KeyScope, Tier } from '../wire/key-messages.ts'
+import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
+import type { Tier } from '../wire/key-messages.ts'
 import { type ApiKeys, type KeyHolder, keyProblem } from './access/api-keys.ts'
 import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import {
@@ -42,6 +43,7 @@ import {
   RequestState,
   tierOf,
 } from './access/request-state.ts'
+import { UsageMeter } from './access/request-usage.ts'
 import type { CountSharing } from './access/shared-counts.ts'
 import type { AllMetrics } from './routes/operator-routes.ts'
 import { createNotFoundPage } from './routes/page-routes.ts'
@@ -74,6 +76,8 @@ export interface AppParts {
   /** 0 ≤ value < 1, for log sampling. */
   readonly random?: () => number
   readonly keys: ApiKeys
+  /** Counts what each API key uses; undefined if nothing stores it. */
+  readonly usage?: UsageRecorder | undefined
   /** Routes in addition to those of the table. */
   readonly extraRoutes?: readonly Route[]
 }
@@ -123,13 +127,14 @@ class RequestHandler implements HttpHandler {
   readonly #writeAccess: ReturnType<typeof createAccessLog>
   readonly #countRequest: ReturnType<typeof createRequestMetrics>
   readonly #rejected: Counter
+  readonly #usage: UsageMeter | undefined
   readonly #streamParts: StreamRequestParts
   readonly #refusals = new Refusals()
   readonly #nextRequestId = createRequestIds()
   readonly #notFoundPage = createNotFoundPage()
 
   constructor(
-    { config, services, log, metrics, shares, keys, now, random = Math.random }: AppParts,
+    { config, services, log, metrics, shares, keys, usage, now, random = Math.random }: AppParts,
     routes: readonly Route[],
   ) {
     this.#config = config
@@ -138,6 +143,7 @@ class RequestHandler implements HttpHandler {
     this.#now = now
     this.#findPath = createRouter(routes)
     this.#keys = keys
+    this.#usage = usage && new UsageMeter(usage, routes)
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
     this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
     shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
@@ -192,6 +198,7 @@ class RequestHandler implements HttpHandler {
     }
     const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, holder, nowMs))
     const durationMs = performance.now() - startedMs
+    this.#usage?.count(holder, route, nowMs, response.status)
     this.#count({ requestId, method, route: route.path, status: response.status, durationMs, tier, subject })
     return response
   }
@@ -333,7 +340,8 @@ class RequestHandler implements HttpHandler {
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
     const { exchange } = state
-    const refusal = route.scope === undefined ? undefined : this.#checkKey(state, route.scope)
+    const needsCheck = route.scope !== undefined || route.needsKey === true
+    const refusal = needsCheck ? this.#checkKey(state, route) : undefined
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
@@ -388,9 +396,10 @@ class RequestHandler implements HttpHandler {
    * Checks what the key of a request may be used for. If it must not be used, the request counts against the address: who has stolen a
    * key cannot use up the limit of its holder from another address.
    */
-  #checkKey(state: RequestState, scope: KeyScope): ProblemData | undefined {
+  #checkKey(state: RequestState, { scope, needsKey }: Route): ProblemData | undefined {
     const { holder, exchange } = state
-    if (typeof holder !== 'object') return scope === 'admin' && holder === undefined ? KEY_REQUIRED : undefined
+    if (typeof holder !== 'object')
+      return (scope === 'admin' || needsKey === true) && holder === undefined ? KEY_REQUIRED : undefined
     const refusal = keyProblem(holder, scope, exchange.head, () => this.#clientAddress(exchange))
     if (refusal !== undefined) state.dropKey(addressKey(this.#clientAddress(exchange)))
     return refusal
@@ -402,7 +411,9 @@ class RequestHandler implements HttpHandler {
     const open = (atMs: number) => this.#costs.open(subject, budget, atMs)
     const window = open(nowMs)
     state.costWindow = window
-    exchange.costs = route.stream === undefined ? window : new StreamMeter(() => open(this.#now()))
+    const meter = route.stream === undefined ? window : new StreamMeter(() => open(this.#now()))
+    state.usage = this.#usage?.begin(state.holder, route, nowMs, meter)
+    exchange.costs = state.usage ?? meter
     const { usedUp } = window
     if (usedUp === undefined) return undefined
     usedUp.rejected.count++
@@ -493,7 +504,9 @@ class RequestHandler implements HttpHandler {
   }
 
   /** Counts and logs a finished request. Every request passes here exactly once, except those that `refuse` answers. */
-  #finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
+  #finish({ exchange, requestId, route, tier, subject, holder, usage, nowMs }: RequestState, status: number): void {
+    if (usage === undefined) this.#usage?.count(holder, route, nowMs, status)
+    else usage.finish(route, status)
     const durationMs = performance.now() - exchange.startedMs
     const { method } = exchange
     this.#count({ requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject })

@@ -14,6 +14,7 @@ import type {
   ServiceResponse,
   SubmissionCaller,
 } from './request.ts'
+import type { UsageService } from './usage/usage-api.ts'
 
 export interface Readiness {
   readonly ready: boolean
@@ -85,6 +86,8 @@ export interface Services {
   readonly jobs: JobService
   /** API keys in the database or, without a PostgreSQL server, in the key file. */
   readonly keys: KeyService
+  /** Undefined if the service has no database. */
+  readonly usage: UsageService | undefined
   /**
    * Verifies one stamp.
    *

@@ -131,15 +131,16 @@ function readRanges(addresses: readonly string[]): readonly AddressRange[] {
 /**
  * Returns why a key must not be used for a request; undefined if it may.
  *
+ * @param scope undefined if any scope will do
  * @param clientAddress returns the address of the client, 4 or 16 bytes
  */
 export function keyProblem(
   { scopes, origins, addresses }: KeyHolder,
-  scope: KeyScope,
+  scope: KeyScope | undefined,
   head: RequestHead,
   clientAddress: () => Uint8Array,
 ): ProblemData | undefined {
-  if (!scopes.includes(scope)) {
+  if (scope !== undefined && !scopes.includes(scope)) {
     const detail = `the API key is not for this route: it needs the scope ${scope} and has ${scopes.join(', ')}`
     return { type: 'forbidden', message: 'Forbidden', detail }
   }

@@ -10,6 +10,7 @@ import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './api-keys.ts'
 import { type CostBudget, type CostWindow, policiesOf, remainingField } from './cost-limit.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+import type { RequestUsage } from './request-usage.ts'
 
 /** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
 export const LOCAL_CALLER = 'local'
@@ -33,6 +34,8 @@ export class RequestState implements ResponseContext, RouteRequest {
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
   parameter = ''
+  /** What the request cost; undefined if nobody counts it. */
+  usage: RequestUsage | undefined = undefined
   /** Called when the client disconnects during a stream. */
   onDisconnect: (() => void) | undefined = undefined
 

@@ -45,6 +45,8 @@ export interface Route {
   readonly isMetered?: boolean
   /** Scope that a key needs, if the request has one. `admin` always needs a key. */
   readonly scope?: KeyScope
+  /** True if it needs a key, whatever its scopes. */
+  readonly needsKey?: boolean
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** Called before the body is read and the request is counted. Returns a problem if too many requests are waiting already. */

@@ -346,6 +346,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'API keys',
       'leases of chains',
       'hours of clients',
+      'usage',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

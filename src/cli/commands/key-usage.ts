@@ -1,5 +1,5 @@
 import { createTransport } from '../../client/transport.ts'
-import type { KeyUsage } from '../../types/generated.ts'
+import type { KeyUsage } from '../../service/usage/usage-api.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 

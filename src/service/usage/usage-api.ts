@@ -90,6 +90,15 @@ function dayOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10)
 }
 
+/** The body of a response as JSON. */
+export interface KeyUsage {
+  readonly from: string
+  readonly to: string
+  /** ISO 8601; null if no process has stored anything lately. */
+  readonly completeUntil: string | null
+  readonly usage: readonly (Omit<UsageRow, 'cpuMicros'> & { readonly cpuMs: number })[]
+}
+
 const CSV_HEADER = 'day,kind,requests,operations,bytes,vertices,cpuMs,errors4xx,errors5xx\r\n'
 
 function describe(
@@ -102,7 +111,7 @@ function describe(
     return { day, kind, requests, operations, bytes, vertices, cpuMs: cpuMicros / 1000, errors4xx, errors5xx }
   })
   const headers = completeUntil === null ? {} : { [COMPLETE_UNTIL]: completeUntil }
-  if (format === 'json') return { json: JSON.stringify({ ...range, completeUntil, usage }), headers }
+  if (format === 'json') return { json: JSON.stringify({ ...range, completeUntil, usage } satisfies KeyUsage), headers }
   // No value has a comma or a quote.
   return { json: CSV_HEADER + usage.map((row) => `${Object.values(row).join(',')}\r\n`).join(''), headers }
 }

@@ -50,6 +50,8 @@ import { fillWithSamples } from './service/records/sample-records.ts'
 import { createStoreAccess } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
+import { createUsageService } from './service/usage/usage-api.ts'
+import { UsageRecorder } from './service/usage/usage-recorder.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
 import { createResignService } from './service/verify/resign.ts'
 import { createProofReader } from './service/verify/verified-proof.ts'
@@ -134,6 +136,7 @@ export async function startService(
     () => apiKeys.takeUses(),
   )
   const issuerKeys = openIssuerKeys(config, log)
+  const usage = openUsage(config, log, store, metrics)
   const parts = {
     config,
     log,
@@ -145,6 +148,7 @@ export async function startService(
     keys: apiKeys,
     issuerKeys,
     sessions,
+    usage,
   }
   const app = createApp(parts)
   const stopKeyWatch = watchKeyFile(
@@ -182,6 +186,7 @@ export async function startService(
       submissions.close() // the relay continues with them after the next start
       await server.close(isReplaced)
       clearTimeout(abandon)
+      await usage?.close()
       await nodeCounts?.close()
       await pool.close()
       // The sync thread returns its lease to the store before the store closes.
@@ -332,6 +337,7 @@ async function createServices(
     jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store, metrics),
     keys: createKeyService({ repository: keys, maxJsonDepth, now }),
     accounts: accounts?.service,
+    usage: store && createUsageService({ store, keys, answerMs: config.limits.storeReadMs, now }),
     ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
@@ -397,6 +403,18 @@ function openKeyTable(config: Config, log: Log, store: StoreClient | undefined):
   if (store === undefined || config.databaseUrl === undefined) return undefined
   const { keyTablePollMs: pollMs, maxApiKeys: maxKeys, storeWriteMs: answerMs } = config.limits
   return new KeyTable({ store, log, pollMs, maxKeys, answerMs, now: Date.now })
+}
+
+/** Begins to count what each key uses; returns undefined if the process has no store, or no clients. */
+function openUsage(
+  { role, limits }: Config,
+  log: Log,
+  store: StoreClient | undefined,
+  metrics: Metrics,
+): UsageRecorder | undefined {
+  if (store === undefined || !servesClients(role)) return undefined
+  const { usageFlushMs: flushMs, usageKeepDays: keepDays, maxUsageRows: maxRows, storeWriteMs: answerMs } = limits
+  return new UsageRecorder({ store, log, metrics, flushMs, keepDays, maxRows, answerMs, now: Date.now })
 }
 
 /** Returns the JSON of a problem of a job, as a single request would get it. */

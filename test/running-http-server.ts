@@ -107,6 +107,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
       })),
     jobs: parts.jobs ?? NO_JOBS,
     keys: NO_KEYS,
+    usage: { own: async () => ({ json: '{}' }), ofKey: async () => ({ json: '{}' }) },
     resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),

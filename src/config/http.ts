@@ -117,6 +117,12 @@ export const HTTP_LIMITS = {
   keyTablePollMs: constant(500),
   /** API keys in the key file or in the database. Each process has all of them in memory. */
   maxApiKeys: integer('MAX_API_KEYS', 100_000, 1, 1_000_000),
+  /** Interval at which each process stores what it counted for each key. */
+  usageFlushMs: integer('USAGE_FLUSH_MS', 10_000, 50, 600_000),
+  /** Days for which usage is kept. */
+  usageKeepDays: integer('USAGE_KEEP_DAYS', 400, 1, 3650),
+  /** Counts of a key, a day and a kind of request that a process holds until they are stored. */
+  maxUsageRows: integer('USAGE_MAX_ROWS', 1_000_000, 1, 10_000_000),
 }
 
 const HOUR_MS = 3_600_000

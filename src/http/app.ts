@@ -7,7 +7,8 @@ import { servesClients } from '../config/sync.ts'
 import type { SessionTable } from '../service/accounts/session-table.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
-import type { KeyScope, Tier } from '../wire/key-messages.ts'
+import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
+import type { Tier } from '../wire/key-messages.ts'
 import { type ApiKeys, bearerTokenOf, type KeyHolder, keyProblem } from './access/api-keys.ts'
 import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import {
@@ -44,6 +45,7 @@ import {
   RequestState,
   tierOf,
 } from './access/request-state.ts'
+import { UsageMeter } from './access/request-usage.ts'
 import { SESSIONS_NOT_READ, SessionTokens, type UnreadToken } from './access/session-tokens.ts'
 import type { CountSharing } from './access/shared-counts.ts'
 import { type TokenProblem, Tokens } from './access/tokens.ts'
@@ -82,6 +84,8 @@ export interface AppParts {
   readonly issuerKeys?: IssuerKeys | undefined
   /** The sessions of accounts, if wallets may sign in. */
   readonly sessions?: SessionTable | undefined
+  /** Counts what each API key uses; undefined if nothing stores it. */
+  readonly usage?: UsageRecorder | undefined
   /** Routes in addition to those of the table. */
   readonly extraRoutes?: readonly Route[]
 }
@@ -150,13 +154,14 @@ class RequestHandler implements HttpHandler {
   readonly #writeAccess: ReturnType<typeof createAccessLog>
   readonly #countRequest: ReturnType<typeof createRequestMetrics>
   readonly #rejected: Counter
+  readonly #usage: UsageMeter | undefined
   readonly #streamParts: StreamRequestParts
   readonly #refusals = new Refusals()
   readonly #nextRequestId = createRequestIds()
   readonly #notFoundPage = createNotFoundPage()
 
   constructor(
-    { config, services, log, metrics, shares, keys, issuerKeys, sessions, now, random = Math.random }: AppParts,
+    { config, services, log, metrics, shares, keys, issuerKeys, sessions, usage, now, random = Math.random }: AppParts,
     routes: readonly Route[],
   ) {
     this.#config = config
@@ -167,6 +172,7 @@ class RequestHandler implements HttpHandler {
     this.#keys = keys
     this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys)
     this.#sessions = sessions && new SessionTokens(sessions, config.walletTier)
+    this.#usage = usage && new UsageMeter(usage, routes)
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
     this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
     shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
@@ -221,6 +227,7 @@ class RequestHandler implements HttpHandler {
     }
     const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, holder, nowMs))
     const durationMs = performance.now() - startedMs
+    this.#usage?.count(holder, route, nowMs, response.status)
     this.#count({ requestId, method, route: route.path, status: response.status, durationMs, tier, subject })
     return response
   }
@@ -406,12 +413,7 @@ class RequestHandler implements HttpHandler {
   /** Runs the checks that do not need the body. */
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
     const { exchange } = state
-    const refusal =
-      route.needsSession === true
-        ? checkSession(state)
-        : route.scope === undefined
-          ? undefined
-          : this.#checkKey(state, route.scope)
+    const refusal = this.#checkCaller(state, route)
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
@@ -462,13 +464,20 @@ class RequestHandler implements HttpHandler {
     return holder === undefined && this.#config.requireApiKey ? KEY_REQUIRED : undefined
   }
 
+  /** Returns why who asks must not use the route. */
+  #checkCaller(state: RequestState, route: Route): ProblemData | undefined {
+    if (route.needsSession === true) return checkSession(state)
+    return route.scope !== undefined || route.needsKey === true ? this.#checkKey(state, route) : undefined
+  }
+
   /**
    * Checks what the key of a request may be used for. If it must not be used, the request counts against the address: who has stolen a
    * key cannot use up the limit of its holder from another address.
    */
-  #checkKey(state: RequestState, scope: KeyScope): ProblemData | undefined {
+  #checkKey(state: RequestState, { scope, needsKey }: Route): ProblemData | undefined {
     const { holder, exchange } = state
-    if (typeof holder !== 'object') return scope === 'admin' && holder === undefined ? KEY_REQUIRED : undefined
+    if (typeof holder !== 'object')
+      return (scope === 'admin' || needsKey === true) && holder === undefined ? KEY_REQUIRED : undefined
     const refusal = keyProblem(holder, scope, exchange.head, () => this.#clientAddress(exchange))
     if (refusal !== undefined) state.dropKey(state.addressSubject ?? addressKey(this.#clientAddress(exchange)))
     return refusal
@@ -480,7 +489,9 @@ class RequestHandler implements HttpHandler {
     const open = (atMs: number) => this.#costs.open(subject, budget, atMs)
     const window = open(nowMs)
     state.costWindow = window
-    exchange.costs = route.stream === undefined ? window : new StreamMeter(() => open(this.#now()))
+    const meter = route.stream === undefined ? window : new StreamMeter(() => open(this.#now()))
+    state.usage = this.#usage?.begin(state.holder, route, nowMs, meter)
+    exchange.costs = state.usage ?? meter
     const { usedUp } = window
     if (usedUp === undefined) return undefined
     usedUp.rejected.count++
@@ -571,7 +582,9 @@ class RequestHandler implements HttpHandler {
   }
 
   /** Counts and logs a finished request. Every request passes here exactly once, except those that `refuse` answers. */
-  #finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
+  #finish({ exchange, requestId, route, tier, subject, holder, usage, nowMs }: RequestState, status: number): void {
+    if (usage === undefined) this.#usage?.count(holder, route, nowMs, status)
+    else usage.finish(route, status)
     const durationMs = performance.now() - exchange.startedMs
     const { method } = exchange
     this.#count({ requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject })

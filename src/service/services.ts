@@ -15,6 +15,7 @@ import type {
   ServiceResponse,
   SubmissionCaller,
 } from './request.ts'
+import type { UsageService } from './usage/usage-api.ts'
 
 export interface Readiness {
   readonly ready: boolean
@@ -88,6 +89,8 @@ export interface Services {
   readonly keys: KeyService
   /** Undefined if wallets cannot sign in. */
   readonly accounts: AccountService | undefined
+  /** Undefined if the service has no database. */
+  readonly usage: UsageService | undefined
   /**
    * Verifies one stamp.
    *

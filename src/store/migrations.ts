@@ -273,6 +273,32 @@ const ACCOUNT_TABLES: readonly string[] = [
   'create index api_key_owner on api_key (owner) where owner is not null',
 ]
 
+/** Usage by subject and day: migration `usage`. Never edit it, because users have applied it. */
+const USAGE_TABLES: readonly string[] = [
+  // Subjects are read by their beginnings, in the order of their bytes.
+  `create table usage_daily (
+    subject text collate "C" not null,
+    day date not null,
+    kind text collate "C" not null,
+    requests bigint not null,
+    operations bigint not null,
+    bytes bigint not null,
+    vertices bigint not null,
+    cpu_micros bigint not null,
+    errors_4xx bigint not null,
+    errors_5xx bigint not null,
+    primary key (subject, day, kind)
+  )`,
+  'create index usage_daily_day on usage_daily (day)',
+  // The last flush of each process that counts. Readers wait for its counts until `awaited_until`.
+  `create table usage_process (
+    name text primary key,
+    sequence bigint not null,
+    complete_ms bigint not null,
+    awaited_until timestamptz not null
+  )`,
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -361,6 +387,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'leases of chains', statements: LEASE_TABLES },
   { name: 'hours of clients', statements: HOUR_TABLE },
   { name: 'accounts', statements: ACCOUNT_TABLES },
+  { name: 'usage', statements: USAGE_TABLES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

@@ -24,6 +24,7 @@ import { readRelayWork, takeRelayStep } from './relay-work.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads, storeRangeNotes } from './sync-rows.ts'
+import { createUsageStore } from './usage.ts'
 
 /** The longest wait for a running read, whose connection may be lost. */
 const MAX_WAIT_MS = 20
@@ -169,6 +170,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     ...createJobStore(database),
     ...createKeyStore(database),
     ...createAccountStore(database),
+    ...createUsageStore(database),
   }
 }
 

@@ -6,6 +6,7 @@ import type { KeyOperations } from './key-messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { Answer, Call, RequestFailure } from './request-port.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
+import type { UsageOperations } from './usage-messages.ts'
 import type { Hex } from './values.ts'
 
 /**
@@ -233,7 +234,8 @@ export interface StoreOperations
     SyncOperations,
     JobOperations,
     KeyOperations,
-    AccountOperations {
+    AccountOperations,
+    UsageOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {

@@ -347,6 +347,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'leases of chains',
       'hours of clients',
       'accounts',
+      'usage',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

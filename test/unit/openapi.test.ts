@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has every route of the service, and no other', () => {
-    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {}, accounts: {} } as unknown as Services
+    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {}, accounts: {}, usage: {} } as unknown as Services
     const routes = createRoutes(services, readConfig({}, 1), new Metrics())
     const routed = routes.map(({ method, path }) => `${method} ${path}`)
     expect(Object.keys(OPERATIONS).sort()).toEqual([...routed].sort())
@@ -74,7 +74,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('declares an API key exactly where the service counts requests', () => {
-    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {}, accounts: {} } as unknown as Services
+    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {}, accounts: {}, usage: {} } as unknown as Services
     for (const { method, path, counts } of createRoutes(services, readConfig({}, 1), new Metrics())) {
       const operation = OPERATIONS[`${method} ${path}`]!
       expect({ path, counts: operation.counts === true }).toEqual({ path, counts })
@@ -83,7 +83,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has the status 429 exactly where the service limits requests or their cost', () => {
-    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {}, accounts: {} } as unknown as Services
+    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {}, accounts: {}, usage: {} } as unknown as Services
     for (const { method, path, counts, isMetered = false } of createRoutes(services, readConfig({}, 1), new Metrics()))
       expect({ path, is: OPERATIONS[`${method} ${path}`]!.errorStatuses?.includes(429) === true }).toEqual({
         path,

@@ -9,6 +9,7 @@ import {
   numberBetween,
   withExamples,
   withJson,
+  withServer,
 } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -113,7 +114,7 @@ function withText(command: Command): Command {
 }
 
 export function addKeys(program: Command, terminal: Terminal, finish: Finish): void {
-  const keys = program.command('keys').description('API keys of the service: add, list, rotate, revoke')
+  const keys = program.command('keys').description('API keys of the service: add, list, rotate, revoke, usage')
   const add = keys
     .command('add')
     .description('create a key and show it once; only its SHA-256 is stored')
@@ -156,6 +157,18 @@ export function addKeys(program: Command, terminal: Terminal, finish: Finish): v
   withPlace(revoke).action(async (id, options) => {
     const { revokeKey } = await import('../commands/keys.ts')
     finish(await revokeKey(id, options, terminal))
+  })
+  const showUsage = keys
+    .command('usage')
+    .description('what a key used, by day and kind of request, as the running service has stored it')
+    .argument('[id]', 'ID as shown by list, public or others, for which an admin key is needed (default: your own key)')
+    .option('--from <day>', 'first day of UTC, as 2030-12-01 (default: 29 days before the last)')
+    .option('--to <day>', 'last day, which is included (default: today)')
+    .option('--csv', 'print CSV')
+  withExamples(showUsage, 'trigpoint keys usage', 'trigpoint keys usage 3083d71b8f7f --from 2030-12-01 --csv')
+  withServer(withJson(showUsage)).action(async (id, options) => {
+    const { printUsage } = await import('../commands/key-usage.ts')
+    await printUsage(id, options, terminal)
   })
 }
 

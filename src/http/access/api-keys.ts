@@ -155,15 +155,16 @@ function readRanges(addresses: readonly string[]): readonly AddressRange[] {
 /**
  * Returns why a key must not be used for a request; undefined if it may.
  *
+ * @param scope undefined if any scope will do
  * @param clientAddress returns the address of the client, 4 or 16 bytes
  */
 export function keyProblem(
   { kind, scopes, origins, addresses }: KeyHolder,
-  scope: KeyScope,
+  scope: KeyScope | undefined,
   head: RequestHead,
   clientAddress: () => Uint8Array,
 ): ProblemData | undefined {
-  if (!scopes.includes(scope)) {
+  if (scope !== undefined && !scopes.includes(scope)) {
     const name = kind === 'token' ? 'token' : 'API key'
     const detail = `the ${name} is not for this route: it needs the scope ${scope} and has ${scopes.join(', ') || 'none'}`
     const challenge = kind === 'token' ? { challenge: `error="insufficient_scope", scope="${scope}"` } : {}

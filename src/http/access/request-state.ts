@@ -11,6 +11,7 @@ import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './api-keys.ts'
 import { type CostBudget, type CostWindow, policiesOf, remainingField } from './cost-limit.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+import type { RequestUsage } from './request-usage.ts'
 import type { UnreadToken } from './session-tokens.ts'
 import { TOKEN_METADATA_PATH } from './tokens.ts'
 
@@ -42,6 +43,8 @@ export class RequestState implements ResponseContext, RouteRequest {
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
   parameter = ''
+  /** What the request cost; undefined if nobody counts it. */
+  usage: RequestUsage | undefined = undefined
   /** Called when the client disconnects during a stream. */
   onDisconnect: (() => void) | undefined = undefined
 

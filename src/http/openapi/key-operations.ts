@@ -3,6 +3,19 @@ import { json, type Operation, type OperationTable, pathParameter, query, schema
 const ID = pathParameter('id', 'The id of the key.', { type: 'string' }, '3083d71b8f7f')
 const ERROR_STATUSES = [401, 403, 429, 500, 503]
 
+const USAGE_PARAMETERS = [
+  query('from', 'First day, in UTC; 29 days before `to` by default.', { type: 'string' }, '2030-12-01'),
+  query('to', 'Last day, which is included; today by default.', { type: 'string' }, '2030-12-31'),
+  query('format', 'Instead of the format that Accept prefers.', { enum: ['json', 'csv'] }, 'json'),
+]
+const USAGE_RESPONSES: Operation['responses'] = {
+  200: {
+    description: 'The usage by day and kind of request.',
+    content: { ...json(schemaRef('KeyUsage')), 'text/csv': { type: 'string' } },
+    headers: ['X-Complete-Until'],
+  },
+}
+
 function manage(
   operationId: string,
   summary: string,
@@ -25,6 +38,19 @@ function manage(
 
 /** API keys in the database or, without a PostgreSQL server, in the key file. */
 export const KEY_OPERATIONS: OperationTable = {
+  'GET /account/usage': manage('getOwnUsage', 'What your API key used', 200, '', 'KeyUsage', {
+    description: 'At most 400 days at a time. Any key may ask for its own usage.',
+    parameters: USAGE_PARAMETERS,
+    responses: USAGE_RESPONSES,
+    errorStatuses: [400, ...ERROR_STATUSES],
+  }),
+  'GET /admin/keys/:id/usage': manage('getKeyUsage', 'What an API key used', 200, '', 'KeyUsage', {
+    description:
+      'The id `public` stands for all requests without a valid key, `others` for keys that were too many to be counted apart.',
+    parameters: [ID, ...USAGE_PARAMETERS],
+    responses: USAGE_RESPONSES,
+    errorStatuses: [400, 404, ...ERROR_STATUSES],
+  }),
   'GET /admin/keys': manage(
     'listKeys',
     'All API keys',

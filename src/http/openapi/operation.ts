@@ -82,7 +82,7 @@ export const TAGS: readonly { readonly name: Tag; readonly description: string }
   { name: 'Features', description: 'The same records for GIS: OGC API Features, Parts 1 to 3.' },
   { name: 'GraphQL', description: 'The same records through GraphQL.' },
   { name: 'Sync', description: 'Controls how the chains are read. Internal to the deployment.' },
-  { name: 'Keys', description: 'API keys of the service. All routes need a key with the scope admin.' },
+  { name: 'Keys', description: 'API keys of the service. All routes below /admin need a key with the scope admin.' },
   { name: 'Accounts', description: 'Sign-in with a wallet, and the API keys of its account.' },
   { name: 'Service', description: 'Status and description of the service.' },
   { name: 'Older verify', description: 'The generation before /verify/v0, for clients already deployed.' },
@@ -119,6 +119,10 @@ export const HEADERS = {
   ],
   'Preference-Applied': ['result-signature, if it was requested.', 'string'],
   Location: ['Path of the job.', 'string'],
+  'X-Complete-Until': [
+    'Everything before this time is included, ISO 8601; absent if no process has stored anything yet.',
+    'string',
+  ],
   'X-Count': [
     'estimated: `count` is an estimate, because counting would take too long. Absent if it is exact.',
     'string',

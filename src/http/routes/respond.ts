@@ -66,7 +66,7 @@ const CORS = [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
       'RateLimit-Reset, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, Location, ETag, ' +
-      'Deprecation, Content-Crs, X-Count',
+      'Deprecation, Content-Crs, X-Count, X-Complete-Until',
   ],
 ] as const
 

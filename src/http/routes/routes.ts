@@ -15,6 +15,7 @@ import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { countedPost, getRoute, METHODS, type Method, metered, type Route, VARY_ACCEPT } from './route.ts'
 import { batchRoute } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
+import { usageRoutes } from './usage-routes.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: AllMetrics): readonly Route[] {
@@ -29,6 +30,7 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
     ...(services.graphql === undefined ? [] : forScope('records', graphqlRoutes(services.graphql).map(metered))),
     ...forScope('admin', keyRoutes(services.keys)),
     ...(services.accounts === undefined ? [] : accountRoutes(services.accounts)),
+    ...(services.usage === undefined ? [] : usageRoutes(services.usage)),
     getRoute('/', 'this list; the explorer for browsers', (request) => {
       const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
       if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }

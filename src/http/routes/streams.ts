@@ -121,7 +121,8 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       const window = costs.open(subject, budget, now())
       const { usedUp } = window
       if (usedUp !== undefined) throw new ProblemError(costProblem(window, usedUp, now()))
-      window.charge('bytes', bytes)
+      const meter = exchange.costs ?? window
+      meter.charge('bytes', bytes)
     },
     costProblem(items) {
       const window = costs.open(subject, budget, now())
@@ -144,7 +145,10 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
         count(problem === undefined ? prepaid + more : 0),
       )
     },
-    countItems: (outcome, items) => metrics.countItems(outcome, items),
+    countItems(outcome, items) {
+      if (outcome === 'ok') state.usage?.addOperations(items)
+      metrics.countItems(outcome, items)
+    },
     quotaProblem: rateLimitProblem(limit, tier, 'item'),
     problemJson: (problem) => problemJson(state, problem),
     onDisconnect(listener) {

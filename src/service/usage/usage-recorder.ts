@@ -1,0 +1,163 @@
+/** Stores what a process counted, at intervals and at its end. Each flush is sent until the store has acknowledged it. */
+import { randomBytes } from 'node:crypto'
+import type { Log } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { StoreClient } from '../../threads/store-client.ts'
+import { StoreFault } from '../../wire/store-messages.ts'
+import { USAGE_AMOUNTS, type UsageFlush } from '../../wire/usage-messages.ts'
+import { MAX_KINDS, type SealedCounts, type UsageCount, UsageCounts } from './usage-counts.ts'
+
+export interface UsageRecorderParts {
+  readonly store: Pick<StoreClient, 'ask' | 'state'>
+  readonly log: Pick<Log, 'warn' | 'info'>
+  readonly metrics: Metrics
+  readonly flushMs: number
+  readonly keepDays: number
+  readonly maxRows: number
+  /** Longest time that one operation of the database may take. */
+  readonly answerMs: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Rows of one flush: few enough that the embedded engine is not busy with them for long. */
+const ROWS_PER_FLUSH = 1000
+const PRUNE_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+export class UsageRecorder {
+  readonly #parts: UsageRecorderParts
+  readonly counts: UsageCounts
+  readonly #process = randomBytes(8).toString('hex')
+  readonly #kinds: string[] = []
+  #sequence = 0
+  #completeMs = 0
+  /** What is being stored; undefined if all of it is. */
+  #sealed: { readonly counts: SealedCounts; readonly rows: Iterator<UsageCount>; readonly atMs: number } | undefined
+  /** A flush that the store has not acknowledged, and whether all sealed counts are stored with it. */
+  #sent: { readonly flush: UsageFlush; readonly isEnd: boolean } | undefined
+  #running: Promise<void> | undefined
+  #hasFailed = false
+  #prunedMs = Number.NEGATIVE_INFINITY
+  readonly #timer: NodeJS.Timeout
+
+  constructor(parts: UsageRecorderParts) {
+    this.#parts = parts
+    this.counts = new UsageCounts(parts.maxRows)
+    this.#timer = setInterval(() => void this.#flushAndPrune(), parts.flushMs).unref()
+    const { metrics, now } = parts
+    metrics.gauge('usage_waiting_rows', 'Counts of usage that wait to be stored', () => this.counts.rows)
+    const beginMs = now()
+    metrics.gauge('usage_flush_age_seconds', 'Time since all usage of this process was stored', () =>
+      Math.max(0, (now() - (this.#completeMs || beginMs)) / 1000),
+    )
+    metrics.samples(
+      'usage_others_total',
+      'Requests that were counted without their API key, because too many counts were waiting',
+      'counter',
+      () => [[{}, this.counts.otherRequests]],
+    )
+  }
+
+  /** Returns the number of a kind of request for `counts`. */
+  kind(name: string): number {
+    const known = this.#kinds.indexOf(name)
+    if (known >= 0) return known
+    if (this.#kinds.length === MAX_KINDS) throw new Error(`there are more than ${MAX_KINDS} kinds of requests`)
+    return this.#kinds.push(name) - 1
+  }
+
+  /** Stores what was counted before the call. What cannot be stored now is stored by a later call. */
+  flush(isLast = false): Promise<void> {
+    this.#running ??= this.#flush(isLast).finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  /** Stores everything that was counted. Call it when no request is open. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#running
+    await this.flush(true)
+  }
+
+  async #flushAndPrune(): Promise<void> {
+    await this.flush()
+    const { store, keepDays, answerMs, now, log } = this.#parts
+    // The monotonic clock, because the other one may jump.
+    if (!store.state.isOpen || performance.now() - this.#prunedMs < PRUNE_MS) return
+    this.#prunedMs = performance.now()
+    try {
+      while (await store.ask('pruneUsage', { keepDays }, now() + answerMs));
+    } catch (error) {
+      log.warn('cannot delete old usage; trying again later', reasonOf(error))
+    }
+  }
+
+  async #flush(isLast: boolean): Promise<void> {
+    const { store, log, answerMs, now } = this.#parts
+    if (!store.state.isOpen) return
+    try {
+      // What an interrupted flush has left is stored first, and then what was counted since.
+      for (let rest = this.#sealed === undefined ? 1 : 2; rest > 0; ) {
+        this.#sent ??= this.#nextFlush(isLast && rest === 1)
+        // The answer says whether it was stored before; either way it is stored now.
+        await store.ask('addUsage', this.#sent.flush, now() + answerMs)
+        const { flush, isEnd } = this.#sent
+        this.#sent = undefined
+        if (!isEnd) continue
+        this.#completeMs = flush.completeMs
+        this.#sealed?.counts.release()
+        this.#sealed = undefined
+        rest--
+      }
+      if (this.#hasFailed) log.info('usage is stored again')
+      this.#hasFailed = false
+    } catch (error) {
+      if (!this.#hasFailed) log.warn('cannot store usage; counting goes on in memory', reasonOf(error))
+      this.#hasFailed = true
+    }
+  }
+
+  #nextFlush(isLast: boolean): { readonly flush: UsageFlush; readonly isEnd: boolean } {
+    if (this.#sealed === undefined) {
+      const counts = this.counts.seal()
+      this.#sealed = { counts, rows: counts.rows[Symbol.iterator](), atMs: this.#parts.now() }
+    }
+    const { rows, atMs } = this.#sealed
+    const subjects: string[] = []
+    const days: string[] = []
+    const kinds: string[] = []
+    const amounts: number[][] = USAGE_AMOUNTS.map(() => [])
+    let isEnd = false
+    while (!isEnd && subjects.length < ROWS_PER_FLUSH) {
+      const next = rows.next()
+      if (next.done === true) {
+        isEnd = true
+        break
+      }
+      const { subject, day, kind, amounts: counted } = next.value
+      subjects.push(subject)
+      days.push(new Date(day * DAY_MS).toISOString().slice(0, 10))
+      kinds.push(this.#kinds[kind]!)
+      for (const [index, column] of amounts.entries()) column.push(counted[index]!)
+    }
+    const flush = {
+      process: this.#process,
+      sequence: ++this.#sequence,
+      completeMs: isEnd ? atMs : this.#completeMs,
+      silentMs: 3 * this.#parts.flushMs + 5000,
+      isLast: isLast && isEnd,
+      subjects,
+      days,
+      kinds,
+      amounts,
+    }
+    return { flush, isEnd }
+  }
+}
+
+function reasonOf(error: unknown): { readonly reason: string } {
+  return { reason: error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error) }
+}

@@ -1,11 +1,14 @@
 /** Operations whose answer is a geometry. It is not signed; it comes with the reference that it has as an input. */
 import { problemAt } from '../base/problem.ts'
+import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.ts'
 import { spendWork } from '../base/work.ts'
 import { canonicalGeometry } from '../crypto/canonical.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { azimuthDegrees } from '../geodesy/azimuth.ts'
-import { countSteps, type Place, solveGeodesic, waypointLines } from '../geodesy/waypoints.ts'
+import { nearestPlaces, type Place } from '../geodesy/distance.ts'
+import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
+import { countSteps, solveGeodesic, waypointLines } from '../geodesy/waypoints.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { GeometryLimits } from '../geometry/read.ts'
 import type { Geometry } from '../types/generated.ts'
@@ -97,6 +100,29 @@ export function waypointMembers(
       ? { type: 'LineString', coordinates: lines[0]! }
       : { type: 'MultiLineString', coordinates: lines }
   return `${geometryMembers(context, geometry as Geometry)},"lengthMeters":${geodesic.lengthMeters}`
+}
+
+/**
+ * Finds the places between which `distance` measures.
+ *
+ * @returns the members `from` and `to`, each with `geometry`, `ref` and, unless the places are one, `azimuthDegrees`: the direction
+ *   there of the geodesic from the one to the other; and `distanceMeters`, rounded as the result of `distance`
+ */
+export function nearestMembers(
+  context: Context,
+  from: FlatGeometry | PreparedDistance,
+  to: FlatGeometry | PreparedDistance,
+): string {
+  const { kernel } = context
+  const { meters, onA, onB } = nearestPlaces(kernel, from, to)
+  const { lengthMeters, sine, cosine } = solveGeodesic(kernel, onA, onB)
+  const end = [kernel.salp2(), kernel.calp2()] as const
+  const write = (place: Place, direction: readonly [number, number]) => {
+    const azimuth = lengthMeters === 0 ? '' : `,"azimuthDegrees":${azimuthDegrees(kernel, ...direction)}`
+    return `{${geometryMembers(context, { type: 'Point', coordinates: [...place] })}${azimuth}}`
+  }
+  const rounded = fromScaledInteger(toScaledInteger(meters, CM_PER_METER), CM_PER_METER)
+  return `"from":${write(onA, [sine, cosine])},"to":${write(onB, end)},"distanceMeters":${rounded}`
 }
 
 function pointOf({ vertices }: FlatGeometry): Place {

@@ -21,7 +21,7 @@ import { relate } from '../topology/relate.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
-import { directMembers, type GeometryParameters, waypointMembers } from './geometry-answers.ts'
+import { directMembers, type GeometryParameters, nearestMembers, waypointMembers } from './geometry-answers.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
@@ -296,6 +296,12 @@ function computeRow(
     }
     case 'direct':
       return shape(row.name, inputRefs, directMembers(context, first.geometry, parameters))
+    case 'nearest':
+      for (const subject of [first, second]) {
+        if (subject.hasWholeParallel) throw noMeasureProblem(subject.geometry, subject.path, 'nearest')
+        checkSubjectHoles(subject, kernel)
+      }
+      return shape(row.name, inputRefs, nearestMembers(context, distanceOperand(first), distanceOperand(second)))
     case 'waypoints':
       return shape(row.name, inputRefs, waypointMembers(context, first.geometry, second.geometry, parameters))
     default:

@@ -19,6 +19,8 @@ interface Context {
   readonly kernel: Kernel
   readonly keccak: Keccak
   readonly limits: GeometryLimits
+  readonly counts?: { vertices: number }
+  readonly maxAnswerVertices?: number
 }
 
 /** What these operations take beside their inputs. */
@@ -82,18 +84,21 @@ export function waypointMembers(
   to: FlatGeometry,
   parameters: GeometryParameters,
 ): string {
-  const { kernel, limits } = context
+  const { kernel, limits, counts, maxAnswerVertices = limits.maxVertices } = context
   const everyMeters = requireNumber(parameters, 'everyMeters', Number.MIN_VALUE, MAX_METERS)
   const geodesic = solveGeodesic(kernel, pointOf(from), pointOf(to))
   // Two at the ends, and two at a cut.
   const vertices = countSteps(geodesic, everyMeters) + 4
-  if (vertices > limits.maxVertices) {
-    const least = Math.ceil(geodesic.lengthMeters / (limits.maxVertices - 4))
-    throw problemAt('invalid-input', ['everyMeters'], `gives more than ${limits.maxVertices} vertices`, {
+  const most = Math.min(limits.maxVertices, maxAnswerVertices)
+  if (vertices > most) {
+    const least = Math.ceil(geodesic.lengthMeters / (most - 4))
+    const alone = most < limits.maxVertices ? ', or send it as a request of its own' : ''
+    throw problemAt('invalid-input', ['everyMeters'], `gives more than ${most} vertices`, {
       code: 'too-many-vertices',
-      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}`,
+      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}${alone}`,
     })
   }
+  if (counts !== undefined) counts.vertices += vertices
   const lines = waypointLines(kernel, geodesic, everyMeters) as [number, number][][]
   const geometry =
     lines.length === 1

@@ -140,10 +140,12 @@ export interface ComputeContext {
   readonly keccak: Keccak
   /** `maxWork`: units of work that one operation may need. */
   readonly limits: GeometryLimits & { readonly maxWork: number }
-  /** Counts the vertices of all operands. */
+  /** Counts the vertices of all operands, and of answers that are geometries. */
   readonly counts?: { vertices: number }
   /** True if no reader needs the references of a distance between two points. They take a fifth of its time. */
   readonly omitsPointRefs?: boolean
+  /** The most vertices of an answer that is a geometry, if that is fewer than those of a request. */
+  readonly maxAnswerVertices?: number
   /** Cache of prepared geometries. Results are the same without it. */
   readonly prepared?: PreparedGeometries
 }

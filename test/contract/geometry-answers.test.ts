@@ -66,6 +66,18 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     expect(body.results[1].result).toBeGreaterThan(1_000_000)
   })
 
+  it('bounds the answers of a batch, whose results are together in memory', async () => {
+    const item = { op: 'waypoints', ...REQUESTS.waypoints, everyMeters: 1000 }
+    const { body } = await post('batch', { attest: 'none', items: [item, { ...item, everyMeters: 5000 }] })
+    expect(body.failed).toBe(1)
+    expect(body.results[0].error.errors[0]).toMatchObject({
+      pointer: '#/items/0/everyMeters',
+      code: 'too-many-vertices',
+      hint: expect.stringMatching(/send at least \d+, or send it as a request of its own$/),
+    })
+    expect((await post('waypoints', { ...REQUESTS.waypoints, everyMeters: 1000 })).status).toBe(200)
+  })
+
   it('gives references that the geometry has as an input', async () => {
     const { body } = await post('direct', REQUESTS.direct)
     const distance = await post('distance', { from: EIFFEL_TOWER, to: body.geometry })

@@ -67,7 +67,9 @@ export function directMembers(context: Context, from: FlatGeometry, parameters: 
   const meters = requireNumber(parameters, 'distanceMeters', 0, MAX_METERS)
   spendWork(1)
   const latitude = kernel.directDegrees(from.vertices[1]!, from.vertices[0]!, azimuth, meters)
-  const end: Geometry = { type: 'Point', coordinates: [kernel.arrivalLon() + 0, latitude + 0] }
+  // Rounding must not move a place to which the way has no length.
+  const place: Place = meters === 0 ? pointOf(from) : [kernel.arrivalLon() + 0, latitude + 0]
+  const end: Geometry = { type: 'Point', coordinates: [...place] }
   const arrival = azimuthDegrees(kernel, kernel.arrivalSalp2(), kernel.arrivalCalp2())
   return `${geometryMembers(context, end)},"azimuthDegrees":${arrival}`
 }

@@ -88,7 +88,7 @@ describe('nearest', () => {
     )
   })
 
-  it('finds the places by which the explorer draws: azimuths lead from one to the other', () => {
+  it('has azimuths that lead from one place to the other, by geographiclib-geodesic', () => {
     fc.assert(
       fc.property(around, ([a, b]) => {
         const { from, to, distanceMeters: rounded } = answer('nearest', [a, b], {})

@@ -17,7 +17,7 @@ const REFERENCES = [
     'compute-request.schema.json',
     [
       ...['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects', 'Predicate', 'Relate'],
-      ...['Direct', 'Waypoints'],
+      ...['Direct', 'Waypoints', 'Nearest'],
     ].map((name) => `${name}Request`),
   ),
   ...definitions('geometry.schema.json', [

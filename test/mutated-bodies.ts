@@ -42,6 +42,7 @@ export const SEEDS: readonly (readonly [OperationName, string])[] = [
     'direct',
     '{"chainId":84532,"from":{"type":"Point","coordinates":[0.5,-0.0]},"azimuthDegrees":-90,"distanceMeters":1e6}',
   ],
+  ['nearest', `{"chainId":84532,"from":{"type":"LineString","coordinates":[[5,5],[6,7]]},"to":${square}}`],
   [
     'waypoints',
     '{"chainId":84532,"from":{"type":"Point","coordinates":[179,5e-324]},"to":{"type":"Point","coordinates":[-179,1]},"everyMeters":12345.678}',

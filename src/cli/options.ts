@@ -165,6 +165,7 @@ export const OPERATION_INPUTS = {
   coveredBy: ['geometry1', 'geometry2'],
   direct: ['from'],
   waypoints: ['from', 'to'],
+  nearest: ['from', 'to'],
 } as const
 
 export type Operation = keyof typeof OPERATION_INPUTS

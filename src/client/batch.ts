@@ -6,7 +6,7 @@ import { ConnectionError } from './transport.ts'
 
 /** One operation of a batch. Inputs are as in single calls. */
 export type BatchOperation = (
-  | { readonly op: 'distance'; readonly from: InputLike; readonly to: InputLike }
+  | { readonly op: 'distance' | 'nearest'; readonly from: InputLike; readonly to: InputLike }
   | { readonly op: 'area' | 'length'; readonly geometry: InputLike }
   | { readonly op: 'contains'; readonly container: InputLike; readonly containee: InputLike }
   | { readonly op: 'within'; readonly geometry: InputLike; readonly target: InputLike; readonly radius: number }

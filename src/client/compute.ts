@@ -4,6 +4,7 @@ import type {
   DelegatedAttestationData,
   DirectResponse,
   MatrixResponse,
+  NearestResponse,
   NumericComputeResponse,
   ResignResponse,
   WaypointsResponse,
@@ -84,6 +85,8 @@ export interface Compute {
   ): Promise<DirectResponse>
   /** Computes the shortest geodesic between two Points, with a place every `everyMeters`. Not signed. */
   waypoints(from: InputLike, to: InputLike, everyMeters: number, options?: ComputeOptions): Promise<WaypointsResponse>
+  /** Finds the place of each geometry that is nearest to the other. Not signed. */
+  nearest(from: InputLike, to: InputLike, options?: ComputeOptions): Promise<NearestResponse>
   /**
    * Signs a result again, with the current nonce and a new deadline. Replace `attestation` and `delegatedAttestation` of the old
    * response with the returned ones.
@@ -151,6 +154,7 @@ export function createCompute(
       compute('direct', { from: toInput(from), azimuthDegrees, distanceMeters }, options),
     waypoints: async (from, to, everyMeters, options = {}) =>
       compute('waypoints', { from: toInput(from), to: toInput(to), everyMeters }, options),
+    nearest: async (from, to, options = {}) => compute('nearest', { from: toInput(from), to: toInput(to) }, options),
     resign: async ({ attestation, delegatedAttestation }, options = {}) => {
       const body = { chainId: requireChain(options.chainId ?? chainId), attestation, delegatedAttestation }
       return post('resign', body, options)
@@ -191,6 +195,7 @@ const CALLS: Readonly<
   coveredBy: (compute, { geometry1, geometry2 }, options) => compute.coveredBy(geometry1, geometry2, options),
   direct: (compute, { from, azimuthDegrees, distanceMeters }, options) =>
     compute.direct(from, azimuthDegrees, distanceMeters, options),
+  nearest: (compute, { from, to }, options) => compute.nearest(from, to, options),
   waypoints: (compute, { from, to, everyMeters }, options) => compute.waypoints(from, to, everyMeters, options),
 }
 

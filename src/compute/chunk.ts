@@ -19,6 +19,9 @@ import { encodeData, encodeMembers, encodeResult, readRequest, runRequest } from
 
 type Limits = ComputeWorkerData['limits']
 
+/** The most vertices of an item's answer. 10,000 items of a batch, which are held in memory, then have at most 100 MB. */
+const MAX_ANSWER_VERTICES = 250
+
 /** Makes items of JSON objects that are not items of a batch yet. */
 export interface ItemComposer {
   /**
@@ -43,12 +46,13 @@ export function runComputeChunk(
   limits: Limits,
   composer?: ItemComposer,
 ): ChunkResult {
+  const bounded: ComputeContext = { ...engine, maxAnswerVertices: MAX_ANSWER_VERTICES }
   const memo = new SkeletonMemo<ItemFacts>()
   const writer = new ItemWriter(chunk, engine.keccak)
   const count = chunk.items.offsets.length - 1
   const unfinished = new Map<number, UnfinishedItem>()
   for (let index = 0; index < count; index++) {
-    const item = runItem(chunk, index, engine, limits, memo, composer)
+    const item = runItem(chunk, index, bounded, limits, memo, composer)
     if ('outcome' in item && isPlain(item, chunk)) writer.add(item, index)
     else {
       unfinished.set(index, 'outcome' in item ? toUnfinishedItem(item, chunk, engine) : item)

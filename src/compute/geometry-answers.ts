@@ -1,11 +1,14 @@
 /** Operations whose answer is a geometry. It is not signed; it comes with the reference that it has as an input. */
 import { problemAt } from '../base/problem.ts'
+import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.ts'
 import { spendWork } from '../base/work.ts'
 import { canonicalGeometry } from '../crypto/canonical.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { azimuthDegrees } from '../geodesy/azimuth.ts'
-import { countSteps, type Place, solveGeodesic, waypointLines } from '../geodesy/waypoints.ts'
+import { nearestPlaces, type Place } from '../geodesy/distance.ts'
+import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
+import { countSteps, solveGeodesic, waypointLines } from '../geodesy/waypoints.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { GeometryLimits } from '../geometry/read.ts'
 import type { Geometry } from '../types/generated.ts'
@@ -16,6 +19,8 @@ interface Context {
   readonly kernel: Kernel
   readonly keccak: Keccak
   readonly limits: GeometryLimits
+  readonly counts?: { vertices: number }
+  readonly maxAnswerVertices?: number
 }
 
 /** What these operations take beside their inputs. */
@@ -62,7 +67,9 @@ export function directMembers(context: Context, from: FlatGeometry, parameters: 
   const meters = requireNumber(parameters, 'distanceMeters', 0, MAX_METERS)
   spendWork(1)
   const latitude = kernel.directDegrees(from.vertices[1]!, from.vertices[0]!, azimuth, meters)
-  const end: Geometry = { type: 'Point', coordinates: [kernel.arrivalLon() + 0, latitude + 0] }
+  // Rounding must not move a place to which the way has no length.
+  const place: Place = meters === 0 ? pointOf(from) : [kernel.arrivalLon() + 0, latitude + 0]
+  const end: Geometry = { type: 'Point', coordinates: [...place] }
   const arrival = azimuthDegrees(kernel, kernel.arrivalSalp2(), kernel.arrivalCalp2())
   return `${geometryMembers(context, end)},"azimuthDegrees":${arrival}`
 }
@@ -79,24 +86,50 @@ export function waypointMembers(
   to: FlatGeometry,
   parameters: GeometryParameters,
 ): string {
-  const { kernel, limits } = context
+  const { kernel, limits, counts, maxAnswerVertices = limits.maxVertices } = context
   const everyMeters = requireNumber(parameters, 'everyMeters', Number.MIN_VALUE, MAX_METERS)
   const geodesic = solveGeodesic(kernel, pointOf(from), pointOf(to))
   // Two at the ends, and two at a cut.
   const vertices = countSteps(geodesic, everyMeters) + 4
-  if (vertices > limits.maxVertices) {
-    const least = Math.ceil(geodesic.lengthMeters / (limits.maxVertices - 4))
-    throw problemAt('invalid-input', ['everyMeters'], `gives more than ${limits.maxVertices} vertices`, {
+  const most = Math.min(limits.maxVertices, maxAnswerVertices)
+  if (vertices > most) {
+    const least = Math.ceil(geodesic.lengthMeters / (most - 4))
+    const alone = most < limits.maxVertices ? ', or send it as a request of its own' : ''
+    throw problemAt('invalid-input', ['everyMeters'], `gives more than ${most} vertices`, {
       code: 'too-many-vertices',
-      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}`,
+      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}${alone}`,
     })
   }
+  if (counts !== undefined) counts.vertices += vertices
   const lines = waypointLines(kernel, geodesic, everyMeters) as [number, number][][]
   const geometry =
     lines.length === 1
       ? { type: 'LineString', coordinates: lines[0]! }
       : { type: 'MultiLineString', coordinates: lines }
   return `${geometryMembers(context, geometry as Geometry)},"lengthMeters":${geodesic.lengthMeters}`
+}
+
+/**
+ * Finds the places between which `distance` measures.
+ *
+ * @returns the members `from` and `to`, each with `geometry`, `ref` and, unless the places are one, `azimuthDegrees`: the direction
+ *   there of the geodesic from the one to the other; and `distanceMeters`, rounded as the result of `distance`
+ */
+export function nearestMembers(
+  context: Context,
+  from: FlatGeometry | PreparedDistance,
+  to: FlatGeometry | PreparedDistance,
+): string {
+  const { kernel } = context
+  const { meters, onA, onB } = nearestPlaces(kernel, from, to)
+  const { lengthMeters, sine, cosine } = solveGeodesic(kernel, onA, onB)
+  const end = [kernel.salp2(), kernel.calp2()] as const
+  const write = (place: Place, direction: readonly [number, number]) => {
+    const azimuth = lengthMeters === 0 ? '' : `,"azimuthDegrees":${azimuthDegrees(kernel, ...direction)}`
+    return `{${geometryMembers(context, { type: 'Point', coordinates: [...place] })}${azimuth}}`
+  }
+  const rounded = fromScaledInteger(toScaledInteger(meters, CM_PER_METER), CM_PER_METER)
+  return `"from":${write(onA, [sine, cosine])},"to":${write(onB, end)},"distanceMeters":${rounded}`
 }
 
 function pointOf({ vertices }: FlatGeometry): Place {

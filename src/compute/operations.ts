@@ -93,5 +93,6 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   covers: predicate('covers', 'PredicateRequest'),
   coveredBy: predicate('coveredBy', 'PredicateRequest'),
   direct: row('direct', ['from'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
+  nearest: row('nearest', ['from', 'to'], GEOMETRY, { isGeodesic: true }),
   waypoints: row('waypoints', ['from', 'to'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
 }

@@ -21,7 +21,7 @@ import { relate } from '../topology/relate.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
-import { directMembers, type GeometryParameters, waypointMembers } from './geometry-answers.ts'
+import { directMembers, type GeometryParameters, nearestMembers, waypointMembers } from './geometry-answers.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
@@ -140,10 +140,12 @@ export interface ComputeContext {
   readonly keccak: Keccak
   /** `maxWork`: units of work that one operation may need. */
   readonly limits: GeometryLimits & { readonly maxWork: number }
-  /** Counts the vertices of all operands. */
+  /** Counts the vertices of all operands, and of answers that are geometries. */
   readonly counts?: { vertices: number }
   /** True if no reader needs the references of a distance between two points. They take a fifth of its time. */
   readonly omitsPointRefs?: boolean
+  /** The most vertices of an answer that is a geometry, if that is fewer than those of a request. */
+  readonly maxAnswerVertices?: number
   /** Prepared geometries by their references, e.g. a cache. Results are the same without it. */
   readonly prepared?: Pick<PreparedGeometries, 'find' | 'holds' | 'trim'>
 }
@@ -301,6 +303,12 @@ function computeRow(
     }
     case 'direct':
       return shape(row.name, inputRefs, directMembers(context, first.geometry, parameters))
+    case 'nearest':
+      for (const subject of [first, second]) {
+        if (subject.hasWholeParallel) throw noMeasureProblem(subject.geometry, subject.path, 'nearest')
+        checkSubjectHoles(subject, kernel)
+      }
+      return shape(row.name, inputRefs, nearestMembers(context, distanceOperand(first), distanceOperand(second)))
     case 'waypoints':
       return shape(row.name, inputRefs, waypointMembers(context, first.geometry, second.geometry, parameters))
     default:

@@ -48,6 +48,44 @@ function leastDistance(kernel: Kernel, first: number, second: number, workLimit:
   return distance
 }
 
+/** Longitude and latitude in degrees. */
+export type Place = readonly [longitude: number, latitude: number]
+
+/**
+ * Finds the two places between which `distanceMeters` measures, one on each geometry. If the geometries meet, both are one place
+ * that they share.
+ *
+ * @returns the distance, bit for bit that of `distanceMeters`, and the places
+ * @throws as `distanceMeters`
+ */
+export function nearestPlaces(
+  kernel: Kernel,
+  a: FlatGeometry | PreparedDistance,
+  b: FlatGeometry | PreparedDistance,
+  workLimit = remainingWork(),
+): { readonly meters: number; readonly onA: Place; readonly onB: Place } {
+  if (isPoint(a) && isPoint(b)) {
+    const meters = distanceMeters(kernel, a, b, workLimit)
+    const onA: Place = [a.vertices[0]!, a.vertices[1]!]
+    const onB: Place = [b.vertices[0]!, b.vertices[1]!]
+    if (meters > 0) return { meters, onA, onB }
+    // Two names of one place: the kernel chooses the same.
+    const common = onA[0] < onB[0] || (onA[0] === onB[0] && onA[1] <= onB[1]) ? onA : onB
+    return { meters, onA: common, onB: common }
+  }
+  kernel.release()
+  const first = operandPointer(kernel, a)
+  const second = operandPointer(kernel, b)
+  const meters = kernel.nearestPlaces(first, second, workLimit)
+  spendWork(kernel.workDone())
+  if (meters < 0) throw workLimitError(workLimit)
+  return {
+    meters,
+    onA: [kernel.lonOnFirst() + 0, kernel.latOnFirst() + 0],
+    onB: [kernel.lonOnSecond() + 0, kernel.latOnSecond() + 0],
+  }
+}
+
 function isPoint(geometry: FlatGeometry | PreparedDistance): geometry is FlatGeometry {
   return !isPrepared(geometry) && geometry.type === 'Point'
 }

@@ -1,8 +1,6 @@
 import { spendWork } from '../base/work.ts'
 import type { Kernel } from '../wasm/loader.ts'
-
-/** Longitude and latitude in degrees. */
-export type Place = readonly [longitude: number, latitude: number]
+import type { Place } from './distance.ts'
 
 /** The shortest geodesic between two places. */
 export interface Geodesic {

@@ -72,10 +72,10 @@ export function createComputeTools(client: Client, chainId: number | undefined):
 }
 
 /** Operations of `compute_geometry`, with what each needs and gives. */
-const GEOMETRY_OPERATIONS = ['direct', 'waypoints'] as const satisfies readonly GeometryOperation[]
+const GEOMETRY_OPERATIONS = ['direct', 'waypoints', 'nearest'] as const satisfies readonly GeometryOperation[]
 const GEOMETRY_TOOL = { name: 'compute_geometry', title: 'Compute: a geometry' }
 const GEOMETRY_MEANING =
-  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters).'
+  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters). nearest: the two places between which distance measures (from, to).'
 const GEOMETRY_OUTPUT: JsonSchema = {
   type: 'object',
   properties: {
@@ -83,6 +83,9 @@ const GEOMETRY_OUTPUT: JsonSchema = {
     ref: { type: 'string' },
     azimuthDegrees: { type: 'number' },
     lengthMeters: { type: 'number' },
+    from: { type: 'object' },
+    to: { type: 'object' },
+    distanceMeters: { type: 'number' },
   },
 }
 
@@ -114,11 +117,16 @@ function geometryOperation({ operation }: Arguments): (typeof GEOMETRY_OPERATION
 
 /** Describes an answer without its geometry, which is in the structured content and may be large. */
 function geometryText(name: string, answer: object): string {
-  const { geometry, ...facts } = answer as { readonly geometry?: Geometry }
+  const { geometry, from, to, ...facts } = answer as {
+    readonly geometry?: Geometry
+    readonly from?: { readonly geometry: Geometry }
+    readonly to?: { readonly geometry: Geometry }
+  }
   const lines = Object.entries(facts)
     .filter(([, value]) => typeof value === 'number' || typeof value === 'string')
     .map(([member, value]) => `${member}: ${value}`)
-  const place = geometry?.type === 'Point' ? geometry.coordinates.join(', ') : (geometry?.type ?? 'places')
+  const describe = (shape?: Geometry) => (shape?.type === 'Point' ? shape.coordinates.join(', ') : shape?.type)
+  const place = describe(geometry) ?? `${describe(from?.geometry)} and ${describe(to?.geometry)}`
   return [`${name}: ${place}`, ...lines, 'Not signed.'].join('\n')
 }
 
@@ -157,7 +165,7 @@ async function callSigned(
   const { schema, recipient } = given
   const chain: number | undefined = given['chainId'] ?? chainId
   const response = await callOperation(client.compute, name, given, { chainId: chain, schema, recipient, signal })
-  if ('ref' in response) throw new RangeError(`${name} is an operation of compute_geometry`)
+  if ('ref' in response || 'from' in response) throw new RangeError(`${name} is an operation of compute_geometry`)
   if ('matrix' in response) return { text: matrixText(response), structured: response }
   return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
 }

@@ -41,6 +41,7 @@ export type ComputeRequest =
   | RelateRequest
   | DirectRequest
   | WaypointsRequest
+  | NearestRequest
 /**
  * A geometry without any position: `coordinates` or `geometries` is an empty array. Only operations that say so accept it.
  */
@@ -90,6 +91,13 @@ export type BatchResult = (
       matrix?: never
       [k: string]: unknown
     }
+  | {
+      error?: never
+      result?: never
+      matrix?: never
+      geometry?: never
+      [k: string]: unknown
+    }
 ) & {
   id?: string | number
   result?: number | boolean
@@ -103,6 +111,9 @@ export type BatchResult = (
    * Degrees clockwise from north.
    */
   azimuthDegrees?: number
+  from?: NearestPlace
+  to?: NearestPlace1
+  distanceMeters?: number
   lengthMeters?: number
   units?: 'meters' | 'square_meters'
   operation?: string
@@ -147,7 +158,7 @@ export type RelateResponse = MatrixResponse | BooleanComputeResponse
 /**
  * Answer of an operation whose result is a geometry. It is not signed.
  */
-export type GeometryResponse = DirectResponse | WaypointsResponse
+export type GeometryResponse = DirectResponse | WaypointsResponse | NearestResponse
 
 /**
  * Every schema of the contract; this type itself is not used.
@@ -498,6 +509,15 @@ export interface WaypointsRequest {
   everyMeters: number
   [k: string]: unknown
 }
+export interface NearestRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  from: Input
+  to: Input
+  [k: string]: unknown
+}
 export interface NumericComputeResponse {
   result: number
   units: 'meters' | 'square_meters'
@@ -640,6 +660,7 @@ export interface BatchItem {
     | 'coveredBy'
     | 'direct'
     | 'waypoints'
+    | 'nearest'
   /**
    * Returned with the result. A number must be an integer that a double represents exactly.
    */
@@ -712,6 +733,31 @@ export interface MultiDelegatedRequest {
    */
   deadline: number
   nonces: number[]
+}
+/**
+ * Replaces result for nearest, which is never signed.
+ */
+export interface NearestPlace {
+  geometry: Point
+  /**
+   * The reference of the geometry as an input.
+   */
+  ref: string
+  /**
+   * Direction there of the geodesic from one place to the other, degrees clockwise from north. Absent if both are one place.
+   */
+  azimuthDegrees?: number
+}
+export interface NearestPlace1 {
+  geometry: Point
+  /**
+   * The reference of the geometry as an input.
+   */
+  ref: string
+  /**
+   * Direction there of the geodesic from one place to the other, degrees clockwise from north. Absent if both are one place.
+   */
+  azimuthDegrees?: number
 }
 /**
  * Extension, present with `Prefer: result-signature`: EIP-712 signature of SignedResult(schema, recipient, keccak256(data), deadline, salt). The domain has the name GeoResult, version 1 and the chain id, and no verifying contract.
@@ -1240,6 +1286,25 @@ export interface WaypointsResponse {
   ref: string
   lengthMeters: number
   operation: 'waypoints'
+  timestamp: number
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  inputRefs: string[]
+  proofInputs?: ProofInput[]
+}
+/**
+ * Answer of nearest: the two places between which distance measures, not signed.
+ */
+export interface NearestResponse {
+  from: NearestPlace1
+  to: NearestPlace1
+  /**
+   * The result of distance.
+   */
+  distanceMeters: number
+  operation: 'nearest'
   timestamp: number
   /**
    * @minItems 2

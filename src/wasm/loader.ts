@@ -48,6 +48,11 @@ interface Exports {
   prepareOperand(block: number, vertexCount: number, sequenceCount: number, partCount: number): void
   sideOfRing(vertices: number, count: number, lon: number, lat: number): number
   minimumDistance(first: number, second: number, units: number): number
+  nearestPlaces(first: number, second: number, units: number): number
+  latOnFirst(): number
+  lonOnFirst(): number
+  latOnSecond(): number
+  lonOnSecond(): number
   isWithin(first: number, second: number, inner: number, outer: number, units: number): number
   startWork(units: number): void
   workDone(): number

@@ -21,6 +21,7 @@ const isBatchResponse = ajv.compile(batchResponseSchema)
 const REQUESTS = {
   direct: { from: EIFFEL_TOWER, azimuthDegrees: 90, distanceMeters: 1000 },
   waypoints: { from: EIFFEL_TOWER, to: ROME, everyMeters: 100_000 },
+  nearest: { from: ROME, to: SQUARE },
 }
 const NAMES = Object.keys(REQUESTS) as (keyof typeof REQUESTS)[]
 
@@ -65,6 +66,18 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     expect(body.results[1].result).toBeGreaterThan(1_000_000)
   })
 
+  it('bounds the answers of a batch, whose results are together in memory', async () => {
+    const item = { op: 'waypoints', ...REQUESTS.waypoints, everyMeters: 1000 }
+    const { body } = await post('batch', { attest: 'none', items: [item, { ...item, everyMeters: 5000 }] })
+    expect(body.failed).toBe(1)
+    expect(body.results[0].error.errors[0]).toMatchObject({
+      pointer: '#/items/0/everyMeters',
+      code: 'too-many-vertices',
+      hint: expect.stringMatching(/send at least \d+, or send it as a request of its own$/),
+    })
+    expect((await post('waypoints', { ...REQUESTS.waypoints, everyMeters: 1000 })).status).toBe(200)
+  })
+
   it('gives references that the geometry has as an input', async () => {
     const { body } = await post('direct', REQUESTS.direct)
     const distance = await post('distance', { from: EIFFEL_TOWER, to: body.geometry })
@@ -81,6 +94,9 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     expect((await compute.distance(EIFFEL_TOWER, end.geometry)).result).toBe(1000)
     const line = await compute.waypoints(EIFFEL_TOWER, end.geometry, 300)
     expect(line.geometry.coordinates).toHaveLength(5)
+    const { from, to, distanceMeters } = await compute.nearest(ROME, SQUARE)
+    expect((await compute.distance(from.geometry, to.geometry)).result).toBe(distanceMeters)
+    expect((await compute.distance(ROME, SQUARE)).result).toBe(distanceMeters)
   })
 
   it.each([
@@ -95,6 +111,7 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     ['waypoints', { everyMeters: 0 }, '#/everyMeters'],
     ['waypoints', { everyMeters: 1 }, '#/everyMeters'],
     ['waypoints', { to: SQUARE }, '#/to'],
+    ['nearest', { to: { type: 'LineString', coordinates: [[0, 0]] } }, '#/to/coordinates'],
   ] as const)('%s refuses %o at its pointer', async (name, members, pointer) => {
     const { status, body } = await post(name, { ...REQUESTS[name], ...members })
     expect(status).toBe(400)

@@ -234,28 +234,31 @@ describe('jobs', () => {
     expect(again.root).toBe(merkle.root)
   })
 
-  it('never signs a matrix, which has no leaf under the root', async () => {
+  it('never signs a matrix or a geometry, which have no leaf under the root', async () => {
     const point = '{"type":"Point","coordinates":[2,3]}'
     const pair = `"geometry1":${point},"geometry2":${point}`
     const operations = [
       `{"op":"relate",${pair}}`,
       `{"op":"relate",${pair},"pattern":"T********"}`,
       `{"op":"equals",${pair}}`,
+      `{"op":"direct","from":${point},"azimuthDegrees":0,"distanceMeters":0}`,
     ]
     for (const attest of ['none', 'each', 'merkle']) {
       const { body } = await upload(`${operations.join('\n')}\n`, `chainId=84532&attest=${attest}`)
-      expect(await untilDone(body.id)).toMatchObject({ done: 3, failed: 0 })
-      const [matrix, pattern, equals] = (await results(body.id))
+      expect(await untilDone(body.id)).toMatchObject({ done: 4, failed: 0 })
+      const [matrix, pattern, equals, direct] = (await results(body.id))
         .trim()
         .split('\n')
         .map((text) => JSON.parse(text))
       expect(Object.keys(matrix)).toEqual(['matrix', 'operation', 'timestamp', 'inputRefs'])
       expect([matrix.matrix, pattern.operation, equals.result]).toEqual(['0FFFFFFF2', 'relate:T********', true])
+      expect(Object.keys(direct)).toEqual(['geometry', 'ref', 'azimuthDegrees', 'operation', 'timestamp', 'inputRefs'])
+      expect(direct.ref).toBe(direct.inputRefs[0])
       if (attest === 'each') expect(equals.resultSignature.attester).toBe(service.attester)
       if (attest !== 'merkle') continue
       const { merkle } = (await (await ask(`/${body.id}/attestation`)).json()) as Loose
       expect(merkle.leafCount).toBe(2)
-      expect((await ask(`/${body.id}/results/0/proof`)).status).toBe(404)
+      for (const index of [0, 3]) expect((await ask(`/${body.id}/results/${index}/proof`)).status).toBe(404)
       const { proof, root } = (await (await ask(`/${body.id}/results/2/proof`)).json()) as Loose
       expect(verifyMerkleProof(equals, proof, root, await createKeccak())).toBe(true)
     }

@@ -4,6 +4,7 @@ import batchRequestSchema from '../../schemas/batch-request.schema.json' with { 
 import batchResponseSchema from '../../schemas/batch-response.schema.json' with { type: 'json' }
 import requestSchema from '../../schemas/compute-request.schema.json' with { type: 'json' }
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
+import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
@@ -28,7 +29,7 @@ const EAST = {
 const NOTHING = { type: 'Polygon', coordinates: [] }
 const recompute = createRecompute()
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })
-for (const schema of [requestSchema, batchRequestSchema, problemSchema]) ajv.addSchema(schema)
+for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema]) ajv.addSchema(schema)
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
 const isResponse = ajv.compile({ $defs: responseSchema.$defs, $ref: '#/$defs/RelateResponse' })
 ajv.addSchema(responseSchema)

@@ -72,6 +72,7 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await local('relate', EIFFEL, TOWN_HALL, '--pattern', '0*')
     await local('direct', EIFFEL, '--azimuth', '90', '--distance', '1000')
     await local('direct', EIFFEL, '--azimuth', '90')
+    await local('nearest', EIFFEL, 'LINESTRING (3 48, 3 49)')
     await local('waypoints', EIFFEL, TOWN_HALL, '--every', '2000', '--json')
     await local('waypoints', EIFFEL, TOWN_HALL, '--every', '2000', '--radius', '5')
     const gpx = file('walk.gpx', WALK)

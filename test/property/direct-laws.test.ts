@@ -57,6 +57,16 @@ describe('direct', () => {
     )
   })
 
+  it('stays where it is if the distance is 0', () => {
+    fc.assert(
+      fc.property(place, azimuth, (from, azimuthDegrees) => {
+        const end = answer('direct', [point(from)], { azimuthDegrees, distanceMeters: 0 })
+        expect(end.geometry.coordinates).toEqual(from.map((value) => value + 0))
+      }),
+      { numRuns: scaled(1000) },
+    )
+  })
+
   it('has the reference that its geometry has as an input', () => {
     const { geometry, ref } = answer('direct', [point([2, 48])], { azimuthDegrees: 90, distanceMeters: 1000 })
     expect(ref).toBe(engine.keccak.hashHex(utf8(canonicalGeometry(geometry))))

@@ -41,7 +41,7 @@ const TABLE: OutputFormat = {
     const parsed = JSON.parse(json)
     return csvLine([
       ...inputFields(item),
-      parsed.result ?? parsed.matrix ?? JSON.stringify(parsed.geometry),
+      parsed.result ?? parsed.matrix ?? JSON.stringify(parsed.geometry ?? [parsed.from.geometry, parsed.to.geometry]),
       parsed.units,
       parsed.operation,
       '',

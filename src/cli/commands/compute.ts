@@ -3,7 +3,7 @@ import { type InputLike, toInput } from '../../client/forms.ts'
 import type { OperationResponse } from '../../client/joined-calls.ts'
 import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
 import { noteText } from '../../compute/response-text.ts'
-import type { ComputeResponse, GeometryResponse } from '../../types/generated.ts'
+import type { ComputeResponse, DirectResponse, NearestResponse, WaypointsResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
@@ -78,6 +78,7 @@ async function computeResult(
 
 /** Formats a result for people, with the value first. */
 function responseText(response: OperationResponse, names: readonly string[]): string {
+  if ('from' in response) return nearestText(response)
   if ('ref' in response) return geometryText(response, names)
   const { operation, inputRefs, notes, timestamp } = response
   const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
@@ -104,13 +105,28 @@ function responseText(response: OperationResponse, names: readonly string[]): st
 }
 
 /** Formats an answer that is a geometry: the GeoJSON alone in the first line, so that `head -1` gives it to another program. */
-function geometryText({ geometry, ref, inputRefs, timestamp, ...others }: GeometryResponse, names: readonly string[]) {
+function geometryText(
+  { geometry, ref, inputRefs, timestamp, ...others }: DirectResponse | WaypointsResponse,
+  names: readonly string[],
+) {
   const facts: string[] = [`${'ref'.padEnd(11)}${ref}`]
   if ('azimuthDegrees' in others) facts.push(`${'azimuth'.padEnd(11)}${others.azimuthDegrees}° at the end`)
   if ('lengthMeters' in others) facts.push(`${'length'.padEnd(11)}${others.lengthMeters} m`)
   const refs = inputRefs.map((input, index) => `${(names[index] ?? 'input').padEnd(11)}${input}`)
   const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
   return [JSON.stringify(geometry), '', ...facts, ...refs, computed, ''].join('\n')
+}
+
+/** Formats the places of `nearest`: a line of GeoJSON for each. */
+function nearestText({ from, to, distanceMeters, inputRefs, timestamp }: NearestResponse) {
+  const places = [from, to].map(({ ref, azimuthDegrees }, index) => {
+    const direction = azimuthDegrees === undefined ? '' : `, azimuth ${azimuthDegrees}°`
+    return `${['from', 'to'][index]!.padEnd(11)}${ref}${direction}, on ${inputRefs[index]}`
+  })
+  const distance = `${'distance'.padEnd(11)}${distanceMeters} m`
+  const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
+  const lines = [from, to].map(({ geometry }) => JSON.stringify(geometry))
+  return [...lines, '', distance, ...places, computed, ''].join('\n')
 }
 
 /** Formats a matrix as a table: rows for the first geometry, columns for the second. */

@@ -155,6 +155,11 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     'Waypoints',
     'The shortest geodesic between two Points as a line with a place every `everyMeters`, cut at longitude ±180.',
   ),
+  'POST /compute/v0/nearest': geometryAnswer(
+    'nearest',
+    'Nearest places',
+    'The place of each geometry that is nearest to the other, as `distance` finds them; one common place if they meet.',
+  ),
   'POST /compute/v0/resign': {
     tag: 'Compute',
     operationId: 'resign',

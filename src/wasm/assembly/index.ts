@@ -3,6 +3,7 @@
  * lon, as in the literature. A function returns at most one number, so further results are read with the getters below
  * after the call.
  */
+import * as nearest from './distance/nearest'
 import * as area from './edges/area'
 import { Ring } from './edges/area'
 import * as general from './edges/general-edge'
@@ -27,6 +28,8 @@ export { keccakAdd, keccakEnd, keccakStart } from './text/keccak'
 export { scanJson, scanResult } from './text/scan'
 
 const solution = changetype<Geodesic>(memory.data(offsetof<Geodesic>(), 8))
+const onFirst = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
+const onSecond = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
 const start = changetype<SineCosine>(memory.data(offsetof<SineCosine>(), 8))
 const arrival = changetype<Waypoint>(memory.data(offsetof<Waypoint>(), 8))
 const ring = changetype<Ring>(memory.data(offsetof<Ring>(), 8))
@@ -51,6 +54,22 @@ export function directDegrees(lat1: f64, lon1: f64, azimuth: f64, s12: f64): f64
 /** The direction (cosine, sine) in degrees, (-180, 180]. */
 export function degreesOf(sine: f64, cosine: f64): f64 {
   return atan2Degrees(sine, cosine)
+}
+/** As `minimumDistance`; the two places are read with the getters below. */
+export function nearestPlaces(first: usize, second: usize, units: f64): f64 {
+  return nearest.nearestPlaces(first, second, units, onFirst, onSecond)
+}
+export function latOnFirst(): f64 {
+  return onFirst.lat
+}
+export function lonOnFirst(): f64 {
+  return onFirst.lon
+}
+export function latOnSecond(): f64 {
+  return onSecond.lat
+}
+export function lonOnSecond(): f64 {
+  return onSecond.lon
 }
 export function ringArea(vertices: usize, count: i32): f64 {
   return area.ringArea(vertices, count, ring)

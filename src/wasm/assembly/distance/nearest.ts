@@ -8,13 +8,14 @@
  */
 
 import { chordSquare, chordUpperBound, ECEF_BYTES, geodesicUpperBound, sagitta, segmentsDistanceSquare } from '../edges/ecef'
-import { edgesCross, setCrossing } from '../edges/edge-crossing'
+import { crossingPlace, edgesCross, setCrossing } from '../edges/edge-crossing'
 import { fastInverse } from '../edges/general-edge'
+import { Waypoint } from '../geodesic/direct'
 import { square } from '../math/math'
 import { countChecks, countSolutions, isOverLimit, startWork } from '../math/work'
 import { boxDistanceSquare, boxSizeSquare, FANOUT } from './box-tree'
 import { interiorsContain } from './interior-tree'
-import { Best, boundByAnchor, isFar, isFarFromEdge, lowerBest, middleVertex, resetBest } from './node-bounds'
+import { Best, boundByAnchor, isFar, isFarFromEdge, lowerBest, lowerBestTo, middleVertex, resetBest } from './node-bounds'
 import {
   compareOperands,
   edgeFlags,
@@ -29,7 +30,7 @@ import {
   positionAt,
   startAt,
 } from './operand'
-import { chordToEdge, forgetEdge, isBeyond, toEdge } from './operand-edge'
+import { chordToEdge, forgetEdge, isBeyond, placeNearest, toEdge } from './operand-edge'
 
 /** Result of `minimumDistance` and `isWithin` when the work limit is reached. */
 const OVER_LIMIT: i32 = -1
@@ -73,6 +74,39 @@ export function minimumDistance(first: usize, second: usize, units: f64): f64 {
   if (isOneInside(p, q)) return 0
   search(p, q, best)
   return isOverLimit() ? OVER_LIMIT : best.distance
+}
+
+/** Values of `best.edge` beside edges: the vertex is inside of the other operand; the edges cross. */
+const INSIDE: i32 = -1
+const CROSSING: i32 = -2
+
+/**
+ * Returns what `minimumDistance` returns, and stores the two places between which it is measured: a vertex of one operand
+ * and the nearest point of an edge of the other. At distance 0 both are one place.
+ *
+ * @param onFirst where to store the place of the first operand; unchanged when the limit is reached
+ */
+export function nearestPlaces(first: usize, second: usize, units: f64, onFirst: Waypoint, onSecond: Waypoint): f64 {
+  const distance = minimumDistance(first, second, units)
+  if (distance < 0) return distance
+  if (best.edge == CROSSING) {
+    crossingPlace(onFirst)
+    copyPlace(onFirst, onSecond)
+    return distance
+  }
+  const from = changetype<Operand>(best.from)
+  const onFrom = best.from == first ? onFirst : onSecond
+  const onTo = best.from == first ? onSecond : onFirst
+  onFrom.lat = latAt(from, best.vertex)
+  onFrom.lon = lonAt(from, best.vertex)
+  if (distance == 0) copyPlace(onFrom, onTo)
+  else placeNearest(from, best.vertex, changetype<Operand>(best.to), best.edge, onTo)
+  return distance
+}
+
+function copyPlace(from: Waypoint, to: Waypoint): void {
+  to.lat = from.lat
+  to.lon = from.lon
 }
 
 /**
@@ -122,7 +156,12 @@ function containsPartOf(p: Operand, q: Operand): bool {
   if (p.interiorCount == 0) return false
   for (let part = 0; part < q.partCount && !isOverLimit(); part++) {
     const v = startAt(q.sequenceStarts, startAt(q.partStarts, part))
-    if (interiorsContain(p, latAt(q, v), lonAt(q, v), positionAt(q, v))) return true
+    if (interiorsContain(p, latAt(q, v), lonAt(q, v), positionAt(q, v))) {
+      best.from = changetype<usize>(q)
+      best.vertex = v
+      best.edge = INSIDE
+      return true
+    }
   }
   return false
 }
@@ -265,7 +304,7 @@ function compareEdges(p: Operand, i: i32, q: Operand, j: i32, overlap: bool, bes
     countSolutions(1)
     // By the method for lengths, so that the distance of two points has the same bits as the length of the line between
     // them.
-    lowerBest(best, fastInverse(latAt(p, v), lonAt(p, v), latAt(q, w), lonAt(q, w)))
+    lowerBestTo(best, fastInverse(latAt(p, v), lonAt(p, v), latAt(q, w), lonAt(q, w)), p, v, q, j)
     return
   }
   if (flagsP != 0 && flagsQ != 0 && areChordsFar(p, i, q, j, best)) return
@@ -274,7 +313,9 @@ function compareEdges(p: Operand, i: i32, q: Operand, j: i32, overlap: bool, bes
   if (!overlap || flagsP == 0 || flagsQ == 0 || best.distance <= best.goodEnough) return
   setCrossingEdge(0, p, i)
   setCrossingEdge(1, q, j)
-  if (edgesCross()) lowerBest(best, 0)
+  if (!edgesCross()) return
+  lowerBest(best, 0)
+  best.edge = CROSSING
 }
 
 /** Whether the chords of two edges prove that the edges are farther apart than `best`. */
@@ -296,7 +337,7 @@ function measureVertex(from: Operand, v: i32, operand: Operand, edge: i32, best:
   const chord = chordToEdge(positionAt(from, v), operand, edge)
   if (chord > 0 && square(chord) >= best.chordSquare) return
   if (isBeyond(operand, edge, best.distance)) return
-  lowerBest(best, toEdge(from, v, operand, edge, best.distance))
+  lowerBestTo(best, toEdge(from, v, operand, edge, best.distance), from, v, operand, edge)
 }
 
 function setCrossingEdge(which: i32, operand: Operand, edge: i32): void {

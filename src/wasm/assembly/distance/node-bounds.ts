@@ -20,6 +20,11 @@ export class Best {
   chordSquare: f64
   /** The search may stop as soon as `distance` is at most this. */
   goodEnough: f64
+  /** Where the distance was measured: from a vertex of one operand to an edge of the other. */
+  from: usize
+  vertex: i32
+  to: usize
+  edge: i32
 }
 
 /**
@@ -37,6 +42,16 @@ export function lowerBest(best: Best, distance: f64): void {
   if (distance >= best.distance) return
   best.distance = distance
   best.chordSquare = distance == 0 ? 0 : square(chordUpperBound(distance))
+}
+
+/** As `lowerBest`, for the distance from a vertex to an edge. Remembers both. */
+export function lowerBestTo(best: Best, distance: f64, from: Operand, vertex: i32, to: Operand, edge: i32): void {
+  if (distance >= best.distance) return
+  lowerBest(best, distance)
+  best.from = changetype<usize>(from)
+  best.vertex = vertex
+  best.to = changetype<usize>(to)
+  best.edge = edge
 }
 
 /** Nodes larger than this, metres, are not bounded by `isFar`. */
@@ -191,7 +206,7 @@ export function isFarFromEdge(operand: Operand, edge: i32, other: Operand, level
   // `toEdge` may stop early with any value not below its cutoff. The cutoff is a little higher than needed, so such a
   // value still makes the comparison below true.
   const distance = toEdge(other, v, operand, edge, best.distance + ground + 1e-4)
-  lowerBest(best, distance)
+  lowerBestTo(best, distance, other, v, operand, edge)
   return distance - ground - 1e-5 >= best.distance
 }
 

@@ -22,11 +22,11 @@ import {
   setNear,
   walkNear,
 } from '../edges/near-edge'
-import { distanceToEdge, Edge, isOnCoordinateLine, setEdge } from '../edges/point-edge'
+import { distanceToEdge, Edge, isOnCoordinateLine, placeOnEdge, setEdge } from '../edges/point-edge'
 import { Waypoint } from '../geodesic/direct'
 import { square } from '../math/math'
 import { countSolutions } from '../math/work'
-import { edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
+import { edgeFlags, edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
 
 /** The edge that was last prepared for distances. A search uses the same edge many times in a row. */
 @unmanaged
@@ -113,19 +113,45 @@ export function isBeyond(operand: Operand, edge: i32, limit: f64): bool {
   return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > limit
 }
 
+/** Where the last `toEdge` found the nearest point, as a fraction of `near`; negative if `distanceToEdge` found it. */
+let usedFraction: f64 = -1
+
+/** Stores the point of an edge to which `toEdge` measures from a vertex. The vertex must not be on the edge. */
+export function placeNearest(from: Operand, v: i32, operand: Operand, edge: i32, out: Waypoint): void {
+  const w = firstVertex(operand, edge)
+  let end = w
+  if (edgeFlags(operand, edge) != 0 && edgeLength(operand, edge) > 0) {
+    toEdge(from, v, operand, edge, Infinity)
+    if (usedFraction < 0) {
+      placeOnEdge(edgeOfSearch, out)
+      return
+    }
+    if (usedFraction > 0 && usedFraction < 1) {
+      walkNear(near, usedFraction, 0, out)
+      return
+    }
+    end = isOrdered(operand, w) == (usedFraction == 0) ? w : w + 1
+  }
+  out.lat = latAt(operand, end)
+  out.lon = lonAt(operand, end)
+}
+
 /** The distance from a vertex to an edge of an operand, metres. `cutoff` is the `best` of `distanceToEdge`. */
 export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutoff: f64): f64 {
   const position = positionAt(from, v)
   const w = firstVertex(operand, edge)
   const isNear = isNearEdge(operand, edge)
+  usedFraction = -1
   if (isNear) {
     chooseNearEdge(operand, edge)
     const chord = projectPoint(near, position, foot)
     if (chord < NEAR_DISTANCE) {
       const distance = nearDistance(near, foot)
+      usedFraction = foot.fraction
       return distance < 1e-6 && isOnLine(from, v, operand, w) ? 0 : distance
     }
     const fraction = chord < FRACTION_DISTANCE ? nearestFraction(near, foot) : -1
+    usedFraction = fraction
     if (fraction >= 0) return toFraction(from, v, operand, w, fraction)
   }
   if (preparedEdge.operand != changetype<usize>(operand) || preparedEdge.edge != edge) {

@@ -87,6 +87,32 @@ export function edgesCross(): bool {
   return piecesCross(pieceAt(0), pieceAt(1), 2)
 }
 
+/** The pieces that cross, once `edgesCross` has found a crossing; the second is 0 if the first one's start is on the other edge. */
+let crossed: usize = 0
+let crossing: usize = 0
+/** Halvings of 500 km after which a piece is shorter than a nanometre. */
+const HALVINGS = 50
+
+/** Stores where the edges cross, after `edgesCross` was true. */
+export function crossingPlace(out: Waypoint): void {
+  const s = changetype<Piece>(crossed)
+  out.lat = s.lat1
+  out.lon = s.lon1
+  if (crossing == 0) return
+  const t = changetype<Piece>(crossing)
+  let high = inverse(s.lat1, s.lon1, s.lat2, s.lon2, geodesic)
+  const salp = geodesic.salp1
+  const calp = geodesic.calp1
+  const side = geodesicSide(t, s.lat1, s.lon1)
+  let low: f64 = 0
+  for (let halving = 0; halving < HALVINGS; halving++) {
+    const middleMeters = (low + high) / 2
+    direct(s.lat1, s.lon1, salp, calp, middleMeters, out)
+    if (geodesicSide(t, out.lat, out.lon) == side) low = middleMeters
+    else high = middleMeters
+  }
+}
+
 @inline
 function start(piece: Piece): usize {
   return changetype<usize>(piece) + offsetof<Piece>('x1')
@@ -114,7 +140,10 @@ function piecesCross(s: Piece, t: Piece, firstFree: i32): bool {
 /** Whether the first end of a piece lies on an edge, within TOUCH. */
 function startTouches(piece: Piece, edge: Piece): bool {
   setEdge(touchedEdge, edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge), null)
-  return distanceToEdge(touchedEdge, piece.lat1, piece.lon1, start(piece), Infinity) < TOUCH
+  if (distanceToEdge(touchedEdge, piece.lat1, piece.lon1, start(piece), Infinity) >= TOUCH) return false
+  crossed = changetype<usize>(piece)
+  crossing = 0
+  return true
 }
 
 function halve(whole: Piece, first: Piece, second: Piece): void {
@@ -155,6 +184,8 @@ function crossShort(s: Piece, t: Piece): bool {
   const s1 = planeSide(t, start(s))
   const s2 = planeSide(t, end(s))
   if (s1 * s2 > 0) return false
+  crossed = changetype<usize>(s)
+  crossing = changetype<usize>(t)
   return (
     (t1 != 0 ? t1 : geodesicSide(s, t.lat1, t.lon1)) * (t2 != 0 ? t2 : geodesicSide(s, t.lat2, t.lon2)) < 0 &&
     (s1 != 0 ? s1 : geodesicSide(t, s.lat1, s.lon1)) * (s2 != 0 ? s2 : geodesicSide(t, s.lat2, s.lon2)) < 0

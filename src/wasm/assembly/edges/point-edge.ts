@@ -147,9 +147,30 @@ export function isOnCoordinateLine(latA: f64, lonA: f64, latB: f64, lonB: f64, s
     : (isOnMeridianA && latP <= latA) || (isOnMeridianB && latP <= latB)
 }
 
+/** Where the last `distanceToEdge` found the least distance, metres from A. */
+let nearestAt: f64 = 0
+
+/** Stores the point of the edge to which the last `distanceToEdge` measured, if that was above 0. */
+export function placeOnEdge(edge: Edge, out: Waypoint): void {
+  locate(edge, edge.length > 0 ? nearestAt : 0)
+  out.lat = waypoint.lat
+  out.lon = waypoint.lon
+}
+
 /** Stores f, f' and f'' at t metres from A in `sample`. */
 function evaluate(edge: Edge, latP: f64, lonP: f64, t: f64): void {
   countSolutions(1)
+  locate(edge, t)
+  const salp = waypoint.salp
+  const calp = waypoint.calp
+  sample.distance = inverse(latP, lonP, waypoint.lat, waypoint.lon, geodesic)
+  sample.slope = calp * geodesic.calp2 + salp * geodesic.salp2
+  const sine = salp * geodesic.calp2 - calp * geodesic.salp2
+  sample.bend = geodesic.m12 > 0 ? (sine * sine * geodesic.M21) / geodesic.m12 : 0
+}
+
+/** Stores the point at t metres from A, and the azimuth there, in `waypoint`. */
+function locate(edge: Edge, t: f64): void {
   let lat = edge.latA
   let lon = edge.lonA
   let salp = edge.salpA
@@ -174,10 +195,10 @@ function evaluate(edge: Edge, latP: f64, lonP: f64, t: f64): void {
     salp = waypoint.salp
     calp = waypoint.calp
   }
-  sample.distance = inverse(latP, lonP, lat, lon, geodesic)
-  sample.slope = calp * geodesic.calp2 + salp * geodesic.salp2
-  const sine = salp * geodesic.calp2 - calp * geodesic.salp2
-  sample.bend = geodesic.m12 > 0 ? (sine * sine * geodesic.M21) / geodesic.m12 : 0
+  waypoint.lat = lat
+  waypoint.lon = lon
+  waypoint.salp = salp
+  waypoint.calp = calp
 }
 
 /**
@@ -195,6 +216,7 @@ function descend(edge: Edge, latP: f64, lonP: f64, low: f64, high: f64, start: f
     evaluate(edge, latP, lonP, t)
     const distance = sample.distance
     const slope = sample.slope
+    if (distance < least) nearestAt = t
     least = Math.min(least, distance)
     if (distance == 0) return 0
     if (t == low && slope >= 0) break
@@ -203,6 +225,7 @@ function descend(edge: Edge, latP: f64, lonP: f64, low: f64, high: f64, start: f
     const move = second > 0 ? (-distance * slope) / second : slope > 0 ? -Infinity : Infinity
     const size = Math.abs(move)
     if (t + move >= low && t + move <= high && (size <= 1e-6 || size <= Math.min(30, 1e-3 * distance))) {
+      nearestAt = t + move
       // The remaining error is of third order: move³/6R² < 1e-10 m.
       return Math.min(least, Math.sqrt(Math.max(0, distance * distance + distance * slope * move)))
     }
@@ -249,6 +272,7 @@ function search(edge: Edge, latP: f64, lonP: f64, start: f64, best: f64): f64 {
   const dA = sample.slope
   evaluate(edge, latP, lonP, length)
   let least = Math.min(best, Math.min(fA, sample.distance))
+  let at = fA <= sample.distance ? 0 : length
   if (least == 0) return 0
   let hint = start
   push(0, 0, fA, dA, length, sample.distance, sample.slope)
@@ -269,7 +293,9 @@ function search(edge: Edge, latP: f64, lonP: f64, start: f64, best: f64): f64 {
     if (farthest <= CONVEX_TO) {
       if (d0 >= 0 || d1 <= 0) continue
       const guess = hint > t0 && hint < t1 ? hint : (t0 + t1) / 2
-      least = Math.min(least, descend(edge, latP, lonP, t0, t1, guess, true, true))
+      const found = descend(edge, latP, lonP, t0, t1, guess, true, true)
+      if (found < least) at = nearestAt
+      least = Math.min(least, found)
       continue
     }
     let t = (t0 + t1) / 2
@@ -284,11 +310,13 @@ function search(edge: Edge, latP: f64, lonP: f64, start: f64, best: f64): f64 {
       hint = -1
     }
     evaluate(edge, latP, lonP, t)
+    if (sample.distance < least) at = t
     least = Math.min(least, sample.distance)
     push(open, t0, f0, d0, t, sample.distance, sample.slope)
     push(open + 1, t, sample.distance, sample.slope, t1, f1, d1)
     open += 2
   }
+  nearestAt = at
   return least
 }
 

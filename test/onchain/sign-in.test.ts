@@ -42,7 +42,9 @@ describe.skipIf(skipReason())('sign-in of accounts that are contracts', () => {
   }
 
   const accountOf = async (token: string) =>
-    (await fetch(`${service.url}/account`, { headers: { authorization: `Bearer ${token}` } })).json()
+    (await fetch(`${service.url}/account`, { headers: { authorization: `Bearer ${token}` } })).json() as Promise<
+      Record<string, unknown>
+    >
 
   it('asks the contract at the address (ERC-1271)', async () => {
     const salt = saltOf('1')
@@ -91,7 +93,7 @@ describe.skipIf(skipReason())('sign-in of accounts that are contracts', () => {
     const accounts = []
     for (const chainId of [local.chain.id, 42161]) {
       const { body } = await signIn(OWNER.address, (message) => OWNER.signMessage({ message }), chainId)
-      accounts.push((await accountOf(body.token)).account)
+      accounts.push((await accountOf(body.token))['account'])
     }
     expect(accounts).toEqual(Array(2).fill(`eip155:0:${OWNER.address.toLowerCase()}`))
   })

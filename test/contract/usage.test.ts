@@ -39,8 +39,8 @@ describe('usage', () => {
     const headers = { 'X-API-Key': service.developerKey }
     for (let index = 0; index < 3; index++) await service.post('/compute/v0/distance', DISTANCE, headers)
     await service.post('/compute/v0/distance', {}, headers)
-    const item = { operation: 'distance', ...DISTANCE }
-    await service.post('/compute/v0/batch', { chainId: 84532, items: [item, item, { operation: 'distance' }] }, headers)
+    const item = { op: 'distance', from: EIFFEL_TOWER, to: TOWN_HALL }
+    await service.post('/compute/v0/batch', { chainId: 84532, items: [item, item, { op: 'distance' }] }, headers)
     const row = await untilRequests(service, service.developerKey, 'distance', 4)
     expect(row).toMatchObject({ operations: 3, errors4xx: 1, errors5xx: 0, vertices: 6 })
     expect(row['bytes']).toBe(3 * JSON.stringify(DISTANCE).length + 2)

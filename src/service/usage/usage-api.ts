@@ -30,7 +30,7 @@ const DEFAULT_DAYS = 30
 const MAX_DAYS = 400
 
 /** Header with the time until which the usage is complete, for CSV, which has no other place for it. */
-export const COMPLETE_UNTIL = 'X-Complete-Until'
+const COMPLETE_UNTIL = 'X-Complete-Until'
 
 export function createUsageService({ store, keys, answerMs, now }: UsageServiceParts): UsageService {
   const read = (prefix: string, range: Range) => store.ask('readUsage', { prefix, ...range }, now() + answerMs)

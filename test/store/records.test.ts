@@ -336,6 +336,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       await session.query('alter table location_record drop column family')
       await session.query('alter table job_chunk drop column room, drop column added_ms, drop column problem')
       await session.query('drop table api_key, api_key_change, sync_process, chain_lease, client_hour')
+      await session.query('drop table sign_in_nonce, account_session, account_session_change')
       await session.query('drop table usage_daily, usage_process')
       await session.query(
         "delete from schema_migration where position >= (select position from schema_migration where name = 'families of geometries')",

@@ -1,4 +1,4 @@
-/** Operations whose answer is a geometry. It is not signed; it comes with the reference that it has as an input. */
+/** Operations whose answer is a geometry. It is not signed (decision 150); it comes with the reference that it has as an input. */
 import { problemAt } from '../base/problem.ts'
 import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.ts'
 import { spendWork } from '../base/work.ts'

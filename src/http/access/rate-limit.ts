@@ -6,7 +6,7 @@ import type { CountSharing, RequestGrants, SharedCount } from './shared-counts.t
 /** Key under which requests are counted together: an address key, `key:` and the digest of an API key, `account:` and an account, or `LOCAL_CALLER`. */
 export type Subject = number | string
 
-/** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing. */
+/** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing (decision 149). */
 export function accountSubject(account: string): string {
   return `account:${account}`
 }

@@ -2,8 +2,7 @@
  * Bearer tokens of an identity provider: JSON Web Tokens (RFC 7519) that it signed for this service. The service is a resource
  * server (RFC 6750): it issues no tokens.
  *
- * Tokens are verified here and not by a library, because libraries verify asynchronously. The body of a request would have to
- * wait for that, with a limit for such requests, on both transports. `jose` makes the tokens of the tests.
+ * Tokens are verified here and not by a library (decision 148). `jose` makes the tokens of the tests.
  */
 import { hash, verify } from 'node:crypto'
 import { LruCache } from '../../base/lru-cache.ts'

@@ -34,14 +34,14 @@ const TIME = String.raw`\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[
 const MESSAGE = new RegExp(
   [
     String.raw`^(?:(?<scheme>[a-zA-Z][a-zA-Z0-9+.-]*)://)?(?<domain>[^\s/?#@]+) wants you to sign in with your Ethereum account:`,
-    String.raw`(?<address>0x[0-9a-fA-F]{40})`,
+    '(?<address>0x[0-9a-fA-F]{40})',
     '',
     // One line, or none.
     String.raw`(?:[\x20-\x7e]+\n)?`,
     String.raw`URI: (?<uri>[\x21-\x7e]+)`,
     'Version: 1',
     String.raw`Chain ID: (?<chainId>\d{1,15})`,
-    String.raw`Nonce: (?<nonce>[a-zA-Z0-9]{8,64})`,
+    'Nonce: (?<nonce>[a-zA-Z0-9]{8,64})',
     `Issued At: (?<issued>${TIME})`,
   ].join('\\n') +
     String.raw`(?:\nExpiration Time: (?<expiration>${TIME}))?(?:\nNot Before: (?<notBefore>${TIME}))?` +

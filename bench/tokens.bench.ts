@@ -1,4 +1,7 @@
-/** What finding out who asks costs a request: an API key, a token that was seen before, and one that was not. */
+/**
+ * What finding out who asks costs a request (an API key, a token that was seen before, and one that was not), and what counting its
+ * usage costs.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +10,7 @@ import { ApiKeys } from '../src/http/access/api-keys.ts'
 import { IssuerKeys } from '../src/http/access/issuer-keys.ts'
 import { Tokens } from '../src/http/access/tokens.ts'
 import type { RequestHead } from '../src/http/transport/request-head.ts'
+import { UsageCounts } from '../src/service/usage/usage-counts.ts'
 import { AUDIENCE, ISSUER, makeKeyPair, makeToken } from '../test/token-issuer.ts'
 import { median } from './rounds.ts'
 import { Marks, printCells, printHeader, time } from './tables.ts'
@@ -25,7 +29,7 @@ const SETTINGS = {
   skewSeconds: 60,
   failuresPerMinute: 60,
 } as const
-const MARKS = { 'a known API key': 2e3, 'a token seen before': 3e3, 'a new token': 150e3 }
+const MARKS = { 'a known API key': 2e3, 'a token seen before': 3e3, 'a new token': 150e3, 'counting usage': 300 }
 
 export async function run(): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-bench-'))
@@ -42,6 +46,7 @@ export async function run(): Promise<object> {
       marks.add(`${name}: ≤ ${time(MARKS[what])}`, time(median(times)), median(times) <= MARKS[what])
     }
     report('a known API key', 'a known API key', measureKey())
+    report('counting usage', 'counting usage, 1,000 keys', measureUsage())
     for (const pair of pairs) {
       const tokens = await Promise.all(
         Array.from({ length: TOKENS }, (_, index) => makeToken(pair, { claims: { sub: `user ${index}` } })),
@@ -64,6 +69,17 @@ function measureKey(): number[] {
   const nowMs = Date.now()
   return rounds(() => {
     for (let call = 0; call < CALLS; call++) keys.findHolder(head, nowMs)
+    return CALLS
+  })
+}
+
+function measureUsage(): number[] {
+  const counts = new UsageCounts(1_000_000)
+  const subjects = Array.from({ length: 1000 }, (_, index) => `key:${index}`)
+  const nowMs = Date.now()
+  return rounds(() => {
+    for (let call = 0; call < CALLS; call++)
+      counts.add(subjects[call % subjects.length]!, call % 7, nowMs, 1, 200, 2, 0.05, 200)
     return CALLS
   })
 }

@@ -456,7 +456,7 @@ class RequestHandler implements HttpHandler {
     if (isAdmitted) return undefined
     this.#rejected.series({ tier }).count++
     // Some of the limit remains, but only the database knows whether other nodes have used it.
-    return rate.remaining > 0 ? uncountedProblem(limit) : rateLimitProblem(limit, tier, 'answer')
+    return rate.remaining > 0 ? uncountedProblem(limit) : rateLimitProblem(limit, tier, 'answer', state.hasOwnLimit)
   }
 
   #judgeHolder({ holder, exchange, tokenProblem }: RequestState): ProblemData | undefined {

@@ -77,7 +77,8 @@ function summary({ damagedFolder, records, salvage, report: { submissions, pendi
 
 /** Lists what is lost, in sentences. */
 function lostParts(salvage: Rebuilt['salvage']): string[] {
-  const always = 'positions of record streams (clients get `reset`), and the counts and errors of earlier sync runs'
+  const always =
+    'jobs with their results, sessions of accounts, usage, positions of record streams (clients get `reset`), and the counts and errors of earlier sync runs'
   if ('fault' in salvage) {
     return [`all submissions and idempotency keys: the damaged files cannot be opened (${salvage.fault})`, always]
   }

@@ -71,7 +71,7 @@ export function notANumber(text: string, example: string): string {
 const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxCollectionDepth: 8, maxBodyBytes: 32 * 1_048_576 }
 
 const WKT =
-  /^(?:SRID\s*=\s*\d+\s*;\s*)?(?:POINT|LINESTRING|POLYGON|MULTI[A-Z]+|GEOMETRYCOLLECTION)\s*(?:Z|M|ZM)?\s*(?:\(|EMPTY)/i
+  /^(?:SRID\s*=\s*\d+\s*;\s*)?(?:POINT|LINESTRING|POLYGON|MULTI[A-Z]+|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|TIN|TRIANGLE|POLYHEDRALSURFACE)\s*(?:Z|M|ZM)?\s*(?:\(|EMPTY)/i
 const NUMBER = String.raw`\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*`
 const PAIR = new RegExp(`^${NUMBER},${NUMBER}$`)
 /** Notations that need a prefix, because hex digits alone would be ambiguous. */

@@ -132,18 +132,28 @@ const HIGHER_LIMIT_HINTS: Readonly<Record<Tier, string>> = {
   internal: 'RATE_LIMIT_INTERNAL of the service sets this limit',
 }
 
+const OWN_LIMIT_HINT = 'this key has a limit of its own: the operator of the service can make a key with a higher one'
+
 /**
  * Returns the problem for requests that exceed the hourly limit.
  *
  * @param tier of the caller: only callers without a key get the hint to send one
+ * @param hasOwnLimit true if the limit is that of the key and not of its tier
  */
-export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof typeof WAIT_HINTS): ProblemData {
+export function rateLimitProblem(
+  limit: number,
+  tier: Tier,
+  rejected: keyof typeof WAIT_HINTS,
+  hasOwnLimit = false,
+): ProblemData {
   const reached = `the limit of ${limit} requests per hour is reached`
   const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
   return {
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
-    invalidParts: [{ pointer: '#', detail: reached, code: 'limit', hint: HIGHER_LIMIT_HINTS[tier] }],
+    invalidParts: [
+      { pointer: '#', detail: reached, code: 'limit', hint: hasOwnLimit ? OWN_LIMIT_HINT : HIGHER_LIMIT_HINTS[tier] },
+    ],
   }
 }
 

@@ -108,6 +108,11 @@ export class RequestState implements ResponseContext, RouteRequest {
     return limitOf(this.#config, this.tier, this.holder)
   }
 
+  /** True if the key has a limit that replaces that of its tier. */
+  get hasOwnLimit(): boolean {
+    return typeof this.holder === 'object' && this.holder.requestsPerHour !== undefined
+  }
+
   /** State of the limit; the full quota if the window was not read, as for a subject without a window. */
   get rate(): RateStatus {
     return this.knownRate ?? rateStatus(undefined, this.limit, this.nowMs)

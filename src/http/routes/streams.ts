@@ -149,7 +149,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       if (outcome === 'ok') state.usage?.addOperations(items)
       metrics.countItems(outcome, items)
     },
-    quotaProblem: rateLimitProblem(limit, tier, 'item'),
+    quotaProblem: rateLimitProblem(limit, tier, 'item', state.hasOwnLimit),
     problemJson: (problem) => problemJson(state, problem),
     onDisconnect(listener) {
       state.onDisconnect = listener

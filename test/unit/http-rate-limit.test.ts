@@ -68,6 +68,14 @@ describe('the problem for a request over the limit', () => {
   it('suggests no API key to a client that sent one', () => {
     expect(rateLimitProblem(1000, 'developer', 'answer').detail).not.toContain('API key')
   })
+
+  it('names the setting of the tier, unless the key has a limit of its own', () => {
+    const hintOf = (hasOwnLimit: boolean) =>
+      rateLimitProblem(30, 'developer', 'answer', hasOwnLimit).invalidParts![0]!.hint
+    expect(hintOf(false)).toContain('RATE_LIMIT_DEVELOPER')
+    expect(hintOf(true)).not.toContain('RATE_LIMIT')
+    expect(hintOf(true)).toContain('a limit of its own')
+  })
 })
 
 describe('the memory of the limiter', () => {

@@ -56,6 +56,10 @@ export type TokenSettings = Values<typeof TOKEN_PARTS> & {
   readonly keySet: string
 }
 
+function isThisMachine(url: string): boolean {
+  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
 const TOKENS: Setting<TokenSettings | undefined> = {
   names: ['JWT_ISSUER'],
   parts: TOKEN_PARTS,
@@ -67,8 +71,8 @@ const TOKENS: Setting<TokenSettings | undefined> = {
     const settings = readSettings(TOKEN_PARTS, source)
     const audience = settings.audience ?? fail('set together with JWT_AUDIENCE, the aud of tokens for this service')
     const keySet = settings.keySet ?? fail('set together with JWT_JWKS, a file or URL with the keys of the issuer')
-    if (keySet.startsWith('http:') && source.production)
-      failure('JWT_JWKS', keySet)('a file or an https URL in production')
+    if (keySet.startsWith('http:') && (source.production || !isThisMachine(keySet)))
+      failure('JWT_JWKS', keySet)('a file or an https URL; outside production also an http URL of this machine')
     return { ...settings, issuer, audience, keySet }
   },
 }

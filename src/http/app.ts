@@ -145,6 +145,8 @@ class RequestHandler implements HttpHandler {
   readonly #findPath: ReturnType<typeof createRouter>
   readonly #keys: ApiKeys
   readonly #tokens: Tokens | undefined
+  /** The last token that was verified. */
+  #verified: { readonly head: RequestHead; readonly found: KeyHolder | TokenProblem } | undefined
   readonly #sessions: SessionTokens | undefined
   readonly #limiter: RateLimiter
   readonly #costs: CostLimiter
@@ -388,7 +390,11 @@ class RequestHandler implements HttpHandler {
     if (token === undefined) return undefined
     if (this.#sessions !== undefined && SessionTokens.hasForm(token)) return this.#sessions.find(token, nowMs)
     if (this.#tokens === undefined || !Tokens.hasForm(token)) return undefined
-    return this.#tokens.find(token, nowMs, () => addressKey(this.#clientAddress(request)))
+    // A request that `refuse` let through comes again. Its token is verified, and counted if it is wrong, once.
+    if (this.#verified?.head === request.head) return this.#verified.found
+    const found = this.#tokens.find(token, nowMs, () => addressKey(this.#clientAddress(request)))
+    this.#verified = { head: request.head, found }
+    return found
   }
 
   /** Returns the subject of a request without a valid key. A wrong key never gets the tier of this machine. */

@@ -403,12 +403,21 @@ describe('the keys of the issuer', () => {
     }
   })
 
-  it.each(['127.0.0.1', 'localhost', '[::1]', '10.0.0.1', '169.254.169.254', '[::ffff:127.0.0.1]'])(
-    'are not fetched from %s unless that is allowed',
-    async (host) => {
-      const source = `http://${host}:9/keys`
-      await new IssuerKeys({ source, allowsPrivateAddresses: false, log, now: Date.now }).refresh()
-      expect(warnings.at(-1)).toMatch(/is a private address; JWT_JWKS_ALLOW_PRIVATE=1 allows it/)
-    },
-  )
+  it.each([
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '10.0.0.1',
+    '169.254.169.254',
+    '[::ffff:127.0.0.1]',
+    '[::7f00:1]',
+    '[2002:7f00:1::]',
+    '[64:ff9b:1::1]',
+    '[fec0::1]',
+    '[::ffff:0:7f00:1]',
+  ])('are not fetched from %s unless that is allowed', async (host) => {
+    const source = `http://${host}:9/keys`
+    await new IssuerKeys({ source, allowsPrivateAddresses: false, log, now: Date.now }).refresh()
+    expect(warnings.at(-1)).toMatch(/is a private address; JWT_JWKS_ALLOW_PRIVATE=1 allows it/)
+  })
 })

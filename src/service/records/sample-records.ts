@@ -215,8 +215,7 @@ function near(draw: Draw, { longitude, latitude }: SamplePlace, spreadDegrees: n
 }
 
 function wrapPosition(longitude: number, latitude: number): [number, number] {
-  const turns = longitude > 180 ? -360 : longitude < -180 ? 360 : 0
-  return [roundDegrees(longitude + turns), roundDegrees(latitude)]
+  return [roundDegrees(longitude > 180 ? longitude - 360 : longitude), roundDegrees(latitude)]
 }
 
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e6) / 1e6

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -24,7 +25,7 @@ const run = (command: string, args: readonly string[], cwd = folder) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
 let url: string
-let stop: (() => void) | undefined
+let stop: (() => Promise<void>) | undefined
 
 beforeAll(async () => {
   const tarball = run('npm', ['pack', '--silent', '--pack-destination', folder], root).trim()
@@ -35,8 +36,8 @@ beforeAll(async () => {
   for (const file of [tarball, clientTarball]) console.log(`${file}: ${statSync(join(folder, file)).size} bytes`)
   ;({ url, stop } = await serve())
 })
-afterAll(() => {
-  stop?.()
+afterAll(async () => {
+  await stop?.()
   for (const path of [folder, clientFolder]) rmSync(path, { recursive: true, force: true })
 })
 
@@ -46,8 +47,8 @@ function install(cwd: string, tarball: string, ...flags: string[]): void {
   run('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', ...flags, tarball], cwd)
 }
 
-/** Starts the installed program. Returns its address, and what stops it. */
-async function serve(): Promise<{ url: string; stop(): void }> {
+/** Starts the installed program. Returns its address, and what stops it and waits until it no longer writes to its folder. */
+async function serve(): Promise<{ url: string; stop(): Promise<void> }> {
   const started = spawn('npx', ['--no-install', 'trigpoint', 'serve', '--log-format', 'json'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, PORT: '0' },
@@ -64,7 +65,15 @@ async function serve(): Promise<{ url: string; stop(): void }> {
       if (ready !== undefined) done(JSON.parse(ready).url)
     })
   })
-  return { url, stop: () => void process.kill(-started.pid!, 'SIGTERM') }
+  // npx may exit before the service. The pipe closes when the last process that holds it has ended.
+  const ended = once(started, 'close')
+  return {
+    url,
+    async stop() {
+      process.kill(-started.pid!, 'SIGTERM')
+      await ended
+    },
+  }
 }
 
 /** A program that computes a distance, verifies the response, and prints `4238.77 true`. */

@@ -30,6 +30,20 @@ export const SQUARE = {
   ],
 } satisfies Polygon
 
+/** The square east of `SQUARE`, which touches it along an edge. */
+export const EAST = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [3, 48],
+      [4, 48],
+      [4, 49],
+      [3, 49],
+      [3, 48],
+    ],
+  ],
+} satisfies Polygon
+
 /** The second account of anvil, with the checksum of EIP-55. */
 export const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 

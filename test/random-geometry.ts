@@ -106,6 +106,17 @@ export function randomGeometry(
   }
 }
 
+/** Returns two geometries of any types, 10 m to 10,000 km in size, at a distance of up to three times their size. */
+export function randomPair(seed: number): readonly [RandomGeometry, RandomGeometry] {
+  const random = seededRandom(seed)
+  random()
+  const size = 10 ** (1 + 6 * random())
+  const centre: LonLat = [360 * random() - 180, 180 * random() - 90]
+  const other = walk(centre, 360 * random(), Math.min(1.9e7, 3 * size * random()))
+  const anyType = () => TYPES[Math.floor(TYPES.length * random())]!
+  return [randomGeometry(random, anyType(), centre, size), randomGeometry(random, anyType(), other, size)]
+}
+
 function pointsOf(points: LonLat[], make: (positions: Position[]) => Geometry): RandomGeometry {
   return { geometry: make(points.map(position)), shape: { points, lines: [], polygons: [] } }
 }

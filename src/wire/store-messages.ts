@@ -298,6 +298,11 @@ export class StoreFault extends Error {
   }
 }
 
+/** Returns why a store operation failed, for the log. */
+export function reasonOf(error: unknown): { readonly reason: string } {
+  return { reason: error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error) }
+}
+
 /** Makes the error of a store operation that gave no result. */
 export function storeFault(failure: RequestFailure): StoreFault {
   if (failure.type === 'failure') return new StoreFault(failure.kind as StoreFaultKind, failure.reason)

@@ -10,22 +10,10 @@ import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import { EIFFEL_TOWER, ROAD, ROME, SQUARE } from '../fixtures.ts'
+import { EAST, EIFFEL_TOWER, ROAD, ROME, SQUARE } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
-const EAST = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [3, 48],
-      [4, 48],
-      [4, 49],
-      [3, 49],
-      [3, 48],
-    ],
-  ],
-} as const
 const NOTHING = { type: 'Polygon', coordinates: [] }
 const recompute = createRecompute()
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })

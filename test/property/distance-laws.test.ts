@@ -4,7 +4,7 @@ import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { LonLat } from '../distance-oracle.ts'
-import { type RandomGeometry, randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
+import { type RandomGeometry, randomPair, walk } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
@@ -23,16 +23,7 @@ const lonLat: fc.Arbitrary<LonLat> = fc.tuple(
   fc.oneof(fc.double({ min: -90, max: 90, noNaN: true }), fc.constantFrom(-90, 0, 90)),
 )
 const lonLatList = fc.array(lonLat, { minLength: 2, maxLength: 6 })
-/** Two geometries of any types, 10 m to 10,000 km in size, at a distance of up to three times their size. */
-const pair = fc.integer({ min: 1, max: 2 ** 31 - 2 }).map((seed) => {
-  const random = seededRandom(seed)
-  random()
-  const size = 10 ** (1 + 6 * random())
-  const centre: LonLat = [360 * random() - 180, 180 * random() - 90]
-  const other = walk(centre, 360 * random(), Math.min(1.9e7, 3 * size * random()))
-  const anyType = () => TYPES[Math.floor(TYPES.length * random())]!
-  return [randomGeometry(random, anyType(), centre, size), randomGeometry(random, anyType(), other, size)] as const
-})
+const pair = fc.integer({ min: 1, max: 2 ** 31 - 2 }).map(randomPair)
 
 /** The same geometry with every position replaced. */
 function mapPositions(geometry: Geometry, change: (position: Position) => Position): Geometry {

@@ -4,9 +4,9 @@ import { distanceMeters, nearestPlaces } from '../../src/geodesy/distance.ts'
 import { prepareDistance } from '../../src/geodesy/prepared-distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
-import type { LonLat } from '../distance-oracle.ts'
+import { EAST } from '../fixtures.ts'
 import { answer, engine, kernel } from '../geometry-answers.ts'
-import { randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
+import { randomPair } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
@@ -38,19 +38,9 @@ const around = fc
     return fc.tuple(geometry, geometry)
   })
 
-/** Two geometries of any types, 10 m to 10,000 km in size, at a distance of up to three times their size. */
-const anyTypes = fc.integer({ min: 1, max: 2 ** 31 - 2 }).map((seed): [Geometry, Geometry] => {
-  const random = seededRandom(seed)
-  random()
-  const size = 10 ** (1 + 6 * random())
-  const centre: LonLat = [360 * random() - 180, 180 * random() - 90]
-  const other = walk(centre, 360 * random(), Math.min(1.9e7, 3 * size * random()))
-  const anyType = () => TYPES[Math.floor(TYPES.length * random())]!
-  return [
-    randomGeometry(random, anyType(), centre, size).geometry,
-    randomGeometry(random, anyType(), other, size).geometry,
-  ]
-})
+const anyTypes = fc
+  .integer({ min: 1, max: 2 ** 31 - 2 })
+  .map((seed) => randomPair(seed).map(({ geometry }) => geometry) as [Geometry, Geometry])
 
 /** The distance from a place to a geometry. */
 const distanceTo = (place: readonly number[], geometry: Geometry) =>
@@ -103,24 +93,12 @@ describe('nearest', () => {
     )
   })
 
-  const square: Geometry = {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [3, 48],
-        [4, 48],
-        [4, 49],
-        [3, 49],
-        [3, 48],
-      ],
-    ],
-  }
   const place = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 
   it('finds a common place of geometries that meet', () => {
-    const inside = nearestPlaces(kernel, flat(square), flat(place(3.5, 48.5)), 1e6)
+    const inside = nearestPlaces(kernel, flat(EAST), flat(place(3.5, 48.5)), 1e6)
     expect(inside).toEqual({ meters: 0, onA: [3.5, 48.5], onB: [3.5, 48.5] })
-    const { from, to, distanceMeters: meters } = answer('nearest', [square, place(3.5, 48.5)], {})
+    const { from, to, distanceMeters: meters } = answer('nearest', [EAST, place(3.5, 48.5)], {})
     expect([meters, from, to]).toEqual([0, to, from])
     expect(from).not.toHaveProperty('azimuthDegrees')
   })

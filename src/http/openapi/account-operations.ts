@@ -1,6 +1,6 @@
-import { json, type Operation, type OperationTable, pathParameter, query, schemaRef } from './operation.ts'
+import { KEY_ID, OVERLAP_SECONDS } from './key-operations.ts'
+import { json, type Operation, type OperationTable, schemaRef } from './operation.ts'
 
-const ID = pathParameter('id', 'The id of the key.', { type: 'string' }, '3083d71b8f7f')
 const ERROR_STATUSES = [401, 429, 500, 503]
 const BODY_STATUSES = [400, 413, 415]
 
@@ -71,15 +71,7 @@ export const ACCOUNT_OPERATIONS: OperationTable = {
     [201, 'A new key with the same properties, which no other response shows.', 'NewKey'],
     {
       needsKey: true,
-      parameters: [
-        ID,
-        query(
-          'overlapSeconds',
-          'How long the old key stays valid; 0 revokes it at once.',
-          { type: 'integer', minimum: 0, maximum: 7_776_000, default: 86_400 },
-          3600,
-        ),
-      ],
+      parameters: [KEY_ID, OVERLAP_SECONDS],
       errorStatuses: [400, 404, 409, 415],
     },
   ),
@@ -87,6 +79,6 @@ export const ACCOUNT_OPERATIONS: OperationTable = {
     'revokeAccountKey',
     'Revoke an API key of the account',
     [200, 'The key was revoked.', 'RevokedKey'],
-    { needsKey: true, parameters: [ID], errorStatuses: [404, 415] },
+    { needsKey: true, parameters: [KEY_ID], errorStatuses: [404, 415] },
   ),
 }

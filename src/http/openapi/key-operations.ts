@@ -1,6 +1,12 @@
 import { json, type Operation, type OperationTable, pathParameter, query, schemaRef } from './operation.ts'
 
-const ID = pathParameter('id', 'The id of the key.', { type: 'string' }, '3083d71b8f7f')
+export const KEY_ID = pathParameter('id', 'The id of the key.', { type: 'string' }, '3083d71b8f7f')
+export const OVERLAP_SECONDS = query(
+  'overlapSeconds',
+  'How long the old key stays valid; 0 revokes it at once.',
+  { type: 'integer', minimum: 0, maximum: 7_776_000, default: 86_400 },
+  3600,
+)
 const ERROR_STATUSES = [401, 403, 429, 500, 503]
 
 const USAGE_PARAMETERS = [
@@ -47,7 +53,7 @@ export const KEY_OPERATIONS: OperationTable = {
   'GET /admin/keys/:id/usage': manage('getKeyUsage', 'What an API key used', 200, '', 'KeyUsage', {
     description:
       'The id `public` stands for all requests without a valid key, `others` for keys that were too many to be counted apart.',
-    parameters: [ID, ...USAGE_PARAMETERS],
+    parameters: [KEY_ID, ...USAGE_PARAMETERS],
     responses: USAGE_RESPONSES,
     errorStatuses: [400, 404, ...ERROR_STATUSES],
   }),
@@ -70,21 +76,13 @@ export const KEY_OPERATIONS: OperationTable = {
     'A new key with the same properties, which no other response shows.',
     'NewKey',
     {
-      parameters: [
-        ID,
-        query(
-          'overlapSeconds',
-          'How long the old key stays valid; 0 revokes it at once.',
-          { type: 'integer', minimum: 0, maximum: 7_776_000, default: 86_400 },
-          3600,
-        ),
-      ],
+      parameters: [KEY_ID, OVERLAP_SECONDS],
       errorStatuses: [400, 404, 409, ...ERROR_STATUSES],
     },
   ),
   'DELETE /admin/keys/:id': manage('revokeKey', 'Revoke an API key', 200, 'The key was revoked.', 'RevokedKey', {
     description: 'No process of the service accepts the key after a second.',
-    parameters: [ID],
+    parameters: [KEY_ID],
     errorStatuses: [404, ...ERROR_STATUSES],
   }),
 }

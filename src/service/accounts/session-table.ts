@@ -1,7 +1,7 @@
 import type { Log } from '../../base/log.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { SessionState } from '../../wire/account-messages.ts'
-import { StoreFault } from '../../wire/store-messages.ts'
+import { Changes } from '../changes.ts'
 
 export interface SessionTableParts {
   readonly store: Pick<StoreClient, 'ask' | 'state'>
@@ -24,25 +24,25 @@ export class SessionTable {
   readonly #parts: SessionTableParts
   readonly #byId = new Map<string, SessionState>()
   readonly #byToken = new Map<string, SessionState>()
-  #number = 0
-  #polling: Promise<boolean> | undefined
-  #next: Promise<boolean> | undefined
-  #hasFailed = false
-  readonly #timers: NodeJS.Timeout[] = []
+  readonly #changes: Changes
+  #sweepTimer: NodeJS.Timeout | undefined
 
   constructor(parts: SessionTableParts) {
     this.#parts = parts
+    const { store, log, pollMs } = parts
+    this.#changes = new Changes({ store, log, pollMs, name: 'sessions', read: (after) => this.#readChanges(after) })
   }
 
   /** Begins to follow the sessions. */
   follow(): void {
-    this.#timers.push(setInterval(() => this.#poll(), this.#parts.pollMs))
-    this.#timers.push(setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS))
-    for (const timer of this.#timers) timer.unref()
+    this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS)
+    this.#sweepTimer.unref()
+    this.#changes.follow()
   }
 
   close(): void {
-    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#sweepTimer)
+    this.#changes.close()
   }
 
   /** @param tokenSha256 64 hex digits */
@@ -57,43 +57,24 @@ export class SessionTable {
    * @returns false if the store cannot be read
    */
   refresh(): Promise<boolean> {
-    // A read that is under way may have begun before a change.
-    this.#next ??= (this.#polling ?? Promise.resolve(true)).then(() => {
-      this.#next = undefined
-      return this.#poll()
-    })
-    return this.#next
+    return this.#changes.refresh()
   }
 
-  #poll(): Promise<boolean> {
-    this.#polling ??= this.#readChanges().finally(() => {
-      this.#polling = undefined
-    })
-    return this.#polling
-  }
-
-  async #readChanges(): Promise<boolean> {
-    const { store, log, now, answerMs } = this.#parts
-    if (!store.state.isOpen) return false
-    try {
-      const argument = { after: this.#number, nowMs: now() }
-      const { number, isWhole, put, ended } = await store.ask('changedSessions', argument, now() + answerMs)
-      if (isWhole) for (const id of [...this.#byId.keys()]) this.#remove(id)
-      for (const id of ended) this.#remove(id)
-      for (const session of put) {
-        this.#remove(session.id)
-        this.#byId.set(session.id, session)
-        this.#byToken.set(session.tokenSha256, session)
-      }
-      this.#number = number
-      this.#hasFailed = false
-      return true
-    } catch (error) {
-      const reason = error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error)
-      if (!this.#hasFailed) log.warn('cannot read sessions of the database, keeping the known ones', { reason })
-      this.#hasFailed = true
-      return false
+  async #readChanges(after: number): Promise<number> {
+    const { store, now, answerMs } = this.#parts
+    const { number, isWhole, put, ended } = await store.ask(
+      'changedSessions',
+      { after, nowMs: now() },
+      now() + answerMs,
+    )
+    if (isWhole) for (const id of [...this.#byId.keys()]) this.#remove(id)
+    for (const id of ended) this.#remove(id)
+    for (const session of put) {
+      this.#remove(session.id)
+      this.#byId.set(session.id, session)
+      this.#byToken.set(session.tokenSha256, session)
     }
+    return number
   }
 
   #remove(id: string): void {

@@ -1,7 +1,8 @@
 import type { Log } from '../../base/log.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { KeyChange, KeyChangeOutcome, KeyUpdate, ListedKey } from '../../wire/key-messages.ts'
-import { StoreFault } from '../../wire/store-messages.ts'
+import { reasonOf } from '../../wire/store-messages.ts'
+import { Changes } from '../changes.ts'
 import type { KeyRepository } from './keys.ts'
 
 /** The hashes of keys that were used, and when they were used. */
@@ -27,16 +28,17 @@ const USE_INTERVAL_MS = 30_000
  */
 export class KeyTable implements KeyRepository {
   readonly #parts: KeyTableParts
-  #number = 0
-  #polling: Promise<void> | undefined
-  #hasFailed = false
-  readonly #timers: NodeJS.Timeout[] = []
+  readonly #changes: Changes
+  #isKnown = false
+  #useTimer: NodeJS.Timeout | undefined
   #onUpdate: (update: KeyUpdate) => void = () => {}
   /** When keys were used, by their hash, until that is stored. */
   readonly #uses = new Map<string, number>()
 
   constructor(parts: KeyTableParts) {
     this.#parts = parts
+    const { store, log, pollMs } = parts
+    this.#changes = new Changes({ store, log, pollMs, name: 'API keys', read: (after) => this.#readChanges(after) })
   }
 
   /**
@@ -47,14 +49,14 @@ export class KeyTable implements KeyRepository {
    */
   follow(onUpdate: (update: KeyUpdate) => void, takeUses: () => KeyUses): void {
     this.#onUpdate = onUpdate
-    this.#timers.push(setInterval(() => void this.#poll(), this.#parts.pollMs))
-    this.#timers.push(setInterval(() => void this.#storeUses(takeUses()), USE_INTERVAL_MS))
-    for (const timer of this.#timers) timer.unref()
-    void this.#poll()
+    this.#useTimer = setInterval(() => void this.#storeUses(takeUses()), USE_INTERVAL_MS)
+    this.#useTimer.unref()
+    this.#changes.follow()
   }
 
   close(): void {
-    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#useTimer)
+    this.#changes.close()
   }
 
   list(owner?: string): Promise<readonly ListedKey[]> {
@@ -65,33 +67,16 @@ export class KeyTable implements KeyRepository {
   async change(change: KeyChange): Promise<KeyChangeOutcome> {
     const { store, maxKeys } = this.#parts
     const outcome = await store.ask('changeKeys', { ...change, maxKeys }, this.#deadlineMs())
-    // A poll that is under way may have read before the change.
-    await this.#polling
-    await this.#poll()
+    await this.#changes.refresh()
     return outcome
   }
 
-  #poll(): Promise<void> {
-    this.#polling ??= this.#readChanges().finally(() => {
-      this.#polling = undefined
-    })
-    return this.#polling
-  }
-
-  async #readChanges(): Promise<void> {
-    const { store, log } = this.#parts
-    if (!store.state.isOpen) return
-    try {
-      const { number, ...update } = await store.ask('changedKeys', { after: this.#number }, this.#deadlineMs())
-      const isFirst = this.#number === 0
-      if (update.isWhole || isFirst || update.put.length > 0 || update.revoked.length > 0)
-        this.#onUpdate({ ...update, isWhole: update.isWhole || isFirst })
-      this.#number = number
-      this.#hasFailed = false
-    } catch (error) {
-      if (!this.#hasFailed) log.warn('cannot read API keys of the database, keeping the known ones', reasonOf(error))
-      this.#hasFailed = true
-    }
+  async #readChanges(after: number): Promise<number> {
+    const { number, ...update } = await this.#parts.store.ask('changedKeys', { after }, this.#deadlineMs())
+    const isWhole = update.isWhole || !this.#isKnown
+    if (isWhole || update.put.length > 0 || update.revoked.length > 0) this.#onUpdate({ ...update, isWhole })
+    this.#isKnown = true
+    return number
   }
 
   /** Stores when keys were used. What cannot be stored is stored with the next call. */
@@ -111,8 +96,4 @@ export class KeyTable implements KeyRepository {
   #deadlineMs(): number {
     return this.#parts.now() + this.#parts.answerMs
   }
-}
-
-function reasonOf(error: unknown): { readonly reason: string } {
-  return { reason: error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error) }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
-import { StoreFault } from '../../wire/store-messages.ts'
+import { reasonOf } from '../../wire/store-messages.ts'
 import { USAGE_AMOUNTS, type UsageFlush } from '../../wire/usage-messages.ts'
 import { MAX_KINDS, type SealedCounts, type UsageCount, UsageCounts } from './usage-counts.ts'
 
@@ -156,8 +156,4 @@ export class UsageRecorder {
     }
     return { flush, isEnd }
   }
-}
-
-function reasonOf(error: unknown): { readonly reason: string } {
-  return { reason: error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error) }
 }

@@ -51,7 +51,7 @@ export default defineConfig({
       project('property', { isolate: false }),
       project('differential', { isolate: false }),
       project('integration', STARTING),
-      project('contract', { ...STARTING, ...CHECKED, ...PATIENT }),
+      project('contract', { ...STARTING, ...CHECKED, ...PATIENT, isolate: false }),
       project('store', { ...STARTING, ...CHECKED, ...PATIENT }),
       project('program', { ...STARTING, ...CHECKED, ...PATIENT }),
       project('docs', { ...STARTING, ...CHECKED, ...PATIENT }),

@@ -81,7 +81,7 @@ export async function createComputeRunner({
     const { createVerifyEngine } = await import('../src/verify/engine.ts')
     const { runVerifyTask } = await import('../src/verify/task.ts')
     const secp256k1 = await loadSecp256k1(hasPlugins ? TERMINABLE_BACKENDS : undefined)
-    return { engine: createVerifyEngine(engine, config, secp256k1), runVerifyTask }
+    return { engine: await createVerifyEngine(engine, config, secp256k1), runVerifyTask }
   }
   // Native libraries end the process if their thread is terminated while they load. Without added plugins, only the
   // first verification loads them, because a thread that verifies is never terminated. It also loads the code for evidence,

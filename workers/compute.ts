@@ -148,8 +148,11 @@ async function withTransfer(worked: Worked<WorkResult>): Promise<Worked<WorkResu
   const buffers = transferables(worked.result)
   if (buffers.length === 0) return worked
   // Loaded with the first part of a batch: the whole pool comes with it, which would be a fifth of the start of every thread.
-  const { move, transferableSymbol, valueSymbol } = await import('piscina')
-  return move({ [transferableSymbol]: buffers, [valueSymbol]: worked }) as unknown as Worked<WorkResult>
+  const piscina = await import('piscina')
+  return piscina.move({
+    [piscina.transferableSymbol]: buffers,
+    [piscina.valueSymbol]: worked,
+  }) as unknown as Worked<WorkResult>
 }
 
 function transferables(result: WorkResult) {

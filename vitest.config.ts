@@ -30,6 +30,9 @@ const CHECKED = { setupFiles: ['test/answer-check.ts'] }
 // Longer limits (test/service.ts), because the service is slow on a busy machine.
 const PATIENT = { env: { TEST_LIMITS: 'patient' } }
 
+// The contract does not depend on the number of compute threads. A service with few starts fastest, on a machine of many cores too.
+const FEW_THREADS = { env: { ...PATIENT.env, TEST_COMPUTE_THREADS: '1' } }
+
 // The browser tests run after all others: they draw maps without a graphics card, each with many threads.
 const DRAWING = { maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } }
 // Tests that measure memory or flood the service run after the others, two files at a time: each waits for much of its time.
@@ -51,7 +54,8 @@ export default defineConfig({
       project('property', { isolate: false }),
       project('differential', { isolate: false }),
       project('integration', STARTING),
-      project('contract', { ...STARTING, ...CHECKED, ...PATIENT }),
+      // As with the unit tests, and these load the OpenAPI document and its checker.
+      project('contract', { ...STARTING, ...CHECKED, ...FEW_THREADS, isolate: false }),
       project('store', { ...STARTING, ...CHECKED, ...PATIENT }),
       project('program', { ...STARTING, ...CHECKED, ...PATIENT }),
       project('docs', { ...STARTING, ...CHECKED, ...PATIENT }),

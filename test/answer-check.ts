@@ -45,6 +45,7 @@ globalThis.fetch = async (input, init) => {
 }
 
 afterAll(async () => {
+  globalThis.fetch = send // the next file in this process sets it again
   await Promise.race([Promise.all(pending), new Promise((resolve) => setTimeout(resolve, SETTLE_MS))])
   expect([...violations], 'answers that are not as /openapi.json describes them').toEqual([])
 })

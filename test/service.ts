@@ -70,6 +70,7 @@ export async function startTestService(environment: Record<string, string> = {})
         COST_LIMIT_PUBLIC: 'cpu-ms=999999999999',
         RECORDS: '0', // creating a database takes seconds; tests of records turn them on
         ...(process.env['TEST_LIMITS'] === 'patient' ? PATIENT : {}),
+        ...(process.env['TEST_COMPUTE_THREADS'] ? { COMPUTE_THREADS: process.env['TEST_COMPUTE_THREADS'] } : {}),
         ...environment,
       },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,6 +1,5 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
-import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { freeBuffer, freeBufferReady, isLarge, unpack } from '../src/base/bytes.ts'
 import { runComputeChunk } from '../src/compute/chunk.ts'
 import { createEngine } from '../src/compute/engine.ts'
@@ -8,9 +7,6 @@ import { runLeavesTask, runMerkleTask } from '../src/compute/merkle-tree.ts'
 import { RequestMemos } from '../src/compute/skeleton-memo.ts'
 import { runComputeTask } from '../src/compute/task.ts'
 import { loadSecp256k1, TERMINABLE_BACKENDS } from '../src/crypto/secp256k1.ts'
-import { loadPlugin } from '../src/verify/added-plugin.ts'
-import { createVerifyEngine } from '../src/verify/engine.ts'
-import { runVerifyTask } from '../src/verify/task.ts'
 import type {
   ChunkResult,
   ComputeChunk,
@@ -75,16 +71,21 @@ export async function createComputeRunner({
   const config = {
     allowMock,
     evaluation,
-    plugins: await Promise.all(pluginUrls.map(loadPlugin)),
+    plugins: hasPlugins ? await loadPlugins(pluginUrls) : [],
     ...(witnesses && { witnesses }),
     ...(deviceTrust && { device: deviceTrust }),
     ...(didKeys && { didKeys }),
   }
   // An added plugin may hang. Its thread is then terminated, so it must use a backend that survives that.
-  const createVerifier = async () =>
-    createVerifyEngine(engine, config, await loadSecp256k1(hasPlugins ? TERMINABLE_BACKENDS : undefined))
+  const createVerifier = async () => {
+    const { createVerifyEngine } = await import('../src/verify/engine.ts')
+    const { runVerifyTask } = await import('../src/verify/task.ts')
+    const secp256k1 = await loadSecp256k1(hasPlugins ? TERMINABLE_BACKENDS : undefined)
+    return { engine: await createVerifyEngine(engine, config, secp256k1), runVerifyTask }
+  }
   // Native libraries end the process if their thread is terminated while they load. Without added plugins, only the
-  // first verification loads them, because a thread that verifies is never terminated.
+  // first verification loads them, because a thread that verifies is never terminated. It also loads the code for evidence,
+  // which would be a fifth of the start of every thread.
   let verifier = hasPlugins ? await createVerifier() : undefined
   // Only this thread, so that small requests keep the cores. Not before it is ready: on a busy machine the start would wait for it.
   if (lowPriority) setPriority(0, 15)
@@ -105,7 +106,9 @@ export async function createComputeRunner({
       const result: VerifyResult[] = []
       // One after another, so that each is charged its own time.
       for (const [index, head] of heads.entries())
-        result.push(log.note(await runVerifyTask({ ...head, body: unpack(bytes, index) }, verifier, limits)))
+        result.push(
+          log.note(await verifier.runVerifyTask({ ...head, body: unpack(bytes, index) }, verifier.engine, limits)),
+        )
       return { result, costs: log.costs }
     },
   }
@@ -114,6 +117,11 @@ export async function createComputeRunner({
     const log = new CostLog(engine.counts)
     return { result: log.note(run()), costs: log.costs }
   }
+}
+
+async function loadPlugins(urls: readonly string[]) {
+  const { loadPlugin } = await import('../src/verify/added-plugin.ts')
+  return Promise.all(urls.map(loadPlugin))
 }
 
 type WorkResult = ComputeResult[] | ChunkResult | LeavesResult | MerkleResult | VerifyResult[]
@@ -128,7 +136,7 @@ export default async function run(
   try {
     const worked = await runWork(await runner, work)
     if (work.type === 'compute' && isLarge(new Uint8Array(work.bytes.buffer))) freeBuffer(work.bytes.buffer)
-    return withTransfer(worked)
+    return await withTransfer(worked)
   } catch (error) {
     runner = undefined // the kernel may be broken: the next task loads a new one
     throw error
@@ -136,11 +144,15 @@ export default async function run(
 }
 
 /** Marks the buffers of a result for transfer, so that its texts reach the main thread without a copy. */
-function withTransfer(worked: Worked<WorkResult>): Worked<WorkResult> {
+async function withTransfer(worked: Worked<WorkResult>): Promise<Worked<WorkResult>> {
   const buffers = transferables(worked.result)
-  return buffers.length === 0
-    ? worked
-    : (move({ [transferableSymbol]: buffers, [valueSymbol]: worked }) as unknown as Worked<WorkResult>)
+  if (buffers.length === 0) return worked
+  // Loaded with the first part of a batch: the whole pool comes with it, which would be a fifth of the start of every thread.
+  const piscina = await import('piscina')
+  return piscina.move({
+    [piscina.transferableSymbol]: buffers,
+    [piscina.valueSymbol]: worked,
+  }) as unknown as Worked<WorkResult>
 }
 
 function transferables(result: WorkResult) {

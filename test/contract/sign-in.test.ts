@@ -1,10 +1,11 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ENGINES, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
+import { type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
 import { generateKey, withChecksum } from '../../src/service/keys/key-text.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
+import { ENGINES_AND_ADAPTERS } from '../record-service.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const CHAIN_ID = 84532
@@ -58,9 +59,7 @@ const openSession = async (service: TestService, signer = ALICE) => {
 }
 
 /** On PostgreSQL there is a second node, which has to learn what the first did. */
-const STORES = ENGINES.flatMap((engine) => (['uws', 'node'] as const).map((adapter) => ({ engine, adapter })))
-
-describe.each(STORES)('sign-in with a wallet: $engine, $adapter', ({ engine, adapter }) => {
+describe.each(ENGINES_AND_ADAPTERS)('sign-in with a wallet: %s, %s', (engine, adapter) => {
   let cluster: PostgresCluster | undefined
   let service: TestService
   let second: TestService | undefined

@@ -53,6 +53,7 @@ describe.each(['uws', 'node'])('tokens over %s', (adapter) => {
     // The service starts without waiting for the issuer.
     const token = await makeToken(pair, { claims: { sub: 'first' } })
     await eventually(async () => expect((await compute(service, token)).status).toBe(200))
+    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
   })
   afterAll(() => service.stop())
 

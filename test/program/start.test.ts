@@ -79,7 +79,10 @@ describe('the startup', () => {
   it('reports no connected database for a service without records, which is ready nevertheless', async () => {
     const service = await startTestService({ RECORDS: '0' })
     const health = await fetch(`${service.url}/health`)
-    expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok', database: 'disconnected' }])
+    expect([health.status, await health.json()]).toMatchObject([
+      200,
+      { status: 'ok', database: 'disconnected', detail: 'this deployment keeps no records (RECORDS=0)' },
+    ])
     const ready = await fetch(`${service.url}/ready`)
     const { checks } = (await ready.json()) as { checks: object }
     expect([ready.status, 'database' in checks]).toEqual([200, false])

@@ -1,4 +1,4 @@
-import type { Log } from '../../base/log.ts'
+import { FailureLog, type Log } from '../../base/log.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { SessionState } from '../../wire/account-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
@@ -27,11 +27,15 @@ export class SessionTable {
   #number = 0
   #polling: Promise<boolean> | undefined
   #next: Promise<boolean> | undefined
-  #hasFailed = false
+  readonly #reading: FailureLog
   readonly #timers: NodeJS.Timeout[] = []
 
   constructor(parts: SessionTableParts) {
     this.#parts = parts
+    this.#reading = new FailureLog(parts.log, {
+      begin: 'cannot read sessions of the database, keeping the known ones',
+      end: 'sessions of the database are read again',
+    })
   }
 
   /** Begins to follow the sessions. */
@@ -73,7 +77,7 @@ export class SessionTable {
   }
 
   async #readChanges(): Promise<boolean> {
-    const { store, log, now, answerMs } = this.#parts
+    const { store, now, answerMs } = this.#parts
     if (!store.state.isOpen) return false
     try {
       const argument = { after: this.#number, nowMs: now() }
@@ -86,12 +90,12 @@ export class SessionTable {
         this.#byToken.set(session.tokenSha256, session)
       }
       this.#number = number
-      this.#hasFailed = false
+      this.#reading.succeeded()
       return true
     } catch (error) {
-      const reason = error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error)
-      if (!this.#hasFailed) log.warn('cannot read sessions of the database, keeping the known ones', { reason })
-      this.#hasFailed = true
+      this.#reading.failed({
+        reason: error instanceof StoreFault ? `${error.kind}: ${error.message}` : String(error),
+      })
       return false
     }
   }

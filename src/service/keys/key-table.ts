@@ -1,4 +1,4 @@
-import type { Log } from '../../base/log.ts'
+import { FailureLog, type Log } from '../../base/log.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { KeyChange, KeyChangeOutcome, KeyUpdate, ListedKey } from '../../wire/key-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
@@ -29,7 +29,8 @@ export class KeyTable implements KeyRepository {
   readonly #parts: KeyTableParts
   #number = 0
   #polling: Promise<void> | undefined
-  #hasFailed = false
+  readonly #reading: FailureLog
+  readonly #storingUses: FailureLog
   readonly #timers: NodeJS.Timeout[] = []
   #onUpdate: (update: KeyUpdate) => void = () => {}
   /** When keys were used, by their hash, until that is stored. */
@@ -37,6 +38,14 @@ export class KeyTable implements KeyRepository {
 
   constructor(parts: KeyTableParts) {
     this.#parts = parts
+    this.#reading = new FailureLog(parts.log, {
+      begin: 'cannot read API keys of the database, keeping the known ones',
+      end: 'API keys of the database are read again',
+    })
+    this.#storingUses = new FailureLog(parts.log, {
+      begin: 'cannot store when API keys were used; trying again later',
+      end: 'when API keys were used is stored again',
+    })
   }
 
   /**
@@ -79,7 +88,7 @@ export class KeyTable implements KeyRepository {
   }
 
   async #readChanges(): Promise<void> {
-    const { store, log } = this.#parts
+    const { store } = this.#parts
     if (!store.state.isOpen) return
     try {
       const { number, ...update } = await store.ask('changedKeys', { after: this.#number }, this.#deadlineMs())
@@ -87,24 +96,24 @@ export class KeyTable implements KeyRepository {
       if (update.isWhole || isFirst || update.put.length > 0 || update.revoked.length > 0)
         this.#onUpdate({ ...update, isWhole: update.isWhole || isFirst })
       this.#number = number
-      this.#hasFailed = false
+      this.#reading.succeeded()
     } catch (error) {
-      if (!this.#hasFailed) log.warn('cannot read API keys of the database, keeping the known ones', reasonOf(error))
-      this.#hasFailed = true
+      this.#reading.failed(reasonOf(error))
     }
   }
 
   /** Stores when keys were used. What cannot be stored is stored with the next call. */
   async #storeUses(uses: KeyUses): Promise<void> {
-    const { store, log } = this.#parts
+    const { store } = this.#parts
     for (const { sha256, atMs } of uses) this.#uses.set(sha256, atMs)
     if (this.#uses.size === 0 || !store.state.isOpen) return
     const pending = [...this.#uses].map(([sha256, atMs]) => ({ sha256, atMs }))
     try {
       await store.ask('noteKeyUse', pending, this.#deadlineMs())
       for (const { sha256, atMs } of pending) if (this.#uses.get(sha256) === atMs) this.#uses.delete(sha256)
+      this.#storingUses.succeeded()
     } catch (error) {
-      log.warn('cannot store when API keys were used; trying again later', reasonOf(error))
+      this.#storingUses.failed(reasonOf(error))
     }
   }
 

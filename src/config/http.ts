@@ -69,8 +69,14 @@ const TOKENS: Setting<TokenSettings | undefined> = {
     const fail = failure('JWT_ISSUER', issuer)
     if (!URL.canParse(issuer)) fail('the URL that the tokens have as iss')
     const settings = readSettings(TOKEN_PARTS, source)
-    const audience = settings.audience ?? fail('set together with JWT_AUDIENCE, the aud of tokens for this service')
-    const keySet = settings.keySet ?? fail('set together with JWT_JWKS, a file or URL with the keys of the issuer')
+    const { audience, keySet } = settings
+    if (audience === undefined || keySet === undefined) {
+      const missing = [
+        ...(audience === undefined ? ['JWT_AUDIENCE, the aud of tokens for this service'] : []),
+        ...(keySet === undefined ? ['JWT_JWKS, a file or URL with the keys of the issuer'] : []),
+      ]
+      return fail(`set together with ${missing.join(', and ')}`)
+    }
     if (keySet.startsWith('http:') && (source.production || !isThisMachine(keySet)))
       failure('JWT_JWKS', keySet)('a file or an https URL; outside production also an http URL of this machine')
     return { ...settings, issuer, audience, keySet }

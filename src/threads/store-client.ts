@@ -428,7 +428,10 @@ export class StoreClient {
   #logFullDisk(operation: StoreOperation, reason: string): void {
     let failures = this.#fullDisk.get(operation)
     if (failures === undefined) {
-      const events = { begin: 'the disk has no room for a store call', end: 'the disk has room for the store call again' }
+      const events = {
+        begin: 'the disk has no room for a store call',
+        end: 'the disk has room for the store call again',
+      }
       failures = new FailureLog(this.#log, events)
       this.#fullDisk.set(operation, failures)
     }

@@ -127,7 +127,8 @@ class FilterReader {
 
   #readIntersection(args: readonly Expression[]): RecordFilter {
     const [geometry, area] = (isProperty(args[0]!) ? args : [...args].reverse()) as [Expression, Expression]
-    if (propertyName(geometry) !== 'geometry') throw unsupported('s_intersects compares the property geometry with a box')
+    if (propertyName(geometry) !== 'geometry')
+      throw unsupported('s_intersects compares the property geometry with a box')
     const box = isObject(area) ? area['bbox'] : undefined
     if (!Array.isArray(box) || !box.every((number) => typeof number === 'number'))
       throw unsupported('s_intersects takes a box, and no other geometry')
@@ -263,7 +264,8 @@ class TextParser {
     }
     const { kind, text } = this.#peek()
     if (typeof left === 'boolean' && !(kind === 'sign' && COMPARISONS.includes(text))) return left
-    if (kind === 'word' && !CONNECTIVES.includes(text.toLowerCase())) throw unsupported(`${quote(text)} is not supported`)
+    if (kind === 'word' && !CONNECTIVES.includes(text.toLowerCase()))
+      throw unsupported(`${quote(text)} is not supported`)
     if (kind !== 'sign' || !COMPARISONS.includes(text)) throw this.#unexpected('a comparison')
     this.#next++
     return { op: text, args: [left, this.#parseValue()] }

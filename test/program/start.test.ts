@@ -65,6 +65,15 @@ describe('the startup', () => {
     expect(code).toBe(78)
   })
 
+  it('names everything that production lacks, and what is wrong, in one line', async () => {
+    const settings = { NODE_ENV: 'production', PORT: 'abc', SIGN_IN: '1', EAS_ADDRESS_999: `0x${'12'.repeat(20)}` }
+    const { code, output } = await run([], settings)
+    expect([code, output.trim().split('\n').length]).toEqual([78, 1])
+    expect(output).toContain('5 settings are missing or wrong')
+    for (const name of ['PORT', 'SIGNER_PRIVATE_KEY', 'DATABASE_URL', 'SIGN_IN_DOMAINS', 'EAS_VERSION_999'])
+      expect(output).toContain(name)
+  })
+
   it('warns of misspelt settings without showing their values', async () => {
     const service = await startTestService({ RECODRS: 'secret-value', HTTP_ADAPTOR: 'node' })
     const warnings = service.lines.filter((line) => line.includes('unknown setting')).map((line) => JSON.parse(line))

@@ -81,13 +81,12 @@ describe('filters in CQL2', () => {
     ['timestamp + 1 = timestamp', '"+ 1 = timestamp" is not understood'],
     ["memo = 'x'", '"memo" is not queryable'],
   ])('says what is supported instead of %s', (filter, what) => {
-    const detail = (() => {
-      try {
-        text(filter)
-      } catch (error) {
-        return (error as ProblemError).data.detail
-      }
-    })()
+    let detail: string | undefined
+    try {
+      text(filter)
+    } catch (error) {
+      detail = (error as ProblemError).data.detail
+    }
     expect(detail?.startsWith(`${what}; supported are AND, OR, NOT`)).toBe(true)
     expect(detail).toContain('S_INTERSECTS(geometry, BBOX(west, south, east, north))')
     expect(detail).toContain('uid, chain, prover, subject, timestamp, event_timestamp, revoked')

@@ -77,13 +77,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     })
   } catch (error) {
     await localChain?.close()
-    if (error instanceof ListenError && error.failure === 'in-use') {
-      log.error('cannot start', {
-        reason: `${error.message}: choose another PORT, or leave PORT unset to use a free one`,
-      })
-      process.exit(EXIT_CONFIG)
-    }
-    if (error instanceof ConfigError) {
+    if (error instanceof ConfigError || error instanceof ListenError) {
       log.error(`cannot ${task}`, { reason: error.message })
       process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_CONFIG)
     }

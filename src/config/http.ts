@@ -11,6 +11,7 @@ import {
   failure,
   flag,
   integer,
+  isThisMachine,
   list,
   number,
   optionalText,
@@ -54,10 +55,6 @@ export type TokenSettings = Values<typeof TOKEN_PARTS> & {
   readonly issuer: string
   readonly audience: string
   readonly keySet: string
-}
-
-function isThisMachine(url: string): boolean {
-  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
 const TOKENS: Setting<TokenSettings | undefined> = {

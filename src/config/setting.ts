@@ -199,6 +199,11 @@ export function url(name: string): Setting<string | undefined> {
   })
 }
 
+/** Tells whether a text is a URL of this machine, which may get the secrets of this machine. */
+export function isThisMachine(url: string): boolean {
+  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
 /** 32 bytes in hex, in lower case. */
 export function bytes32(name: string): Setting<string | undefined> {
   return parsed<string | undefined>(name, undefined, (value, fail) =>

@@ -174,7 +174,7 @@ export async function startService(
     (update) => apiKeys.update(update),
     () => apiKeys.takeUses(),
   )
-  const issuerKeys = openIssuerKeys(config, log)
+  const issuerKeys = openIssuerKeys(config, log, metrics)
   const usage = openUsage(config, log, store, metrics)
   const parts = {
     config,
@@ -386,10 +386,10 @@ async function createServices(
 }
 
 /** Begins to read the keys of the token issuer; undefined if no tokens are accepted. */
-function openIssuerKeys({ tokens }: Config, log: Log): IssuerKeys | undefined {
+function openIssuerKeys({ tokens }: Config, log: Log, metrics: Metrics): IssuerKeys | undefined {
   if (tokens === undefined) return undefined
   const { keySet: source, allowsPrivateAddresses } = tokens
-  const keys = new IssuerKeys({ source, allowsPrivateAddresses, log, now: Date.now })
+  const keys = new IssuerKeys({ source, allowsPrivateAddresses, log, now: Date.now, metrics })
   keys.start()
   return keys
 }

@@ -47,6 +47,8 @@ const TOKEN_PARTS = {
   tier: choice('JWT_TIER', ['developer', 'public', 'internal']),
   /** Name of the claim with the tier; without it, every token has the same tier. */
   tierClaim: optionalText('JWT_TIER_CLAIM'),
+  /** False: `typ` may also be `JWT` or absent. */
+  requiresAccessToken: flag('JWT_REQUIRE_AT_JWT', false),
   skewSeconds: integer('JWT_CLOCK_SKEW_SECONDS', 60, 0, 600),
   failuresPerMinute: integer('JWT_FAILURES_PER_MINUTE', 60, 1, 1_000_000),
 }

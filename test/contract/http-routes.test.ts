@@ -14,7 +14,11 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   beforeAll(async () => {
     server = await startServer(adapter, {
       env: { API_KEYS: JSON.stringify({ k: { tier: 'developer' } }) },
-      readiness: () => ({ ready: isReady, checks: { signer: { ok: isReady, detail: 'no key' } }, database: NO_RECORDS }),
+      readiness: () => ({
+        ready: isReady,
+        checks: { signer: { ok: isReady, detail: 'no key' } },
+        database: NO_RECORDS,
+      }),
       compute: async (operation, body) => {
         const text = Buffer.from(body).toString()
         if (text in PROBLEMS) throw new ProblemError({ type: text as ProblemType, detail: `asked for ${text}` })

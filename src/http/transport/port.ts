@@ -183,7 +183,10 @@ export class ListenError extends Error {
 
   constructor(host: string, port: number, code: string | undefined, options?: ErrorOptions) {
     const failure = LISTEN_FAILURES[code ?? ''] ?? 'failed'
-    super(`cannot listen on ${host} port ${port}: ${failure}${code === undefined ? '' : ` (${code})`}${LISTEN_REMEDIES[failure]}`, options)
+    super(
+      `cannot listen on ${host} port ${port}: ${failure}${code === undefined ? '' : ` (${code})`}${LISTEN_REMEDIES[failure]}`,
+      options,
+    )
     this.failure = failure
   }
 }

@@ -31,7 +31,6 @@ describe('the dashboard', () => {
   const samples = new Map<string, Set<string>>()
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-metrics-'))
   const keySet = join(folder, 'keys.json')
-  afterAll(() => rmSync(folder, { recursive: true }))
   beforeAll(async () => {
     writeFileSync(keySet, JSON.stringify({ keys: [(await makeKeyPair('EdDSA')).jwk] }))
     const tokens = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS: keySet }
@@ -58,7 +57,10 @@ describe('the dashboard', () => {
       { timeout: 120_000, interval: 200 },
     )
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true })
+  })
 
   it.each(expressions)('queries in %s only what the service exports: %s', (_, expression, legend) => {
     const { selectors, groupings } = parseQuery(expression)

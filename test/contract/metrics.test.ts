@@ -39,7 +39,6 @@ describe('the page on metrics', () => {
   let service: TestService
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-metrics-'))
   const keySet = join(folder, 'keys.json')
-  afterAll(() => rmSync(folder, { recursive: true }))
   beforeAll(async () => {
     writeFileSync(keySet, JSON.stringify({ keys: [(await makeKeyPair('EdDSA')).jwk] }))
     const tokens = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS: keySet }
@@ -47,7 +46,10 @@ describe('the page on metrics', () => {
     const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1' }
     service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...tokens, RECORDS: '1', ...chain })
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true })
+  })
 
   it('lists exactly what the service prints, with types and labels', async () => {
     const point = { type: 'Point', coordinates: [2, 48] }

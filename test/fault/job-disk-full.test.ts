@@ -89,6 +89,9 @@ describe('jobs on a full disk', () => {
       expect(await state(id)).toMatchObject({ state: 'done', done: 2 * HALF, failed: faultyOf(2 * HALF) }),
     )
     expect(await ids(id)).toEqual(upTo(2 * HALF))
+    const [end, ...others] = logged('the disk has room for the store call again')
+    expect(others).toEqual([])
+    expect(JSON.parse(end!).failures).toBeGreaterThan(1)
   }, 400_000)
 
   it('of PostgreSQL lose nothing, and go on when there is room', async ({ skip }) => {

@@ -26,6 +26,7 @@ const SETTINGS = {
   allowsPrivateAddresses: false,
   tier: 'developer',
   tierClaim: undefined,
+  requiresAccessToken: false,
   skewSeconds: 60,
   failuresPerMinute: 60,
 } as const

@@ -14,10 +14,10 @@ import { bannerText } from './cli/banner.ts'
 import { misspeltSettings } from './cli/misspelt-settings.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { ConfigError, type Environment } from './config/setting.ts'
-import { forgetSigningKey, publicEnvironment, readSigningKey } from './config/signing-key.ts'
+import { forgetSigningKey, publicEnvironment, readSigningKey, SECRETS } from './config/signing-key.ts'
 import { ListenError } from './http/transport/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
-import { startService } from './start.ts'
+import { readServiceConfig, startService } from './start.ts'
 import { OWN_EVALUATION } from './wire/compute-messages.ts'
 
 const EXIT_USAGE = 2
@@ -35,7 +35,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
     let { env } = commandLine
-    let config = readConfig(env, availableParallelism())
+    const hasSecretKey = SECRETS.some((name) => Object.hasOwn(process.env, name))
+    let config =
+      commandLine.records === undefined
+        ? readServiceConfig(env, availableParallelism(), hasSecretKey)
+        : readConfig(env, availableParallelism())
     log = createLog(config.logFormat)
     if (config.processes > 1 && process.platform !== 'linux') {
       log.warn('one process runs', { reason: 'processes share a port only on Linux' })
@@ -73,13 +77,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     })
   } catch (error) {
     await localChain?.close()
-    if (error instanceof ListenError && error.failure === 'in-use') {
-      log.error('cannot start', {
-        reason: `${error.message}: choose another PORT, or leave PORT unset to use a free one`,
-      })
-      process.exit(EXIT_CONFIG)
-    }
-    if (error instanceof ConfigError) {
+    if (error instanceof ConfigError || error instanceof ListenError) {
       log.error(`cannot ${task}`, { reason: error.message })
       process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_CONFIG)
     }

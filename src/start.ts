@@ -5,8 +5,9 @@ import type { Log } from './base/log.ts'
 import { Metrics } from './base/metrics.ts'
 import type { ProblemData } from './base/problem.ts'
 import type { BannerFacts } from './cli/banner.ts'
-import type { Config } from './config/config.ts'
-import { ConfigError } from './config/setting.ts'
+import { type Config, readConfig, readSome } from './config/config.ts'
+import { ConfigError, checkAll, type Environment } from './config/setting.ts'
+import { readSigningKey } from './config/signing-key.ts'
 import { computes, servesClients } from './config/sync.ts'
 import { createKeccak } from './crypto/keccak.ts'
 import { loadSecp256k1 } from './crypto/secp256k1.ts'
@@ -101,6 +102,45 @@ export interface Build {
 }
 
 /**
+ * Reads the settings of a service. One error names all that are invalid, that contradict each other, or that are missing (decision 114).
+ *
+ * @param env without the values of the signing key
+ * @param hasSecretKey true if a setting holds the key itself; the signer thread then checks it
+ * @throws {ConfigError} with every fault
+ */
+export function readServiceConfig(env: Environment, cores: number, hasSecretKey: boolean): Config {
+  const some = <const M extends keyof Config>(...members: M[]) => readSome(env, cores, members)
+  let config: Config | undefined
+  checkAll([
+    () => {
+      config = readConfig(env, cores)
+    },
+    () => {
+      if (!hasSecretKey) readSigningKey(env, some('dataDir', 'production', 'allowDevelopmentKey'))
+    },
+    () => requireDatabase(some('records', 'databaseUrl', 'allowEmbeddedDatabase')),
+    () => requireSubmissionStore(some('submission', 'records')),
+    () => signInDomains(some('signIn', 'signInDomains', 'requireApiKey', 'records', 'production', 'publicUrl')),
+    () => chainTable(some('chains')),
+    () => schemaKinds(some('schemas')),
+  ])
+  return config!
+}
+
+function requireDatabase(settings: Pick<Config, 'records' | 'databaseUrl' | 'allowEmbeddedDatabase'>): void {
+  const { records, databaseUrl, allowEmbeddedDatabase } = settings
+  if (!records || databaseUrl !== undefined || allowEmbeddedDatabase) return
+  throw new ConfigError(
+    'the embedded database is not enabled in production: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
+  )
+}
+
+function requireSubmissionStore({ submission, records }: Pick<Config, 'submission' | 'records'>): void {
+  if (submission === undefined || records) return
+  throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 stores submissions in the database: remove RECORDS=0')
+}
+
+/**
  * Starts all threads and the HTTP listener. The listener starts last.
  *
  * @param part set if this is one of several processes. Store, sync and relay then run in the data process.
@@ -113,7 +153,6 @@ export async function startService(
   localChain?: Pick<LocalChain, 'facts' | 'fund'>,
   part?: ProcessPart,
 ): Promise<RunningService> {
-  requireDatabase(config)
   if (config.mapTiles !== undefined) checkTiles(config.mapTiles)
   const chains = chainTable(config)
   const locations = locationSchemas(config)
@@ -135,7 +174,7 @@ export async function startService(
     (update) => apiKeys.update(update),
     () => apiKeys.takeUses(),
   )
-  const issuerKeys = openIssuerKeys(config, log)
+  const issuerKeys = openIssuerKeys(config, log, metrics)
   const usage = openUsage(config, log, store, metrics)
   const parts = {
     config,
@@ -235,18 +274,6 @@ interface Basics {
   readonly chains: ReadonlyMap<number, Chain>
   readonly locations: ReturnType<typeof locationSchemas>
   readonly evidence: Awaited<ReturnType<typeof readEvidenceSettings>>
-}
-
-/** @throws {ConfigError} if the settings need a database and choose none */
-export function requireDatabase(config: Config): void {
-  if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
-    throw new ConfigError(
-      'the embedded database is not enabled in production: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
-    )
-  }
-  if (config.submission !== undefined && !config.records) {
-    throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 stores submissions in the database: remove RECORDS=0')
-  }
 }
 
 interface Threads {
@@ -359,10 +386,10 @@ async function createServices(
 }
 
 /** Begins to read the keys of the token issuer; undefined if no tokens are accepted. */
-function openIssuerKeys({ tokens }: Config, log: Log): IssuerKeys | undefined {
+function openIssuerKeys({ tokens }: Config, log: Log, metrics: Metrics): IssuerKeys | undefined {
   if (tokens === undefined) return undefined
   const { keySet: source, allowsPrivateAddresses } = tokens
-  const keys = new IssuerKeys({ source, allowsPrivateAddresses, log, now: Date.now })
+  const keys = new IssuerKeys({ source, allowsPrivateAddresses, log, now: Date.now, metrics })
   keys.start()
   return keys
 }

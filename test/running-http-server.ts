@@ -137,7 +137,8 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     },
     feeds: parts.feeds ?? { export: async () => {}, stream: async () => {}, close: () => {} },
     graphql: parts.graphql,
-    readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
+    readiness:
+      parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } }, database: { isConnected: true } })),
     identity: IDENTITY,
   }
   const app = createApp({

@@ -47,6 +47,38 @@ export function withFields(log: Log, common: LogFields): Log {
   }
 }
 
+/**
+ * Logs when a repeated action begins to fail and when it succeeds again, instead of each failure. The line of the end has the number of
+ * failures, and the time since the first one.
+ */
+export class FailureLog {
+  readonly #log: Pick<Log, 'warn' | 'info'>
+  readonly #events: { readonly begin: string; readonly end: string }
+  #failures = 0
+  #beginMs = 0
+
+  /** @param events the lines of the first failure and of the success after it */
+  constructor(log: Pick<Log, 'warn' | 'info'>, events: { readonly begin: string; readonly end: string }) {
+    this.#log = log
+    this.#events = events
+  }
+
+  /** Call it after each failure. @param fields of the line, which only the first failure writes */
+  failed(fields: LogFields): void {
+    if (this.#failures++ > 0) return
+    this.#beginMs = performance.now()
+    this.#log.warn(this.#events.begin, fields)
+  }
+
+  /** Call it after each success. @param fields of the line, which only a success after a failure writes */
+  succeeded(fields: LogFields = {}): void {
+    if (this.#failures === 0) return
+    const seconds = Math.round((performance.now() - this.#beginMs) / 1000)
+    this.#log.info(this.#events.end, { ...fields, failures: this.#failures, seconds })
+    this.#failures = 0
+  }
+}
+
 function prettyFields(fields: LogFields): string {
   let text = ''
   for (const [name, value] of Object.entries(fields)) {

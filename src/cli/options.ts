@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseDecimal } from '../base/decimal.ts'
 import type { Client } from '../client/client.ts'
 import type { TransportOptions } from '../client/transport.ts'
+import { isThisMachine } from '../config/setting.ts'
 import { type ExitCode, usage } from './exit-codes.ts'
 import { FORMATS } from './inputs/source-item.ts'
 import type { Terminal } from './terminal.ts'
@@ -67,13 +68,6 @@ export function transportOptions(options: ServerOptions, terminal: Terminal): Tr
   const token = apiKey === undefined ? terminal.env['TRIGPOINT_TOKEN'] || undefined : undefined
   const usesLocalKey = isLocal && apiKey === undefined && token === undefined
   return { baseUrl, apiKey, token, timeoutMs, ...(usesLocalKey ? { fetch: localFetch(dataFolder) } : {}) }
-}
-
-const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
-
-/** Returns true for the URL of a service on this machine, which may get the secrets of this machine. */
-export function isThisMachine(url: string): boolean {
-  return LOOPBACK_NAME.test(new URL(url).hostname)
 }
 
 /**

@@ -5,7 +5,7 @@ export interface Health {
   readonly status: 'ok'
   readonly message: string
   readonly database: 'connected' | 'disconnected'
-  /** What is wrong with the database; absent if it works. */
+  /** Why the database is disconnected, or why records cannot be written; absent if both work. */
   readonly detail?: string
   readonly commit: string
 }

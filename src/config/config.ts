@@ -11,7 +11,7 @@ import { HTTP_LIMITS, HTTP_SETTINGS } from './http.ts'
 import { JOB_LIMITS } from './jobs.ts'
 import { REQUEST_LIMITS } from './limits.ts'
 import { RECORD_LIMITS, RECORD_SETTINGS } from './records.ts'
-import { type Environment, readSettings, type Setting, type SettingTable, type Values } from './setting.ts'
+import { type Environment, readSettings, type Setting, type SettingTable, type Source, type Values } from './setting.ts'
 import { SIGN_IN_LIMITS, SIGN_IN_SETTINGS } from './sign-in.ts'
 import { SIGNER_SETTINGS } from './signer.ts'
 import { SUBMISSION_SETTINGS } from './submission.ts'
@@ -80,9 +80,23 @@ export type StoreThreadConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'limits
  *
  * @param env the environment of the process
  * @param cores number of available processors, the default of `COMPUTE_THREADS`
- * @throws {ConfigError} on an invalid value; the message names the variable, its value and what is allowed
+ * @throws {ConfigError} on invalid values; the message names each variable, its value and what is allowed
  */
 export function readConfig(env: Environment, cores: number): Config {
-  const source = { env, production: env['NODE_ENV'] === 'production', cores }
-  return Object.freeze(readSettings(SETTINGS, source))
+  return Object.freeze(readSettings(SETTINGS, sourceOf(env, cores)))
+}
+
+/** Reads some of the settings. They can be read while others are invalid. @throws {ConfigError} on invalid values among them */
+export function readSome<const M extends keyof Config>(
+  env: Environment,
+  cores: number,
+  members: readonly M[],
+): Pick<Config, M> {
+  const table: SettingTable = SETTINGS
+  const rows = Object.fromEntries(members.map((member) => [member, table[member]!]))
+  return readSettings(rows, sourceOf(env, cores)) as Pick<Config, M>
+}
+
+function sourceOf(env: Environment, cores: number): Source {
+  return { env, production: env['NODE_ENV'] === 'production', cores }
 }

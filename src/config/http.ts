@@ -11,6 +11,7 @@ import {
   failure,
   flag,
   integer,
+  isThisMachine,
   list,
   number,
   optionalText,
@@ -46,6 +47,8 @@ const TOKEN_PARTS = {
   tier: choice('JWT_TIER', ['developer', 'public', 'internal']),
   /** Name of the claim with the tier; without it, every token has the same tier. */
   tierClaim: optionalText('JWT_TIER_CLAIM'),
+  /** False: `typ` may also be `JWT` or absent. */
+  requiresAccessToken: flag('JWT_REQUIRE_AT_JWT', false),
   skewSeconds: integer('JWT_CLOCK_SKEW_SECONDS', 60, 0, 600),
   failuresPerMinute: integer('JWT_FAILURES_PER_MINUTE', 60, 1, 1_000_000),
 }
@@ -54,10 +57,6 @@ export type TokenSettings = Values<typeof TOKEN_PARTS> & {
   readonly issuer: string
   readonly audience: string
   readonly keySet: string
-}
-
-function isThisMachine(url: string): boolean {
-  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
 const TOKENS: Setting<TokenSettings | undefined> = {
@@ -69,8 +68,14 @@ const TOKENS: Setting<TokenSettings | undefined> = {
     const fail = failure('JWT_ISSUER', issuer)
     if (!URL.canParse(issuer)) fail('the URL that the tokens have as iss')
     const settings = readSettings(TOKEN_PARTS, source)
-    const audience = settings.audience ?? fail('set together with JWT_AUDIENCE, the aud of tokens for this service')
-    const keySet = settings.keySet ?? fail('set together with JWT_JWKS, a file or URL with the keys of the issuer')
+    const { audience, keySet } = settings
+    if (audience === undefined || keySet === undefined) {
+      const missing = [
+        ...(audience === undefined ? ['JWT_AUDIENCE, the aud of tokens for this service'] : []),
+        ...(keySet === undefined ? ['JWT_JWKS, a file or URL with the keys of the issuer'] : []),
+      ]
+      return fail(`set together with ${missing.join(', and ')}`)
+    }
     if (keySet.startsWith('http:') && (source.production || !isThisMachine(keySet)))
       failure('JWT_JWKS', keySet)('a file or an https URL; outside production also an http URL of this machine')
     return { ...settings, issuer, audience, keySet }

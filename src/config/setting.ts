@@ -5,9 +5,37 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** An invalid setting. `trigpoint` exits with code 78 and this message. */
+/** Invalid or missing settings. `trigpoint` exits with code 78 and this message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  /** What is wrong, one text for each fault. */
+  readonly faults: readonly string[]
+
+  constructor(faults: string | readonly string[], options?: ErrorOptions) {
+    const texts = [faults].flat()
+    const [first = ''] = texts
+    const all = texts.map((fault, index) => `(${index + 1}) ${fault}`).join('; ')
+    super(texts.length === 1 ? first : `${texts.length} settings are missing or wrong: ${all}`, options)
+    this.faults = texts
+  }
+}
+
+/**
+ * Runs all checks. A fault that several of them find counts once.
+ *
+ * @throws {ConfigError} with the faults of all checks
+ */
+export function checkAll(checks: Iterable<() => void>): void {
+  const faults = new Set<string>()
+  for (const check of checks) {
+    try {
+      check()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      for (const fault of error.faults) faults.add(fault)
+    }
+  }
+  if (faults.size > 0) throw new ConfigError([...faults])
 }
 
 /** What settings are read from. */
@@ -37,13 +65,16 @@ export type Values<T> = {
   readonly [K in keyof T]: T[K] extends { readonly read: (source: Source) => infer V } ? V : Values<T[K]>
 }
 
-/** Reads all rows of a table. @throws {ConfigError} on the first invalid value */
+/** Reads all rows of a table. @throws {ConfigError} with all invalid values */
 export function readSettings<T extends SettingTable>(table: T, source: Source): Values<T> {
-  const entries = Object.entries(table).map(([member, row]) => [
-    member,
-    isSetting(row) ? row.read(source) : readSettings(row, source),
-  ])
-  return Object.fromEntries(entries) as Values<T>
+  const values: Record<string, unknown> = {}
+  const rows = Object.entries(table)
+  checkAll(
+    rows.map(([member, row]) => () => {
+      values[member] = isSetting(row) ? row.read(source) : readSettings(row, source)
+    }),
+  )
+  return values as Values<T>
 }
 
 /** Yields the rows of a table, nested ones included, each with the name of its member. */
@@ -166,6 +197,11 @@ export function url(name: string): Setting<string | undefined> {
     if (!/^https?:\/\/\S+$/.test(value) || !URL.canParse(value)) fail('an absolute http or https URL')
     return value.replace(/\/+$/, '')
   })
+}
+
+/** Tells whether a text is a URL of this machine, which may get the secrets of this machine. */
+export function isThisMachine(url: string): boolean {
+  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
 /** 32 bytes in hex, in lower case. */

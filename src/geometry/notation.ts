@@ -46,6 +46,8 @@ export interface FormatLimits extends GeometryLimits {
   readonly maxCollectionDepth: number
   /** Characters of a text, or bytes of WKB. Absent for input from a body or an attestation, whose size is already limited. */
   readonly maxBodyBytes?: number
+  /** True if well-known text may be an empty geometry, such as `POINT EMPTY`; false by default. Empty geometries have no location. */
+  readonly acceptsEmpty?: boolean
 }
 
 export type Path = readonly (string | number)[]
@@ -77,6 +79,10 @@ export class FormatBudget {
       code: 'too-long',
       hint: HINT_SMALLER,
     })
+  }
+
+  get acceptsEmpty(): boolean {
+    return this.#limits.acceptsEmpty === true
   }
 
   problem(at: number, detail: string, rule: Rule): ProblemError {

@@ -87,6 +87,7 @@ class WktReader {
       throw this.#budget.mixedDimension(tagStart + 1, `dimension ${ownTag} in a collection of dimension ${declared}`)
     }
     const tag = ownTag ?? declared
+    if (this.#budget.acceptsEmpty && this.#match(EMPTY) !== undefined) return this.#emptyGeometry(type, start)
     switch (type) {
       case 'Point':
         this.#budget.addParts(1, start + 1)
@@ -105,6 +106,12 @@ class WktReader {
         this.#budget.enterCollection(depth, start + 1)
         return { type, geometries: this.#readList(() => this.#readGeometry(depth + 1, tag)) } as Geometry
     }
+  }
+
+  #emptyGeometry(type: GeometryType, start: number): Geometry {
+    this.#skipSpaces()
+    this.#budget.addParts(1, start + 1)
+    return (type === 'GeometryCollection' ? { type, geometries: [] } : { type, coordinates: [] }) as unknown as Geometry
   }
 
   /** The tag may follow the type without a space, as in `POINTZ`. */

@@ -172,7 +172,7 @@ class RequestHandler implements HttpHandler {
     this.#now = now
     this.#findPath = createRouter(routes)
     this.#keys = keys
-    this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys)
+    this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys, metrics)
     this.#sessions = sessions && new SessionTokens(sessions, config.walletTier)
     this.#usage = usage && new UsageMeter(usage, routes)
     this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)

@@ -9,7 +9,6 @@ import {
   type Build,
   registerDataMetrics,
   registerProcessMetrics,
-  requireDatabase,
   startDataCounts,
   storeSampleRecords,
 } from '../start.ts'
@@ -45,7 +44,6 @@ interface DataProcessParts {
 /** Starts the threads of the data process, and answers the HTTP processes. */
 export async function startDataProcess(parts: DataProcessParts): Promise<DataProcess> {
   const { config, log, build, socketPath, keyDescriptor } = parts
-  requireDatabase(config)
   const chains = chainTable(config)
   const signer = keyDescriptor === undefined ? undefined : await startSigner(config, log, keyDescriptor)
   const store = config.records ? new StoreClient(config, log) : undefined

@@ -1,4 +1,4 @@
-import type { Log } from '../base/log.ts'
+import { FailureLog, type Log } from '../base/log.ts'
 import type { StoreClient } from '../threads/store-client.ts'
 import { reasonOf } from '../wire/store-messages.ts'
 
@@ -23,11 +23,15 @@ export class Changes {
   #number = 0
   #polling: Promise<boolean> | undefined
   #next: Promise<boolean> | undefined
-  #hasFailed = false
+  readonly #reading: FailureLog
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: ChangesParts) {
     this.#parts = parts
+    this.#reading = new FailureLog(parts.log, {
+      begin: `cannot read ${parts.name} of the database, keeping the known ones`,
+      end: `${parts.name} of the database are read again`,
+    })
   }
 
   /** Begins to ask. Call `close` at the end. */
@@ -63,15 +67,14 @@ export class Changes {
   }
 
   async #read(): Promise<boolean> {
-    const { store, log, name, read } = this.#parts
+    const { store, read } = this.#parts
     if (!store.state.isOpen) return false
     try {
       this.#number = await read(this.#number)
-      this.#hasFailed = false
+      this.#reading.succeeded()
       return true
     } catch (error) {
-      if (!this.#hasFailed) log.warn(`cannot read ${name} of the database, keeping the known ones`, reasonOf(error))
-      this.#hasFailed = true
+      this.#reading.failed(reasonOf(error))
       return false
     }
   }

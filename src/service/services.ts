@@ -19,8 +19,8 @@ import type { UsageService } from './usage/usage-api.ts'
 
 export interface Readiness {
   readonly ready: boolean
-  /** What is wrong with the store, in words for anyone; undefined if nothing is, or there is none. */
-  readonly storeProblem?: string | undefined
+  /** Whether records can be read, and in words for anyone why not, or why they cannot be written. */
+  readonly database: { readonly isConnected: boolean; readonly detail?: string | undefined }
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
 }
 

@@ -79,22 +79,25 @@ export function createReadiness({ log, pool, signer, chainClient, store, process
       if (ready) log.info('ready again')
       else log.warn('not ready', { reason: failures })
     }
-    return { ready, checks, storeProblem: store === undefined ? undefined : storeProblem(store.state) }
+    return { ready, checks, database: databaseHealth(store?.state) }
   }
 }
 
-/** Says what is wrong with the store, without folders or addresses. Returns undefined if nothing is. */
-function storeProblem(state: StoreState): string | undefined {
-  if (!state.isOpen) return STORE_PROBLEMS[state.condition]
-  return state.fullReason === undefined ? undefined : STORE_PROBLEMS.full
+/** What anyone may know about the store. It names neither folders nor addresses. @param state undefined if there is no store */
+function databaseHealth(state: StoreState | undefined): Readiness['database'] {
+  if (state === undefined) return { isConnected: false, detail: 'this deployment keeps no records (RECORDS=0)' }
+  if (!state.isOpen) return { isConnected: false, detail: CLOSED_STORE[state.condition] }
+  return { isConnected: true, detail: state.fullReason === undefined ? undefined : FULL_DISK }
 }
 
-const STORE_PROBLEMS = {
+const CLOSED_STORE = {
   opening: 'the store is opening',
   away: 'the database cannot be reached or opened',
   damaged: 'the store is damaged: run `trigpoint store rebuild`',
-  full: 'the disk of the store is full: make room, and it continues by itself',
+  full: 'the disk of the store is full, and the store needs room to open: make room, and it opens by itself',
 } as const
+const FULL_DISK =
+  'the disk of the store is full: records are read, but writing fails; make room, and writing continues by itself'
 
 /** A process that restarts is reported, but the others answer. */
 function processCheck({ running, expected }: { readonly running: number; readonly expected: number }) {

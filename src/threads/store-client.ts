@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { CostMeter } from '../base/cost.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
-import type { Log } from '../base/log.ts'
+import { FailureLog, type Log } from '../base/log.ts'
 import type { Config, StoreThreadConfig } from '../config/config.ts'
 import { Requester } from '../wire/request-port.ts'
 import {
@@ -179,6 +179,8 @@ export class StoreClient {
   /** The state to report while the database answers; undefined while no thread has opened it. */
   #openState: StoreState | undefined
   #watchdog: NodeJS.Timeout | undefined
+  /** By operation: calls for which the disk has no room. Background work repeats some each second. */
+  readonly #fullDisk = new Map<StoreOperation, FailureLog>()
   #isBusyForOthers = false
   #isPinging = false
   /** Why the thread that is starting cannot open the store. */
@@ -340,6 +342,7 @@ export class StoreClient {
       const value = await this.#requests.ask(call.operation, call.argument as never, { onTime })
       this.#leave(call)
       this.#markReachable()
+      this.#fullDisk.get(call.operation)?.succeeded({ operation: call.operation })
       call.resolve(value as never)
     } catch (error) {
       if (!this.#running.has(call)) return // `#onEnd` has rejected it
@@ -347,6 +350,7 @@ export class StoreClient {
       const fault = error instanceof StoreFault ? error : new StoreFault('failed', String(error))
       const { kind, message: reason } = fault
       if (kind === 'unavailable' && this.#engine === 'postgres') this.#markUnreachable(reason)
+      else if (kind === 'full') this.#logFullDisk(call.operation, reason)
       else if (!EXPECTED_FAULTS.has(kind)) this.#log.error('store call failed', { operation: call.operation, reason })
       call.reject(fault)
     }
@@ -419,6 +423,19 @@ export class StoreClient {
     } else {
       this.#requests.receive(reply)
     }
+  }
+
+  #logFullDisk(operation: StoreOperation, reason: string): void {
+    let failures = this.#fullDisk.get(operation)
+    if (failures === undefined) {
+      const events = {
+        begin: 'the disk has no room for a store call',
+        end: 'the disk has room for the store call again',
+      }
+      failures = new FailureLog(this.#log, events)
+      this.#fullDisk.set(operation, failures)
+    }
+    failures.failed({ operation, reason })
   }
 
   /** Updates the state and writes a log line when the disk becomes full or has room again. */

@@ -28,6 +28,7 @@ export const QUERYABLES: Readonly<Record<FilterProperty, object>> = {
 }
 
 const COMPARISONS: readonly string[] = ['=', '<>', '<', '>', '<=', '>='] satisfies FilterComparison[]
+const CONNECTIVES: readonly string[] = ['and', 'or', 'not']
 const MIRRORED: Readonly<Record<string, string>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=' }
 
 export interface FilterContext {
@@ -49,6 +50,15 @@ export function readFilter(text: string, language: 'cql2-text' | 'cql2-json', co
 
 function invalid(detail: string): Error {
   return recordProblem('Invalid filter', detail)
+}
+
+const SUPPORTED = `supported are AND, OR, NOT, parentheses, IS NULL, ${COMPARISONS.join(' ')} with a property and a value, and \
+S_INTERSECTS(geometry, BBOX(west, south, east, north)); properties are ${Object.keys(QUERYABLES).join(', ')}; \
+GET /ogc/collections/location-records/queryables describes them`
+
+/** Makes the error for what is valid CQL2, or looks like it, but has no meaning here. It says what has. */
+function unsupported(what: string): Error {
+  return invalid(`${what}; ${SUPPORTED}`)
 }
 
 function parseJson(text: string): Expression {
@@ -88,7 +98,7 @@ class FilterReader {
         return this.#readIntersection(operands(op, args, 2))
       default:
         if (COMPARISONS.includes(op)) return this.#readComparison(op, operands(op, args, 2))
-        throw invalid(`${quote(op)} is not supported; use and, or, not, isNull, s_intersects or a comparison`)
+        throw unsupported(`${quote(op)} is not supported`)
     }
   }
 
@@ -117,19 +127,18 @@ class FilterReader {
 
   #readIntersection(args: readonly Expression[]): RecordFilter {
     const [geometry, area] = (isProperty(args[0]!) ? args : [...args].reverse()) as [Expression, Expression]
-    if (propertyName(geometry) !== 'geometry') throw invalid('s_intersects compares the property geometry with a box')
+    if (propertyName(geometry) !== 'geometry')
+      throw unsupported('s_intersects compares the property geometry with a box')
     const box = isObject(area) ? area['bbox'] : undefined
     if (!Array.isArray(box) || !box.every((number) => typeof number === 'number'))
-      throw invalid('s_intersects takes a box: BBOX(west, south, east, north)')
+      throw unsupported('s_intersects takes a box, and no other geometry')
     return { op: 's_intersects', bbox: readBoxIn(this.#context.crs, box.map(String)) }
   }
 
   #property(expression: Expression): FilterProperty {
     const name = propertyName(expression)
     if (name !== undefined && Object.hasOwn(QUERYABLES, name)) return name as FilterProperty
-    throw invalid(
-      `${name === undefined ? 'a comparison needs a property' : `${quote(name)} is not queryable`}; queryables: ${Object.keys(QUERYABLES).join(', ')}`,
-    )
+    throw unsupported(name === undefined ? 'a comparison needs a property' : `${quote(name)} is not queryable`)
   }
 }
 
@@ -199,7 +208,7 @@ class TextParser {
     while (TOKEN.lastIndex < source.length) {
       const start = TOKEN.lastIndex
       const match = TOKEN.exec(source)
-      if (match === null) throw invalid(`${quote(source.slice(start).trimStart())} is not understood`)
+      if (match === null) throw unsupported(`${quote(source.slice(start).trimStart())} is not understood`)
       const index = match.slice(1).findIndex((group) => group !== undefined)
       const kind = (['number', 'text', 'name', 'word', 'sign'] as const)[index]!
       const token = match[index + 1]!
@@ -255,6 +264,8 @@ class TextParser {
     }
     const { kind, text } = this.#peek()
     if (typeof left === 'boolean' && !(kind === 'sign' && COMPARISONS.includes(text))) return left
+    if (kind === 'word' && !CONNECTIVES.includes(text.toLowerCase()))
+      throw unsupported(`${quote(text)} is not supported`)
     if (kind !== 'sign' || !COMPARISONS.includes(text)) throw this.#unexpected('a comparison')
     this.#next++
     return { op: text, args: [left, this.#parseValue()] }
@@ -276,6 +287,7 @@ class TextParser {
       return { [word]: time }
     }
     if (kind === 'word' && word === 'bbox' && this.#take('(')) return { bbox: this.#parseNumbers() }
+    if (kind === 'word' && this.#take('(')) throw unsupported(`${quote(text)} is not supported`)
     if (kind === 'word') return { property: text }
     this.#next--
     throw this.#unexpected('a property or a value')

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { parseQuery } from '../promql.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+import { AUDIENCE, ISSUER, makeKeyPair } from '../token-issuer.ts'
 
 interface Panel {
   readonly id: number
@@ -27,10 +29,14 @@ describe('the dashboard', () => {
   let service: TestService
   /** The label names of each sample, by sample name. */
   const samples = new Map<string, Set<string>>()
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-metrics-'))
+  const keySet = join(folder, 'keys.json')
   beforeAll(async () => {
+    writeFileSync(keySet, JSON.stringify({ keys: [(await makeKeyPair('EdDSA')).jwk] }))
+    const tokens = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS: keySet }
     // The relay runs even though no RPC answers for the chain.
     const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '1' }
-    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...chain })
+    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...tokens, ...chain })
     const point = { type: 'Point', coordinates: [2, 48] }
     const items = Array(3).fill({ op: 'distance', from: point, to: point })
     for (let time = 0; time < 2; time++) {
@@ -51,7 +57,10 @@ describe('the dashboard', () => {
       { timeout: 120_000, interval: 200 },
     )
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true })
+  })
 
   it.each(expressions)('queries in %s only what the service exports: %s', (_, expression, legend) => {
     const { selectors, groupings } = parseQuery(expression)

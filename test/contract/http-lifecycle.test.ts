@@ -362,7 +362,10 @@ it('falls back to node:http and logs the reason once', () => {
   const config = readConfig({ HTTP_ADAPTER: 'uws' }, 1)
   const warnings: unknown[] = []
   const log = { info() {}, warn: (...line: unknown[]) => void warnings.push(line), error() {} }
-  const services = { compute: async () => ({ json: '' }), readiness: () => ({ ready: true, checks: {} }) }
+  const services = {
+    compute: async () => ({ json: '' }),
+    readiness: () => ({ ready: true, checks: {}, database: { isConnected: true } }),
+  }
   const parts = { config, services: services as never, log, metrics: new Metrics(), now: Date.now }
   const { handler } = createApp({ ...parts, keys: new ApiKeys([], false) })
   const server = createHttpServer(config, handler, log, () => ({ ok: false, reason: 'no such file' }))

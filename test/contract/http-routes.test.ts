@@ -5,6 +5,8 @@ import { OPERATIONS } from '../../src/compute/operations.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, IDENTITY, type RunningServer, startServer } from '../running-http-server.ts'
 
+const NO_RECORDS = { isConnected: false, detail: 'this deployment keeps no records (RECORDS=0)' }
+
 describe.each(ADAPTERS)('routes on %s', (adapter) => {
   let server: RunningServer
   let isReady = true
@@ -12,7 +14,11 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   beforeAll(async () => {
     server = await startServer(adapter, {
       env: { API_KEYS: JSON.stringify({ k: { tier: 'developer' } }) },
-      readiness: () => ({ ready: isReady, checks: { signer: { ok: isReady, detail: 'no key' } } }),
+      readiness: () => ({
+        ready: isReady,
+        checks: { signer: { ok: isReady, detail: 'no key' } },
+        database: NO_RECORDS,
+      }),
       compute: async (operation, body) => {
         const text = Buffer.from(body).toString()
         if (text in PROBLEMS) throw new ProblemError({ type: text as ProblemType, detail: `asked for ${text}` })
@@ -123,6 +129,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
       status: 'ok',
       message: 'Location service is running',
       database: 'disconnected',
+      detail: NO_RECORDS.detail,
       commit: IDENTITY.commit,
     })
   })

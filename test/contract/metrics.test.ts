@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+import { AUDIENCE, ISSUER, makeKeyPair } from '../token-issuer.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
 const wordsIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!)
@@ -35,12 +37,19 @@ function printed(text: string): Map<string, { type: string; labels: string[] }> 
 
 describe('the page on metrics', () => {
   let service: TestService
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-metrics-'))
+  const keySet = join(folder, 'keys.json')
   beforeAll(async () => {
+    writeFileSync(keySet, JSON.stringify({ keys: [(await makeKeyPair('EdDSA')).jwk] }))
+    const tokens = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS: keySet }
     // The relay runs even though no RPC answers for the chain.
     const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1' }
-    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', RECORDS: '1', ...chain })
+    service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...tokens, RECORDS: '1', ...chain })
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true })
+  })
 
   it('lists exactly what the service prints, with types and labels', async () => {
     const point = { type: 'Point', coordinates: [2, 48] }

@@ -65,6 +65,8 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await local('intersects', 'LINESTRING (0 0, 2 2)', 'LINESTRING (0 2, 2 0)')
     await local('relate', 'LINESTRING (0 0, 2 2)', 'LINESTRING (0 2, 2 0)')
     await local('relate', 'LINESTRING (0 0, 2 2)', '{"type":"Point","coordinates":[]}', '--json')
+    await local('equals', 'POINT EMPTY', 'GEOMETRYCOLLECTION EMPTY')
+    await local('distance', 'POINT EMPTY', 'POINT (1 2)')
     await local('relate', 'LINESTRING (0 0, 2 2)', 'LINESTRING (0 2, 2 0)', '--pattern', '0********')
     await local('crosses', 'LINESTRING (0 0, 2 2)', 'LINESTRING (0 2, 2 0)')
     await local('touches', 'LINESTRING (0 0, 2 2)', 'LINESTRING (0 2, 2 0)')

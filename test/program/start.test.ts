@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -65,6 +67,35 @@ describe('the startup', () => {
     expect(code).toBe(78)
   })
 
+  it('names everything that production lacks, and what is wrong, in one line', async () => {
+    const settings = { NODE_ENV: 'production', PORT: 'abc', SIGN_IN: '1', EAS_ADDRESS_999: `0x${'12'.repeat(20)}` }
+    const { code, output } = await run([], settings)
+    expect([code, output.trim().split('\n').length]).toEqual([78, 1])
+    expect(output).toContain('5 settings are missing or wrong')
+    for (const name of ['PORT', 'SIGNER_PRIVATE_KEY', 'DATABASE_URL', 'SIGN_IN_DOMAINS', 'EAS_VERSION_999'])
+      expect(output).toContain(name)
+  })
+
+  it.each([
+    ['one process', {}],
+    ['two processes', { PROCESSES: '2' }],
+  ])('names PORT when the port is taken, with %s', async (_what, settings) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const { code, output } = await run([], { RECORDS: '0', PORT: String(port), ...settings })
+    taken.close()
+    expect([code, output.trim().split('\n').length]).toEqual([78, 1])
+    expect(output).toContain(`port ${port}: in-use (EADDRINUSE): choose another PORT, or leave PORT unset`)
+  })
+
+  it('names HOST when this machine has no such address', async () => {
+    // 192.0.2.0/24 is reserved for documentation (RFC 5737).
+    const { code, output } = await run([], { RECORDS: '0', PORT: '0', HOST: '192.0.2.1' })
+    expect([code, output.trim().split('\n').length]).toEqual([78, 1])
+    expect(output).toContain('set HOST to an address of this machine')
+  })
+
   it('warns of misspelt settings without showing their values', async () => {
     const service = await startTestService({ RECODRS: 'secret-value', HTTP_ADAPTOR: 'node' })
     const warnings = service.lines.filter((line) => line.includes('unknown setting')).map((line) => JSON.parse(line))
@@ -79,7 +110,10 @@ describe('the startup', () => {
   it('reports no connected database for a service without records, which is ready nevertheless', async () => {
     const service = await startTestService({ RECORDS: '0' })
     const health = await fetch(`${service.url}/health`)
-    expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok', database: 'disconnected' }])
+    expect([health.status, await health.json()]).toMatchObject([
+      200,
+      { status: 'ok', database: 'disconnected', detail: 'this deployment keeps no records (RECORDS=0)' },
+    ])
     const ready = await fetch(`${service.url}/ready`)
     const { checks } = (await ready.json()) as { checks: object }
     expect([ready.status, 'database' in checks]).toEqual([200, false])

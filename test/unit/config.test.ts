@@ -124,6 +124,31 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value }, 1)).toThrow(name)
   })
 
+  it('names all invalid settings in one error, each once', () => {
+    // The default of a cost limit follows from RATE_LIMIT_PUBLIC, so two rows read it.
+    const env = {
+      PORT: 'abc',
+      RATE_LIMIT_PUBLIC: '0',
+      EAS_ADDRESS_1: '0x12',
+      MAX_VERTICES: '1',
+      JWT_ISSUER: 'https://a.b',
+    }
+    const faults = [
+      /^PORT="abc": must be /,
+      /^JWT_ISSUER="https:\/\/a\.b": must be set together with JWT_AUDIENCE, .*, and JWT_JWKS, /,
+      /^RATE_LIMIT_PUBLIC="0": must be /,
+      /^MAX_VERTICES="1": must be /,
+      /^EAS_ADDRESS_1="0x12": must be /,
+    ]
+    expect(() => readConfig(env, 1)).toThrow(
+      expect.objectContaining({ faults: faults.map((fault) => expect.stringMatching(fault)) }),
+    )
+    expect(() => readConfig(env, 1)).toThrow(
+      /^5 settings are missing or wrong: \(1\) PORT="abc": must .*; \(2\) JWT_ISSUER/,
+    )
+    expect(() => readConfig({ PORT: 'abc' }, 1)).toThrow(/^PORT="abc": must be /)
+  })
+
   it.each([
     ['RATE_LIMIT_PUBLIC', '1e3', 'a whole number from 1 to 1000000000 in decimal digits, such as 1000'],
     ['RATE_LIMIT_PUBLIC', '0x10', 'a whole number from 1 to 1000000000 in decimal digits'],

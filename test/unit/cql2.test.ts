@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ProblemError } from '../../src/base/problem.ts'
 import { readFilter } from '../../src/validation/cql2.ts'
 import { CRS84 } from '../../src/validation/reference-systems.ts'
 
@@ -67,6 +68,29 @@ describe('filters in CQL2', () => {
     Array(60).fill('true').join(' and '),
   ])('rejects %.60s', (filter) => {
     expect(() => text(filter)).toThrow(expect.objectContaining({ name: 'ProblemError' }))
+  })
+
+  it.each([
+    ["uid LIKE '0x%'", '"LIKE" is not supported'],
+    ["chain IN ('celo')", '"IN" is not supported'],
+    ["timestamp BETWEEN DATE('2026-01-01') AND DATE('2026-02-01')", '"BETWEEN" is not supported'],
+    ['S_WITHIN(geometry, BBOX(1,2,3,4))', '"S_WITHIN" is not supported'],
+    ["CASEI(chain) = 'celo'", '"CASEI" is not supported'],
+    ['S_INTERSECTS(geometry, POINT(1 2))', '"POINT" is not supported'],
+    ['S_INTERSECTS(geometry, uid)', 's_intersects takes a box, and no other geometry'],
+    ['timestamp + 1 = timestamp', '"+ 1 = timestamp" is not understood'],
+    ["memo = 'x'", '"memo" is not queryable'],
+  ])('says what is supported instead of %s', (filter, what) => {
+    let detail: string | undefined
+    try {
+      text(filter)
+    } catch (error) {
+      detail = (error as ProblemError).data.detail
+    }
+    expect(detail?.startsWith(`${what}; supported are AND, OR, NOT`)).toBe(true)
+    expect(detail).toContain('S_INTERSECTS(geometry, BBOX(west, south, east, north))')
+    expect(detail).toContain('uid, chain, prover, subject, timestamp, event_timestamp, revoked')
+    expect(detail).toContain('/queryables')
   })
 
   it('rejects JSON that is not a filter, and nested too deeply', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { exportSPKI, importJWK, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Log } from '../../src/base/log.ts'
+import { Metrics } from '../../src/base/metrics.ts'
 import type { TokenSettings } from '../../src/config/http.ts'
 import { ConfigError } from '../../src/config/setting.ts'
 import { IssuerKeys, parseKeySet } from '../../src/http/access/issuer-keys.ts'
@@ -20,6 +21,7 @@ const SETTINGS: TokenSettings = {
   allowsPrivateAddresses: true,
   tier: 'developer',
   tierClaim: 'tier',
+  requiresAccessToken: false,
   skewSeconds: 60,
   failuresPerMinute: 1_000_000,
 }
@@ -27,7 +29,10 @@ const folder = mkdtempSync(join(tmpdir(), 'trigpoint-tokens-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const warnings: string[] = []
-const log = { warn: (_event: string, facts: { reason: string }) => warnings.push(facts.reason) } as unknown as Log
+const log = {
+  info: () => {},
+  warn: (_event: string, facts: { reason: string }) => warnings.push(facts.reason),
+} as unknown as Log
 let fileCount = 0
 
 /** The keys of a file with this content. */
@@ -248,6 +253,43 @@ describe('attacks on tokens', () => {
       expect(judge(tokens, signedByOther({ alg: 'EdDSA', kid: 'ed', typ })), String(typ)).toMatch(/type JWT or at\+jwt/)
   })
 
+  it('may have to be access tokens by their type', () => {
+    const strict = new Tokens({ ...SETTINGS, requiresAccessToken: true }, keysOf([ed.jwk]))
+    const message = 'the token is not of the type at+jwt'
+    for (const header of [{ typ: 'JWT' }, {}])
+      expect(judge(strict, `${encode({ alg: 'EdDSA', kid: 'ed', ...header })}.${encode(claimsOf())}.AA`)).toBe(message)
+    for (const typ of ['at+jwt', 'application/AT+JWT'])
+      expect(judge(strict, `${encode({ alg: 'EdDSA', kid: 'ed', typ })}.${encode(claimsOf())}.AA`)).toBe(
+        'the signature of the token does not hold',
+      )
+  })
+
+  it('are counted by their outcome', async () => {
+    const metrics = new Metrics()
+    const counted = new Tokens({ ...SETTINGS, failuresPerMinute: 5 }, keysOf([ed.jwk, ec.jwk]), metrics)
+    const good = await makeToken(ed)
+    const wrong: Record<string, string> = {
+      length: 'a.'.repeat(3000),
+      algorithm: `${encode({ alg: 'none' })}.${encode(claimsOf())}.`,
+      critical: `${encode({ alg: 'EdDSA', crit: ['exp'] })}.${encode(claimsOf())}.AA`,
+      type: `${encode({ alg: 'EdDSA', kid: 'ed', typ: 'JWE' })}.${encode(claimsOf())}.AA`,
+      kid: `${encode({ alg: 'EdDSA', kid: 7 })}.${encode(claimsOf())}.AA`,
+      'unknown-key': await makeToken(rsa),
+      signature: `${good.slice(0, -9)}AAAAAAAAA`,
+      claims: await makeToken(ed, { without: ['exp'] }),
+      issuer: await makeToken(ed, { claims: { iss: 'https://other.example/' } }),
+      audience: await makeToken(ed, { claims: { aud: 'other' } }),
+      expired: await makeToken(ed, { claims: { exp: NOW - 100 } }),
+      'too-many-failures': await makeToken(ed, { claims: { sub: 'other' } }),
+    }
+    judge(counted, good)
+    judge(counted, good)
+    for (const token of Object.values(wrong)) judge(counted, token)
+    const text = metrics.render()
+    for (const outcome of ['verified', 'known', ...Object.keys(wrong)])
+      expect(text).toContain(`tokens_total{outcome="${outcome}"} 1\n`)
+  })
+
   it('that are altered or cut anywhere are rejected', async () => {
     const token = await makeToken(ec)
     const [header, payload, signature] = token.split('.') as [string, string, string]
@@ -364,7 +406,8 @@ describe('the keys of the issuer', () => {
     const server = await KeySetServer.start([ed.jwk])
     try {
       let nowMs = NOW_MS
-      const keys = new IssuerKeys({ source: server.url, allowsPrivateAddresses: true, log, now: () => nowMs })
+      const metrics = new Metrics()
+      const keys = new IssuerKeys({ source: server.url, allowsPrivateAddresses: true, log, now: () => nowMs, metrics })
       const fromUrl = new Tokens(SETTINGS, keys)
       const token = await makeToken(ed)
       expect(judge(fromUrl, token)).toBe('the keys of the token issuer are being read; try again')
@@ -384,20 +427,30 @@ describe('the keys of the issuer', () => {
       // The first key was withdrawn: what it has signed is not valid any more, although it was before.
       expect(judge(fromUrl, token)).toMatch(/has no key/)
 
-      for (const [status, text] of [
+      const warningsBefore = warnings.length
+      const failures = [
         [500, undefined],
         [302, undefined],
         [200, 'x'.repeat(70_000)],
         [200, '<html>'],
         [200, '{"keys":[]}'],
-      ] as const) {
+      ] as const
+      for (const [index, [status, text]] of failures.entries()) {
         server.status = status
         server.text = text
-        const count = warnings.length
         await keys.refresh()
-        expect(warnings.length, `${status} ${text?.slice(0, 10)}`).toBe(count + 1)
-        expect(judge(fromUrl, await makeToken(ec, { claims: { jti: String(count) } }))).toMatchObject({ kind: 'token' })
+        expect(metrics.render()).toContain(`issuer_key_reads_total{outcome="failed"} ${index + 1}\n`)
+        expect(judge(fromUrl, await makeToken(ec, { claims: { jti: String(index) } }))).toMatchObject({ kind: 'token' })
       }
+      // Only the first failure is logged.
+      expect(warnings.length).toBe(warningsBefore + 1)
+      nowMs += 60_000
+      expect(metrics.render()).toContain('issuer_keys_age_seconds 60\n')
+      server.status = 200
+      server.text = undefined
+      await keys.refresh()
+      expect(metrics.render()).toContain('issuer_keys_age_seconds 0\n')
+      expect(metrics.render()).toContain('issuer_key_reads_total{outcome="ok"} 3\n')
     } finally {
       server.close()
     }

@@ -27,6 +27,33 @@ describe('well-known text', () => {
     expect(read(text)).toEqual({ type: 'Point', coordinates: [1, 2] })
   })
 
+  it.each([
+    ['POINT EMPTY', { type: 'Point', coordinates: [] }],
+    [' srid=4326; polygon z empty ', { type: 'Polygon', coordinates: [] }],
+    ['MULTIPOINT EMPTY', { type: 'MultiPoint', coordinates: [] }],
+    ['GEOMETRYCOLLECTION EMPTY', { type: 'GeometryCollection', geometries: [] }],
+    [
+      'GEOMETRYCOLLECTION (POINT EMPTY, POINT (1 2))',
+      {
+        type: 'GeometryCollection',
+        geometries: [
+          { type: 'Point', coordinates: [] },
+          { type: 'Point', coordinates: [1, 2] },
+        ],
+      },
+    ],
+  ])('may be empty where the caller accepts that: %s', (text, geometry) => {
+    expect(read(text, { ...LIMITS, acceptsEmpty: true })).toEqual(geometry)
+    expect(rejection(text).code).toBe('empty-geometry')
+  })
+
+  it.each(['MULTIPOINT (1 2, EMPTY)', 'POLYGON (EMPTY)', 'POINT EMPTY EMPTY', 'POINT EMPTYX'])(
+    'rejects what is only partly empty: %s',
+    (text) => {
+      expect(['empty-geometry', 'not-wkt']).toContain(rejection(text, { ...LIMITS, acceptsEmpty: true }).code)
+    },
+  )
+
   it('reads −0 as 0', () => {
     const { coordinates } = read('POINT(-0 -0.0)') as { coordinates: number[] }
     expect(coordinates.map((value) => Object.is(value, 0))).toEqual([true, true])

@@ -1,7 +1,8 @@
 import type { SyncResponse, SyncStatus } from '../../client/answers.ts'
 import { ApiError, createTransport, sleep, type Transport } from '../../client/transport.ts'
+import { isThisMachine } from '../../config/setting.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
-import { isThisMachine, type ServerOptions, transportOptions } from '../options.ts'
+import { type ServerOptions, transportOptions } from '../options.ts'
 import { formatCount, outJson, printable, progressText, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {

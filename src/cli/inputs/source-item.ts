@@ -67,8 +67,14 @@ export function notANumber(text: string, example: string): string {
     : `${found} is not a decimal number such as ${example}`
 }
 
-/** Limits of one geometry from a file or the command line. The service has its own limits. */
-const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxCollectionDepth: 8, maxBodyBytes: 32 * 1_048_576 }
+/** Limits of one geometry from a file or the command line. The service has its own limits, and says which operations take empty ones. */
+const LIMITS = {
+  maxVertices: 1_000_000,
+  maxParts: 1_000_000,
+  maxCollectionDepth: 8,
+  maxBodyBytes: 32 * 1_048_576,
+  acceptsEmpty: true,
+}
 
 const WKT =
   /^(?:SRID\s*=\s*\d+\s*;\s*)?(?:POINT|LINESTRING|POLYGON|MULTI[A-Z]+|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|TIN|TRIANGLE|POLYHEDRALSURFACE)\s*(?:Z|M|ZM)?\s*(?:\(|EMPTY)/i

@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { Log } from '../../base/log.ts'
+import { FailureLog, type Log } from '../../base/log.ts'
+import { Metrics, type Series } from '../../base/metrics.ts'
 import { ConfigError } from '../../config/setting.ts'
 import { isInRanges, parseAddress, parseRanges } from './caller.ts'
 
@@ -47,6 +48,7 @@ export interface IssuerKeysOptions {
   readonly allowsPrivateAddresses: boolean
   readonly log: Log
   readonly now: () => number
+  readonly metrics?: Metrics
 }
 
 /** Keeps the keys of an issuer up to date. When they cannot be read again, the last ones stay valid. */
@@ -59,10 +61,25 @@ export class IssuerKeys {
   #attemptedMs = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
+  readonly #reads: { readonly ok: Series; readonly failed: Series }
+  readonly #readings: FailureLog
+  /** When the keys were read last, or else when the service began to try. */
+  #readMs: number
 
   /** @throws {ConfigError} if a file cannot be read, or has no key set */
   constructor(options: IssuerKeysOptions) {
     this.#options = options
+    const { log, now, metrics = new Metrics() } = options
+    this.#readings = new FailureLog(log, {
+      begin: 'cannot read the keys of the token issuer, keeping the previous ones',
+      end: 'the keys of the token issuer are read again',
+    })
+    const reads = metrics.counter('issuer_key_reads_total', 'Attempts to read the keys of the token issuer')
+    this.#reads = { ok: reads.series({ outcome: 'ok' }), failed: reads.series({ outcome: 'failed' }) }
+    this.#readMs = now()
+    metrics.gauge('issuer_keys_age_seconds', 'Time since the keys of the token issuer were read', () =>
+      Math.max(0, (now() - this.#readMs) / 1000),
+    )
     if (isUrl(options.source)) return
     this.#attemptedMs = options.now()
     try {
@@ -122,15 +139,18 @@ export class IssuerKeys {
   }
 
   async #read(): Promise<void> {
-    const { source, log, now } = this.#options
+    const { source, now } = this.#options
     this.#attemptedMs = now()
     try {
       this.#accept(
         isUrl(source) ? await fetchText(source, this.#options.allowsPrivateAddresses) : await readFile(source, 'utf8'),
       )
+      this.#readMs = now()
+      this.#reads.ok.count++
+      this.#readings.succeeded({ source })
     } catch (error) {
-      const reason = (error as Error).message
-      log.warn('cannot read the keys of the token issuer, keeping the previous ones', { source, reason })
+      this.#reads.failed.count++
+      this.#readings.failed({ source, reason: (error as Error).message })
     }
   }
 

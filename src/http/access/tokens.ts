@@ -6,6 +6,7 @@
  */
 import { hash, verify } from 'node:crypto'
 import { LruCache } from '../../base/lru-cache.ts'
+import { type Counter, Metrics, type Series } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { TokenSettings } from '../../config/http.ts'
 import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope, type Tier } from '../../wire/key-messages.ts'
@@ -26,11 +27,23 @@ const MAX_ADDRESSES = 10_000
 const MINUTE_MS = 60_000
 const SCOPES = new Set<string>(KEY_SCOPES)
 const TIERS: ReadonlySet<unknown> = new Set<Tier>(['public', 'developer', 'internal'])
-const TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt']
+/** `typ` of access tokens (RFC 9068, section 2.1), in lower case. */
+const ACCESS_TOKEN_TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt']
+/** Many issuers write the general type, or none (RFC 7519, section 5.1). */
+const ALL_TYPES: readonly unknown[] = [undefined, 'jwt', ...ACCESS_TOKEN_TYPES]
+
+/** Why a token is rejected, as the metrics count it. */
+type Reason =
+  | ('length' | 'algorithm' | 'critical' | 'type' | 'kid' | 'keys-not-read' | 'unknown-key' | 'signature' | 'claims')
+  | ('issuer' | 'audience' | 'expired' | 'not-yet-valid' | 'subject' | 'bound' | 'too-many-failures')
 
 /** Why a token is rejected. */
 export interface TokenProblem {
   readonly problem: ProblemData
+}
+
+interface Rejection extends TokenProblem {
+  readonly reason: Reason
 }
 
 /** The parts of a token as text, and the key that has to have signed it. */
@@ -49,11 +62,22 @@ export class Tokens {
   /** Generation of the keys with which the remembered tokens were verified. */
   #generation: number
   readonly #failures = new LruCache<{ count: number; readonly sinceMs: number }>(MAX_ADDRESSES)
+  readonly #types: readonly unknown[]
+  readonly #outcomes: Counter
+  readonly #verified: Series
+  readonly #known: Series
 
-  constructor(settings: TokenSettings, keys: IssuerKeys) {
+  constructor(settings: TokenSettings, keys: IssuerKeys, metrics: Metrics = new Metrics()) {
     this.#settings = settings
     this.#keys = keys
     this.#generation = keys.generation
+    this.#types = settings.requiresAccessToken ? ACCESS_TOKEN_TYPES : ALL_TYPES
+    this.#outcomes = metrics.counter(
+      'tokens_total',
+      'Bearer tokens of the issuer, by verified, known or the reason of their rejection',
+    )
+    this.#verified = this.#outcomes.series({ outcome: 'verified' })
+    this.#known = this.#outcomes.series({ outcome: 'known' })
   }
 
   /** True if a bearer value has the form of a token: three parts between dots. */
@@ -69,14 +93,24 @@ export class Tokens {
    * @param address returns the key of the client's address, whose wrong signatures and claims are limited: verifying costs more than refusing
    */
   find(token: string, nowMs: number, address: () => AddressKey): KeyHolder | TokenProblem {
-    if (token.length > MAX_TOKEN_LENGTH) return rejected(`the token has more than ${MAX_TOKEN_LENGTH} characters`)
+    const found = this.#find(token, nowMs, address)
+    if ('problem' in found) this.#outcomes.series({ outcome: found.reason }).count++
+    return found
+  }
+
+  #find(token: string, nowMs: number, address: () => AddressKey): KeyHolder | Rejection {
+    if (token.length > MAX_TOKEN_LENGTH)
+      return rejected('length', `the token has more than ${MAX_TOKEN_LENGTH} characters`)
     if (this.#generation !== this.#keys.generation) {
       this.#remembered = new LruCache(MAX_REMEMBERED)
       this.#generation = this.#keys.generation
     }
     const digest = hash('sha256', token)
     const known = this.#remembered.get(digest)
-    if (known !== undefined && nowMs < known.endMs) return known
+    if (known !== undefined && nowMs < known.endMs) {
+      this.#known.count++
+      return known
+    }
     const parts = this.#readHeader(token)
     if ('problem' in parts) return parts
     const client = String(address())
@@ -85,45 +119,54 @@ export class Tokens {
     if (isRecent && failures.count >= this.#settings.failuresPerMinute) {
       const retryAfterSeconds = Math.ceil((failures.sinceMs + MINUTE_MS - nowMs) / 1000)
       const detail = 'this address has sent too many invalid tokens; try again later'
-      return { problem: { type: 'rate-limited', detail, retryAfterSeconds } }
+      return { problem: { type: 'rate-limited', detail, retryAfterSeconds }, reason: 'too-many-failures' }
     }
     const holder = this.#verify(parts, nowMs)
-    if (!('problem' in holder)) this.#remembered.set(digest, holder)
-    else if (isRecent) failures.count++
+    if (!('problem' in holder)) {
+      this.#verified.count++
+      this.#remembered.set(digest, holder)
+    } else if (isRecent) failures.count++
     else this.#failures.set(client, { count: 1, sinceMs: nowMs })
     return holder
   }
 
   /** Finds the key that a token names. */
-  #readHeader(token: string): TokenParts | TokenProblem {
+  #readHeader(token: string): TokenParts | Rejection {
     const [header, payload, signature] = token.split('.') as [string, string, string]
     const { alg, kid, typ, crit } = readJson(header) ?? {}
     if (alg !== 'EdDSA' && alg !== 'ES256' && alg !== 'RS256')
-      return rejected('the token is not signed with EdDSA, ES256 or RS256')
-    if (crit !== undefined) return rejected('the token has critical header parameters, which are not supported')
-    if (!TYPES.includes(typeof typ === 'string' ? typ.toLowerCase() : typ))
-      return rejected('the token is not of the type JWT or at+jwt')
-    if (kid !== undefined && typeof kid !== 'string') return rejected('the kid of the token is not text')
+      return rejected('algorithm', 'the token is not signed with EdDSA, ES256 or RS256')
+    if (crit !== undefined)
+      return rejected('critical', 'the token has critical header parameters, which are not supported')
+    if (!this.#types.includes(typeof typ === 'string' ? typ.toLowerCase() : typ))
+      return rejected(
+        'type',
+        `the token is not of the type ${this.#settings.requiresAccessToken ? '' : 'JWT or '}at+jwt`,
+      )
+    if (kid !== undefined && typeof kid !== 'string') return rejected('kid', 'the kid of the token is not text')
     const key = this.#keys.find(kid, alg)
     if (key === undefined) return this.#explainUnknownKey(kid, alg)
     return { header, payload, signature, key }
   }
 
-  #verify({ header, payload, signature, key }: TokenParts, nowMs: number): KeyHolder | TokenProblem {
+  #verify({ header, payload, signature, key }: TokenParts, nowMs: number): KeyHolder | Rejection {
     const bytes = decode(signature)
     if (bytes === undefined || !isSignature(key, `${header}.${payload}`, bytes))
-      return rejected('the signature of the token does not hold')
+      return rejected('signature', 'the signature of the token does not hold')
     const claims = readJson(payload)
-    return claims === undefined ? rejected('the claims of the token are not a JSON object') : this.#judge(claims, nowMs)
+    return claims === undefined
+      ? rejected('claims', 'the claims of the token are not a JSON object')
+      : this.#judge(claims, nowMs)
   }
 
-  #explainUnknownKey(kid: string | undefined, alg: TokenAlgorithm): TokenProblem {
+  #explainUnknownKey(kid: string | undefined, alg: TokenAlgorithm): Rejection {
     const isReading = this.#keys.refreshForUnknownKey()
     if (!this.#keys.areKnown || isReading) {
       const detail = 'the keys of the token issuer are being read; try again'
-      return { problem: { type: 'overloaded', detail, retryAfterSeconds: 1 } }
+      return { problem: { type: 'overloaded', detail, retryAfterSeconds: 1 }, reason: 'keys-not-read' }
     }
     return rejected(
+      'unknown-key',
       kid === undefined
         ? `the token names no kid, and the issuer does not have exactly one key for ${alg}`
         : `the issuer has no key for ${alg} with the kid of the token`,
@@ -131,25 +174,25 @@ export class Tokens {
   }
 
   /** Checks the claims of a token whose signature holds. */
-  #judge(claims: Readonly<Record<string, unknown>>, nowMs: number): KeyHolder | TokenProblem {
+  #judge(claims: Readonly<Record<string, unknown>>, nowMs: number): KeyHolder | Rejection {
     const { issuer, audience, skewSeconds, tier, tierClaim } = this.#settings
     const { iss, aud, sub, exp, nbf, iat, cnf } = claims
     const skewMs = 1000 * skewSeconds
-    if (iss !== issuer) return rejected('the token is of another issuer')
+    if (iss !== issuer) return rejected('issuer', 'the token is of another issuer')
     if (aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
-      return rejected('the token is for another audience')
-    if (!isTime(exp)) return rejected('the token does not say when it expires')
+      return rejected('audience', 'the token is for another audience')
+    if (!isTime(exp)) return rejected('claims', 'the token does not say when it expires')
     const endMs = 1000 * exp + skewMs
-    if (nowMs >= endMs) return rejected('the token has expired')
+    if (nowMs >= endMs) return rejected('expired', 'the token has expired')
     for (const time of [nbf, iat]) {
       if (time === undefined) continue
-      if (!isTime(time)) return rejected('nbf or iat of the token is not a time')
-      if (1000 * time - skewMs > nowMs) return rejected('the token is not valid yet')
+      if (!isTime(time)) return rejected('claims', 'nbf or iat of the token is not a time')
+      if (1000 * time - skewMs > nowMs) return rejected('not-yet-valid', 'the token is not valid yet')
     }
     if (typeof sub !== 'string' || sub === '' || sub.length > MAX_CLAIM_LENGTH)
-      return rejected(`the token has no sub of 1 to ${MAX_CLAIM_LENGTH} characters`)
+      return rejected('subject', `the token has no sub of 1 to ${MAX_CLAIM_LENGTH} characters`)
     // Its sender would have to prove that it has another key (RFC 7800), which is not checked here.
-    if (cnf !== undefined) return rejected('tokens that are bound to a key of their sender are not supported')
+    if (cnf !== undefined) return rejected('bound', 'tokens that are bound to a key of their sender are not supported')
     const claimed = tierClaim === undefined ? undefined : claims[tierClaim]
     return {
       kind: 'token',
@@ -207,8 +250,8 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 1e11
 }
 
-/** @param detail without quotes and backslashes, because it is a part of the header `WWW-Authenticate` too */
-function rejected(detail: string): TokenProblem {
+/** @param reason as the metrics count it @param detail without quotes and backslashes, because it is a part of the header `WWW-Authenticate` too */
+function rejected(reason: Reason, detail: string): Rejection {
   const challenge = `error="invalid_token", error_description="${detail}"`
-  return { problem: { type: 'unauthorized', detail, challenge } }
+  return { problem: { type: 'unauthorized', detail, challenge }, reason }
 }

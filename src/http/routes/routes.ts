@@ -133,13 +133,13 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
 function healthRoutes(services: Services): Route[] {
   return [
     getRoute('/health', 'whether the service is alive', () => {
-      const { checks, storeProblem } = services.readiness()
+      const { database } = services.readiness()
       return {
         json: JSON.stringify({
           status: 'ok',
           message: 'Location service is running',
-          database: checks['database']?.ok === true ? 'connected' : 'disconnected',
-          detail: storeProblem,
+          database: database.isConnected ? 'connected' : 'disconnected',
+          detail: database.detail,
           commit: services.identity.commit,
         }),
       }

@@ -168,14 +168,25 @@ export interface HttpServer {
 
 export type ListenFailure = 'in-use' | 'not-permitted' | 'no-such-address' | 'failed'
 
-/** The server cannot listen on its port. */
+/** What an operator can do. A port that was not configured never gets here: the next free one is used instead. */
+const LISTEN_REMEDIES: Readonly<Record<ListenFailure, string>> = {
+  'in-use': ': choose another PORT, or leave PORT unset to use a free one',
+  'not-permitted': ': choose a PORT from 1024 on, or allow this program to use a lower one',
+  'no-such-address': ': set HOST to an address of this machine, or to 0.0.0.0 for all of them',
+  failed: '',
+}
+
+/** The server cannot listen on its port. The message says what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
   readonly failure: ListenFailure
 
   constructor(host: string, port: number, code: string | undefined, options?: ErrorOptions) {
     const failure = LISTEN_FAILURES[code ?? ''] ?? 'failed'
-    super(`cannot listen on ${host} port ${port}: ${failure}${code === undefined ? '' : ` (${code})`}`, options)
+    super(
+      `cannot listen on ${host} port ${port}: ${failure}${code === undefined ? '' : ` (${code})`}${LISTEN_REMEDIES[failure]}`,
+      options,
+    )
     this.failure = failure
   }
 }

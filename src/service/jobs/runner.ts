@@ -1,7 +1,7 @@
 /** Computes the chunks of jobs in the background, on the same threads as batches. */
 import { randomUUID } from 'node:crypto'
 import type { PackedBytes } from '../../base/bytes.ts'
-import type { Log } from '../../base/log.ts'
+import { FailureLog, type Log } from '../../base/log.ts'
 import { type ProblemData, ProblemError } from '../../base/problem.ts'
 import { computesJobs } from '../../config/sync.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
@@ -64,6 +64,8 @@ export class JobRunner {
   readonly #parts: JobRunnerParts
   readonly #owner = randomUUID()
   readonly #timers: NodeJS.Timeout[] = []
+  readonly #reading: FailureLog
+  readonly #deleting: FailureLog
   #running = 0
   #isClosed = false
   #isChecking = false
@@ -75,6 +77,8 @@ export class JobRunner {
   constructor(parts: JobRunnerParts) {
     this.#parts = parts
     const { limits } = parts.config
+    this.#reading = new FailureLog(parts.log, { begin: 'jobs cannot be read', end: 'jobs are read again' })
+    this.#deleting = new FailureLog(parts.log, { begin: 'jobs cannot be deleted', end: 'jobs are deleted again' })
     this.#timers.push(
       setInterval(() => this.checkForChunks(), limits.jobPollMs),
       setInterval(() => void this.#hold(), limits.jobLeaseMs / 4),
@@ -112,9 +116,10 @@ export class JobRunner {
         if (chunk !== undefined) void this.#run(chunk)
         else if (!this.#checksAgain) break
       }
+      this.#reading.succeeded()
     } catch (error) {
-      // The store is unavailable or busy. The timer asks again.
-      if (!(error instanceof ProblemError)) this.#parts.log.error('jobs cannot be read', { reason: String(error) })
+      // With a problem, the store is unavailable, busy or full, which it logs itself. The timer asks again.
+      if (!(error instanceof ProblemError)) this.#reading.failed({ reason: String(error) })
     }
     this.#isChecking = false
   }
@@ -301,8 +306,9 @@ export class JobRunner {
     }
     try {
       while (!this.#isClosed && (await this.#ask('pruneJobs', { ...limits, nowMs: this.#parts.now() })));
+      this.#deleting.succeeded()
     } catch (error) {
-      if (!(error instanceof ProblemError)) this.#parts.log.error('jobs cannot be deleted', { reason: String(error) })
+      if (!(error instanceof ProblemError)) this.#deleting.failed({ reason: String(error) })
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../base/log.ts'
+import { FailureLog, type Log } from '../../base/log.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { KeyChange, KeyChangeOutcome, KeyUpdate, ListedKey } from '../../wire/key-messages.ts'
 import { reasonOf } from '../../wire/store-messages.ts'
@@ -29,6 +29,7 @@ const USE_INTERVAL_MS = 30_000
 export class KeyTable implements KeyRepository {
   readonly #parts: KeyTableParts
   readonly #changes: Changes
+  readonly #storingUses: FailureLog
   #isKnown = false
   #useTimer: NodeJS.Timeout | undefined
   #onUpdate: (update: KeyUpdate) => void = () => {}
@@ -39,6 +40,10 @@ export class KeyTable implements KeyRepository {
     this.#parts = parts
     const { store, log, pollMs } = parts
     this.#changes = new Changes({ store, log, pollMs, name: 'API keys', read: (after) => this.#readChanges(after) })
+    this.#storingUses = new FailureLog(log, {
+      begin: 'cannot store when API keys were used; trying again later',
+      end: 'when API keys were used is stored again',
+    })
   }
 
   /**
@@ -81,15 +86,16 @@ export class KeyTable implements KeyRepository {
 
   /** Stores when keys were used. What cannot be stored is stored with the next call. */
   async #storeUses(uses: KeyUses): Promise<void> {
-    const { store, log } = this.#parts
+    const { store } = this.#parts
     for (const { sha256, atMs } of uses) this.#uses.set(sha256, atMs)
     if (this.#uses.size === 0 || !store.state.isOpen) return
     const pending = [...this.#uses].map(([sha256, atMs]) => ({ sha256, atMs }))
     try {
       await store.ask('noteKeyUse', pending, this.#deadlineMs())
       for (const { sha256, atMs } of pending) if (this.#uses.get(sha256) === atMs) this.#uses.delete(sha256)
+      this.#storingUses.succeeded()
     } catch (error) {
-      log.warn('cannot store when API keys were used; trying again later', reasonOf(error))
+      this.#storingUses.failed(reasonOf(error))
     }
   }
 

@@ -86,6 +86,9 @@ interface SampleKind {
   readonly shape: (draw: Draw, place: SamplePlace) => Geometry
 }
 
+/** Longitude and latitude. The longitude continues beyond ±180 where a shape crosses the antimeridian. */
+type Unrolled = readonly [longitude: number, latitude: number]
+
 /** Returns a uniform random number, 0 ≤ value < 1. */
 type Draw = () => number
 
@@ -180,42 +183,70 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
 }
 
 function point(draw: Draw, place: SamplePlace): Geometry {
-  return { type: 'Point', coordinates: near(draw, place, 0.08) }
+  return { type: 'Point', coordinates: cutAtAntimeridian([near(draw, place, 0.08)])[0]![0]! }
 }
 
-/** Makes a plot with four corners, some hundred metres wide. */
+/** Makes a plot with four corners, some hundred metres wide. It is convex. */
 function plot(draw: Draw, place: SamplePlace): Geometry {
   const [west, south] = near(draw, place, 0.25)
   const [width, height] = [0.002 + draw() * 0.006, 0.002 + draw() * 0.004]
-  const corner = (x: number, y: number) => wrapPosition(west + x * width, south + y * height)
+  const corner = (x: number, y: number): Unrolled => [west + x * width, south + y * height]
   const slant = draw() * 0.3
   const first = corner(0, 0)
-  return {
-    type: 'Polygon',
-    coordinates: [[first, corner(1, slant), corner(1 - slant, 1), corner(slant / 2, 1), first]],
-  }
+  const pieces = cutAtAntimeridian([first, corner(1, slant), corner(1 - slant, 1), corner(slant / 2, 1), first])
+  const [start, other, end] = pieces
+  if (other === undefined || end === undefined) return { type: 'Polygon', coordinates: [start!] }
+  // A convex ring crosses a meridian twice, so it ends on the side where it starts.
+  const rings = [[...end, ...start!.slice(1)], other].map((ring) => [...ring, ring[0]!])
+  return { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) }
 }
 
 /** Makes a track of some kilometres that changes direction a little at each step. */
 function track(draw: Draw, place: SamplePlace): Geometry {
   let [longitude, latitude] = near(draw, place, 0.05)
   let direction = draw() * 2 * Math.PI
-  const coordinates = Array.from({ length: 12 + Math.floor(draw() * 30) }, () => {
+  const path = Array.from({ length: 12 + Math.floor(draw() * 30) }, (): Unrolled => {
     direction += draw() - 0.5
     longitude += Math.sin(direction) * 0.002
     latitude += Math.cos(direction) * 0.0015
-    return wrapPosition(longitude, latitude)
+    return [longitude, latitude]
   })
-  return { type: 'LineString', coordinates }
+  const [line, ...others] = cutAtAntimeridian(path)
+  return others.length === 0
+    ? { type: 'LineString', coordinates: line! }
+    : { type: 'MultiLineString', coordinates: [line!, ...others] }
 }
 
-function near(draw: Draw, { longitude, latitude }: SamplePlace, spreadDegrees: number): [number, number] {
+function near(draw: Draw, { longitude, latitude }: SamplePlace, spreadDegrees: number): Unrolled {
   const offset = () => (draw() + draw() + draw() - 1.5) * spreadDegrees
-  return wrapPosition(longitude + offset(), latitude + offset())
+  return [roundDegrees(longitude + offset()), roundDegrees(latitude + offset())]
 }
 
-function wrapPosition(longitude: number, latitude: number): [number, number] {
-  return [roundDegrees(longitude > 180 ? longitude - 360 : longitude), roundDegrees(latitude)]
+/**
+ * Cuts a path where it crosses the antimeridian (RFC 7946, section 3.1.9).
+ *
+ * @returns its pieces with longitudes in −180..180, rounded; each ends on the meridian where the next one begins
+ */
+function cutAtAntimeridian(path: readonly Unrolled[]): [number, number][][] {
+  const turnOf = ([longitude]: Unrolled) => Math.floor((longitude + 180) / 360)
+  const position = ([longitude, latitude]: Unrolled, turn: number): [number, number] => [
+    roundDegrees(longitude - 360 * turn),
+    roundDegrees(latitude),
+  ]
+  const pieces: [number, number][][] = [[]]
+  for (const [index, to] of path.entries()) {
+    const from = path[index - 1] ?? to
+    const [before, after] = [turnOf(from), turnOf(to)]
+    if (before !== after) {
+      const meridian = 360 * Math.max(before, after) - 180
+      const share = (meridian - from[0]) / (to[0] - from[0])
+      const crossing: Unrolled = [meridian, from[1] + share * (to[1] - from[1])]
+      pieces.at(-1)!.push(position(crossing, before))
+      pieces.push([position(crossing, after)])
+    }
+    pieces.at(-1)!.push(position(to, after))
+  }
+  return pieces
 }
 
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e6) / 1e6

@@ -1,6 +1,6 @@
 /** Stores what a process counted, at intervals and at its end. Each flush is sent until the store has acknowledged it. */
 import { randomBytes } from 'node:crypto'
-import type { Log } from '../../base/log.ts'
+import { FailureLog, type Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import { reasonOf } from '../../wire/store-messages.ts'
@@ -37,13 +37,23 @@ export class UsageRecorder {
   /** A flush that the store has not acknowledged, and whether all sealed counts are stored with it. */
   #sent: { readonly flush: UsageFlush; readonly isEnd: boolean } | undefined
   #running: Promise<void> | undefined
-  #hasFailed = false
+  readonly #storing: FailureLog
+  readonly #pruning: FailureLog
   #prunedMs = Number.NEGATIVE_INFINITY
   readonly #timer: NodeJS.Timeout
 
   constructor(parts: UsageRecorderParts) {
     this.#parts = parts
     this.counts = new UsageCounts(parts.maxRows)
+    const { log } = parts
+    this.#storing = new FailureLog(log, {
+      begin: 'cannot store usage; counting goes on in memory',
+      end: 'usage is stored again',
+    })
+    this.#pruning = new FailureLog(log, {
+      begin: 'cannot delete old usage; trying again later',
+      end: 'old usage is deleted again',
+    })
     this.#timer = setInterval(() => void this.#flushAndPrune(), parts.flushMs).unref()
     const { metrics, now } = parts
     metrics.gauge('usage_waiting_rows', 'Counts of usage that wait to be stored', () => this.counts.rows)
@@ -84,19 +94,20 @@ export class UsageRecorder {
 
   async #flushAndPrune(): Promise<void> {
     await this.flush()
-    const { store, keepDays, answerMs, now, log } = this.#parts
+    const { store, keepDays, answerMs, now } = this.#parts
     // The monotonic clock, because the other one may jump.
     if (!store.state.isOpen || performance.now() - this.#prunedMs < PRUNE_MS) return
     this.#prunedMs = performance.now()
     try {
       while (await store.ask('pruneUsage', { keepDays }, now() + answerMs));
+      this.#pruning.succeeded()
     } catch (error) {
-      log.warn('cannot delete old usage; trying again later', reasonOf(error))
+      this.#pruning.failed(reasonOf(error))
     }
   }
 
   async #flush(isLast: boolean): Promise<void> {
-    const { store, log, answerMs, now } = this.#parts
+    const { store, answerMs, now } = this.#parts
     if (!store.state.isOpen) return
     try {
       // What an interrupted flush has left is stored first, and then what was counted since.
@@ -112,11 +123,9 @@ export class UsageRecorder {
         this.#sealed = undefined
         rest--
       }
-      if (this.#hasFailed) log.info('usage is stored again')
-      this.#hasFailed = false
+      this.#storing.succeeded()
     } catch (error) {
-      if (!this.#hasFailed) log.warn('cannot store usage; counting goes on in memory', reasonOf(error))
-      this.#hasFailed = true
+      this.#storing.failed(reasonOf(error))
     }
   }
 

@@ -90,16 +90,17 @@ export function bufferPolygons(
   const ring = traceCircle(circle, tolerance - offset, maxVertices)
   if (ring === undefined) return undefined
   const [hasNorth, hasSouth] = poleMeters.map((meters) => meters < circle.radiusMeters)
-  const hasBoth = hasNorth! && hasSouth!
+  const hasBoth = hasNorth && hasSouth
   const runs = hasBoth ? [ring.map(({ place }) => place)] : cutRing(circle, ring)
-  const pole = hasBoth || (!hasNorth && !hasSouth) ? undefined : hasNorth ? 90 : -90
   let error = 0
   for (const run of runs)
     for (let i = 1; i < run.length; i++) error = Math.max(error, edgeError(run[i - 1]!, run[i]!, circle.radiusMeters))
-  return {
-    polygons: hasBoth ? [[WORLD, runs[0]!]] : pole === undefined ? closeRuns(runs) : [closeOverPole(runs, pole)],
-    errorMeters: error + offset,
-  }
+  const polygons = hasBoth
+    ? [[WORLD, runs[0]!]]
+    : hasNorth || hasSouth
+      ? [closeOverPole(runs, hasNorth ? 90 : -90)]
+      : closeRuns(runs)
+  return { polygons, errorMeters: error + offset }
 }
 
 /** Everything: its edges along ±180 are no boundary (decision 126). */
@@ -232,7 +233,9 @@ function closeOverPole(runs: readonly Place[][], pole: 90 | -90): Place[][] {
   const around = runs.filter((run) => run[0]![0] !== run.at(-1)![0])
   if (around.length !== 1) throw new RangeError('a circle around one pole crosses longitude ±180 once')
   const [run] = around as [Place[]]
-  return [closeRing([...run, [run.at(-1)![0], pole], [run[0]![0], pole]])]
+  const side = Math.sign(run.at(-1)![0])
+  // Validity takes an area below 1 m² for a mistake if an edge is longer than 180°.
+  return [closeRing([...run, ...[180, 60, -60, -180].map((lon): Place => [side * lon, pole])])]
 }
 
 /** Returns a closed ring without repeated places. */

@@ -92,6 +92,7 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   overlaps: predicate('overlaps', 'PredicateRequest'),
   covers: predicate('covers', 'PredicateRequest'),
   coveredBy: predicate('coveredBy', 'PredicateRequest'),
+  buffer: row('buffer', ['geometry'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
   direct: row('direct', ['from'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
   nearest: row('nearest', ['from', 'to'], GEOMETRY, { isGeodesic: true }),
   waypoints: row('waypoints', ['from', 'to'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),

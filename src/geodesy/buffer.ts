@@ -40,7 +40,7 @@ const WORK_PER_VERTEX = 2
 const HALVINGS = 60
 
 /** Closed rings, exterior first, of one or more polygons. */
-export interface Buffer {
+export interface CircleBuffer {
   readonly polygons: Place[][][]
   /** The boundary is nowhere farther than this from the circle. */
   readonly errorMeters: number
@@ -81,7 +81,7 @@ export function bufferPolygons(
   radiusMeters: number,
   toleranceMeters: number,
   maxVertices: number,
-): Buffer | undefined {
+): CircleBuffer | undefined {
   const tolerance = Math.min(toleranceMeters, radiusMeters / 50)
   const poleMeters = [90, -90].map((pole) => kernel.inverse(centre[1], centre[0], pole, centre[0]))
   const shift = shiftFromPoles(radiusMeters, poleMeters, tolerance)

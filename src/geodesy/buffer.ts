@@ -24,6 +24,8 @@ const POLAR_RADIUS_METERS = 6_356_752.314245179
 const GREATEST_RADIUS_METERS = 6_399_593.625758493
 /** 3 M e² sin φ cos φ / (1 − e² sin² φ) is the change of the meridian's radius of curvature M with the latitude: at most this · M. */
 const MERIDIAN_CHANGE = 0.0102
+/** πb: up to here no geodesic from the centre meets another. */
+const CUT_LOCUS_METERS = Math.PI * POLAR_RADIUS_METERS
 const RADIANS = Math.PI / 180
 
 /** Error of a position and of its distance from the centre together, metres: 20 nm and 15 nm, and 2 nm for `LAST_LATITUDE`. */
@@ -70,7 +72,7 @@ export function defaultTolerance(radiusMeters: number): number {
  * with a hole, which may cross ±180.
  *
  * @param radiusMeters from `MIN_RADIUS_METERS` to `MAX_RADIUS_METERS`
- * @param toleranceMeters at least `MIN_TOLERANCE_METERS`. More than 1/50 of the radius counts as 1/50
+ * @param toleranceMeters at least `MIN_TOLERANCE_METERS`; large values count as a share of the radius
  * @param maxVertices of the circle
  * @returns undefined if the circle needs more vertices
  * @throws {WorkLimitError} when the request exceeds its limit of work
@@ -82,26 +84,28 @@ export function bufferPolygons(
   toleranceMeters: number,
   maxVertices: number,
 ): CircleBuffer | undefined {
-  const tolerance = Math.min(toleranceMeters, radiusMeters / 50)
+  const tolerance = Math.min(toleranceMeters, radiusMeters / 50, (CUT_LOCUS_METERS - radiusMeters) / 8)
   const poleMeters = [90, -90].map((pole) => kernel.inverse(centre[1], centre[0], pole, centre[0]))
-  const shift = shiftFromPoles(radiusMeters, poleMeters, tolerance)
-  const circle = { kernel, centre, radiusMeters: radiusMeters + shift }
-  const offset = Math.abs(shift) + ROUNDING_METERS
-  const ring = traceCircle(circle, tolerance - offset, maxVertices)
-  if (ring === undefined) return undefined
-  const [hasNorth, hasSouth] = poleMeters.map((meters) => meters < circle.radiusMeters)
-  const hasBoth = hasNorth && hasSouth
-  const runs = hasBoth ? [ring.map(({ place }) => place)] : cutRing(circle, ring)
-  let error = 0
-  for (const run of runs)
-    for (let i = 1; i < run.length; i++) error = Math.max(error, edgeError(run[i - 1]!, run[i]!, circle.radiusMeters))
-  const polygons = hasBoth
-    ? [[WORLD, runs[0]!]]
-    : hasNorth || hasSouth
-      ? [closeOverPole(runs, hasNorth ? 90 : -90)]
-      : closeRuns(runs)
-  return { polygons, errorMeters: error + offset }
+  for (const share of SHIFTS) {
+    const circle = { kernel, centre, radiusMeters: radiusMeters + share * tolerance }
+    const gap = Math.min(...poleMeters.map((meters) => Math.abs(meters - circle.radiusMeters)))
+    if (gap < tolerance / 8) continue
+    const offset = Math.abs(share * tolerance) + ROUNDING_METERS
+    const ring = traceCircle(circle, tolerance - offset, maxVertices)
+    if (ring === undefined) return undefined
+    const poles = [90, -90].filter((_, i) => poleMeters[i]! < circle.radiusMeters)
+    const runs = poles.length === 2 ? [ring.map(({ place }) => place)] : cutRing(circle, ring)
+    const polygons = poles.length === 2 ? [[WORLD, runs[0]!]] : joinRuns(runs, poles[0])
+    if (polygons !== undefined) return { polygons, errorMeters: greatestError(runs, circle.radiusMeters) + offset }
+  }
+  throw new RangeError('rounding hides where the circle crosses longitude ±180, with every radius')
 }
+
+/**
+ * Shares of the tolerance by which the radius is changed until rounding cannot decide on which side of a pole, or of longitude ±180,
+ * the circle passes: at 1/8 of the tolerance or more from both poles.
+ */
+const SHIFTS = [0, 1 / 4, -1 / 4, 3 / 8, -3 / 8]
 
 /** Everything: its edges along ±180 are no boundary (decision 126). */
 const WORLD: Place[] = [
@@ -111,17 +115,6 @@ const WORLD: Place[] = [
   [-180, 90],
   [-180, -90],
 ]
-
-/**
- * Returns metres by which to change the radius so that the circle passes both poles at 1/8 of the tolerance or more. Nearer, rounding
- * would decide on which side of a pole it passes.
- */
-function shiftFromPoles(radiusMeters: number, poleMeters: readonly number[], tolerance: number): number {
-  // Each pole excludes at most one of the three, because they are 1/4 apart.
-  return [0, tolerance / 4, -tolerance / 4].find((shift) =>
-    poleMeters.every((meters) => Math.abs(meters - radiusMeters - shift) >= tolerance / 8),
-  )!
-}
 
 /** Returns vertices around the circle with the centre on the left, the first again as the last. */
 function traceCircle(circle: Circle, tolerance: number, maxVertices: number): Vertex[] | undefined {
@@ -150,6 +143,13 @@ function vertexAt({ kernel, centre, radiusMeters }: Circle, azimuth: number): Ve
   return { azimuth, place: [kernel.arrivalLon() + 0, clamped + 0] }
 }
 
+function greatestError(runs: readonly Place[][], radiusMeters: number): number {
+  let error = 0
+  for (const run of runs)
+    for (let i = 1; i < run.length; i++) error = Math.max(error, edgeError(run[i - 1]!, run[i]!, radiusMeters))
+  return error
+}
+
 /** Returns an upper bound, metres, on how far an edge between two places of a circle leaves it. Infinite if there is none. */
 function edgeError(a: Place, b: Place, radiusMeters: number): number {
   const width = Math.abs(b[0] - a[0] + 360 * shortWayTurn(a[0], b[0]))
@@ -166,7 +166,7 @@ function edgeError(a: Place, b: Place, radiusMeters: number): number {
   const squaredSpeed = northSpeed * northSpeed + eastSpeed * eastSpeed
   // The edge is nowhere farther than half of its length from one of its ends.
   const half = Math.sqrt(squaredSpeed) / 2
-  const room = Math.min(radiusMeters, Math.PI * POLAR_RADIUS_METERS - radiusMeters) - half
+  const room = Math.min(radiusMeters, CUT_LOCUS_METERS - radiusMeters) - half
   if (room <= half) return Number.POSITIVE_INFINITY
   const northAcceleration = MERIDIAN_CHANGE * northSpeed * dLat + sine * eastSpeed * dLon
   const eastAcceleration = 2 * sine * northSpeed * dLon
@@ -223,19 +223,53 @@ function latitudeOfCut(circle: Circle, from: Vertex, to: Vertex): number {
   return latitude
 }
 
-/** Makes a polygon of each line, closed along ±180 if it was cut there. */
-function closeRuns(runs: readonly Place[][]): Place[][][] {
-  return runs.map((run) => [closeRing(run)]).filter(([ring]) => hasInterior(ring!))
+/**
+ * Joins lines between crossings of longitude ±180 to exterior rings. The inside is on the left of a line, so a ring goes on along +180
+ * to the north and along −180 to the south, as far as the start of the next line or over a pole.
+ *
+ * @param pole that is inside; undefined if none is
+ * @returns undefined if the rings do not enclose exactly that pole, because rounding has exchanged crossings
+ */
+function joinRuns(runs: readonly Place[][], pole: number | undefined): Place[][][] | undefined {
+  if (runs.length === 1 && pole === undefined && isClosed(runs[0]!)) return [[closeRing(runs[0]!)]]
+  const waiting = new Set(runs.filter((run) => run.some(([lon]) => Math.abs(lon) !== 180)))
+  const polygons: Place[][][] = []
+  let reached: number | undefined
+  for (const first of waiting) {
+    const ring: Place[] = []
+    let next: Place[] | undefined = first
+    while (next !== undefined && waiting.delete(next)) {
+      ring.push(...next)
+      const [lon, lat] = next.at(-1)!
+      next = nextRun([first, ...waiting], lon, lat)
+      if (next !== undefined) continue
+      if (reached !== undefined) return undefined
+      reached = Math.sign(lon) * 90
+      // Validity takes an area below 1 m² for a mistake if an edge is longer than 180°.
+      for (const step of [1, 1 / 3, -1 / 3, -1]) ring.push([step * lon, reached])
+      next = nextRun([first, ...waiting], -lon, reached)
+    }
+    if (next !== first) return undefined
+    const closed = closeRing(ring)
+    // A ring that only touches ±180 leaves a piece there without an inside.
+    if (closed.length > 3) polygons.push([closed])
+  }
+  return reached === pole ? polygons : undefined
 }
 
-/** Makes one ring of a line around the globe, over a pole. Edges along ±180 and at the pole are no boundary. */
-function closeOverPole(runs: readonly Place[][], pole: 90 | -90): Place[][] {
-  const around = runs.filter((run) => run[0]![0] !== run.at(-1)![0])
-  if (around.length !== 1) throw new RangeError('a circle around one pole crosses longitude ±180 once')
-  const [run] = around as [Place[]]
-  const side = Math.sign(run.at(-1)![0])
-  // Validity takes an area below 1 m² for a mistake if an edge is longer than 180°.
-  return [closeRing([...run, ...[180, 60, -60, -180].map((lon): Place => [side * lon, pole])])]
+function isClosed(run: readonly Place[]): boolean {
+  return run[0]![0] === run.at(-1)![0] && run[0]![1] === run.at(-1)![1]
+}
+
+/** Returns the line that starts next along longitude ±180: to the north at 180, to the south at −180. */
+function nextRun(runs: readonly Place[][], lon: number, lat: number): Place[] | undefined {
+  const side = Math.sign(lon)
+  const distanceTo = (run: Place[]) => side * (run[0]![1] - lat)
+  const ahead = runs.filter((run) => run[0]![0] === lon && distanceTo(run) >= 0)
+  return ahead.reduce<Place[] | undefined>(
+    (nearest, run) => (nearest === undefined || distanceTo(run) < distanceTo(nearest) ? run : nearest),
+    undefined,
+  )
 }
 
 /** Returns a closed ring without repeated places. */
@@ -243,9 +277,4 @@ function closeRing(run: readonly Place[]): Place[] {
   return [...run, run[0]!].filter(
     (place, i, places) => i === 0 || place[0] !== places[i - 1]![0] || place[1] !== places[i - 1]![1],
   )
-}
-
-/** A ring that only touches ±180 leaves a piece there that has none. */
-function hasInterior(ring: readonly Place[]): boolean {
-  return ring.length > 3 && ring.some(([lon]) => Math.abs(lon) !== 180)
 }

@@ -92,7 +92,7 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
       `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${type}`,
       {
         code: 'wrong-geometry-type',
-        hint: row.typeHint,
+        ...(row.typeHint === undefined ? {} : { hint: row.typeHint }),
       },
     )
   }

@@ -1,6 +1,6 @@
 /**
  * Polygons around geodesic circles. Every edge has a proven bound on how far it leaves its circle, whether it is read as a straight
- * line of longitude and latitude or as a geodesic; an edge is halved until the bound is within the tolerance.
+ * line of longitude and latitude or as a geodesic (decision 154); an edge is halved until the bound is within the tolerance.
  *
  * The bound: let d be the distance from the centre along an edge that is run through in unit time. At both ends d is the radius, so
  * between them it differs by at most max |d″| / 8. d″ has two parts. The edge is not parallel to the circle's radius: at most the
@@ -105,9 +105,9 @@ export function bufferPolygons(
  * Shares of the tolerance by which the radius is changed until rounding cannot decide on which side of a pole, or of longitude ±180,
  * the circle passes: at 1/8 of the tolerance or more from both poles.
  */
-const SHIFTS = [0, 1 / 4, -1 / 4, 3 / 8, -3 / 8]
+const SHIFTS = [0, -1 / 4, 1 / 4, -3 / 8, 3 / 8]
 
-/** Everything: its edges along ±180 are no boundary (decision 126). */
+/** Everything: its edges along ±180 are no boundary. */
 const WORLD: Place[] = [
   [-180, -90],
   [180, -90],
@@ -228,11 +228,12 @@ function latitudeOfCut(circle: Circle, from: Vertex, to: Vertex): number {
  * to the north and along −180 to the south, as far as the start of the next line or over a pole.
  *
  * @param pole that is inside; undefined if none is
- * @returns undefined if the rings do not enclose exactly that pole, because rounding has exchanged crossings
+ * @returns undefined if rounding may have exchanged crossings, or the ring also touches ±180
  */
 function joinRuns(runs: readonly Place[][], pole: number | undefined): Place[][][] | undefined {
   if (runs.length === 1 && pole === undefined && isClosed(runs[0]!)) return [[closeRing(runs[0]!)]]
-  const waiting = new Set(runs.filter((run) => run.some(([lon]) => Math.abs(lon) !== 180)))
+  if (hasContact(runs)) return undefined
+  const waiting = new Set(runs)
   const polygons: Place[][][] = []
   let reached: number | undefined
   for (const first of waiting) {
@@ -250,11 +251,16 @@ function joinRuns(runs: readonly Place[][], pole: number | undefined): Place[][]
       next = nextRun([first, ...waiting], -lon, reached)
     }
     if (next !== first) return undefined
-    const closed = closeRing(ring)
-    // A ring that only touches ±180 leaves a piece there without an inside.
-    if (closed.length > 3) polygons.push([closed])
+    polygons.push([closeRing(ring)])
   }
   return reached === pole ? polygons : undefined
+}
+
+/** Returns true if two lines meet on ±180 on one side, or a line touches it between its ends. */
+function hasContact(runs: readonly Place[][]): boolean {
+  if (runs.some((run) => run.slice(1, -1).some(([lon]) => Math.abs(lon) === 180))) return true
+  const ends = runs.flatMap((run) => [run[0]!, run.at(-1)!].map(([lon, lat]) => `${lon} ${lat}`))
+  return new Set(ends).size < ends.length
 }
 
 function isClosed(run: readonly Place[]): boolean {
@@ -265,7 +271,7 @@ function isClosed(run: readonly Place[]): boolean {
 function nextRun(runs: readonly Place[][], lon: number, lat: number): Place[] | undefined {
   const side = Math.sign(lon)
   const distanceTo = (run: Place[]) => side * (run[0]![1] - lat)
-  const ahead = runs.filter((run) => run[0]![0] === lon && distanceTo(run) >= 0)
+  const ahead = runs.filter((run) => run[0]![0] === lon && distanceTo(run) > 0)
   return ahead.reduce<Place[] | undefined>(
     (nearest, run) => (nearest === undefined || distanceTo(run) < distanceTo(nearest) ? run : nearest),
     undefined,

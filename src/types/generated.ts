@@ -116,6 +116,7 @@ export type BatchResult = (
   to?: NearestPlace1
   distanceMeters?: number
   lengthMeters?: number
+  errorMeters?: number
   units?: 'meters' | 'square_meters'
   operation?: string
   timestamp?: number

@@ -59,7 +59,19 @@ export function createShapePanel({ api, draft, change, draw }: ShapePanelParts) 
   )
   const meaning = h('p', { class: 'hint' })
   const fields = h('div', { class: 'stack' })
-  const make = h('button', { class: 'button small', type: 'button', onclick: () => void compute() }, 'Make it')
+  const form = h(
+    'form',
+    {
+      class: 'stack',
+      'aria-label': 'Make a geometry',
+      onsubmit: (event: Event) => {
+        event.preventDefault()
+        void compute()
+      },
+    },
+    fields,
+    h('div', { class: 'row' }, h('button', { class: 'button small', type: 'submit' }, 'Make it')),
+  )
   const result = h('div', { class: 'stack', id: 'shape-result' })
   const element = h(
     'section',
@@ -67,8 +79,7 @@ export function createShapePanel({ api, draft, change, draw }: ShapePanelParts) 
     h('h2', { class: 'eyebrow' }, 'Make a geometry'),
     h('div', { class: 'field' }, h('label', { for: 'shape-operation' }, 'From the inputs'), choice),
     meaning,
-    fields,
-    h('div', { class: 'row' }, make),
+    form,
     result,
   )
   let inputs: HTMLInputElement[] = []

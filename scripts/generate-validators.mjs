@@ -17,7 +17,7 @@ const REFERENCES = [
     'compute-request.schema.json',
     [
       ...['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects', 'Predicate', 'Relate'],
-      ...['Direct', 'Waypoints', 'Nearest'],
+      ...['Direct', 'Waypoints', 'Nearest', 'Buffer'],
     ].map((name) => `${name}Request`),
   ),
   ...definitions('geometry.schema.json', [

@@ -44,6 +44,10 @@ export const SEEDS: readonly (readonly [OperationName, string])[] = [
   ],
   ['nearest', `{"chainId":84532,"from":{"type":"LineString","coordinates":[[5,5],[6,7]]},"to":${square}}`],
   [
+    'buffer',
+    '{"chainId":84532,"geometry":{"type":"Point","coordinates":[179.9,-0.0]},"radius":2e4,"toleranceMeters":400}',
+  ],
+  [
     'waypoints',
     '{"chainId":84532,"from":{"type":"Point","coordinates":[179,5e-324]},"to":{"type":"Point","coordinates":[-179,1]},"everyMeters":12345.678}',
   ],

@@ -160,17 +160,19 @@ export const OPERATION_INPUTS = {
   direct: ['from'],
   waypoints: ['from', 'to'],
   nearest: ['from', 'to'],
+  buffer: ['geometry'],
 } as const
 
 export type Operation = keyof typeof OPERATION_INPUTS
 
 /** Options whose value is a member of the requests of some operations. */
 const MEMBER_OPTIONS = {
-  radius: { flag: '--radius <meters>', member: 'radius', neededBy: ['within'], takenBy: [] },
+  radius: { flag: '--radius <meters>', member: 'radius', neededBy: ['within', 'buffer'], takenBy: [] },
   pattern: { flag: '--pattern <pattern>', member: 'pattern', neededBy: [], takenBy: ['relate'] },
   azimuth: { flag: '--azimuth <degrees>', member: 'azimuthDegrees', neededBy: ['direct'], takenBy: [] },
   distance: { flag: '--distance <meters>', member: 'distanceMeters', neededBy: ['direct'], takenBy: [] },
   every: { flag: '--every <meters>', member: 'everyMeters', neededBy: ['waypoints'], takenBy: [] },
+  tolerance: { flag: '--tolerance <meters>', member: 'toleranceMeters', neededBy: [], takenBy: ['buffer'] },
 } as const satisfies Record<
   string,
   { flag: string; member: string; neededBy: readonly Operation[]; takenBy: readonly Operation[] }
@@ -184,11 +186,12 @@ export type MemberOptions = {
 export function withMembers(command: Command, inFile = ''): Command {
   const unlessGiven = inFile === '' ? 'print the matrix, unsigned' : 'the matrix'
   return command
-    .option('--radius <meters>', `radius of within${inFile}`, numberBetween(0, 20_037_508))
+    .option('--radius <meters>', `radius of within and buffer${inFile}`, numberBetween(0, 20_037_508))
     .option('--pattern <pattern>', `pattern of relate (default: ${unlessGiven})`, matrixPattern)
     .option('--azimuth <degrees>', `direction of direct, clockwise from north${inFile}`, numberBetween(-360, 360))
     .option('--distance <meters>', `length of direct${inFile}`, numberBetween(0, 20_037_508))
     .option('--every <meters>', `distance between waypoints${inFile}`, numberBetween(0, 20_037_508))
+    .option('--tolerance <meters>', 'error of buffer (default: radius / 1000)', numberBetween(0, 20_037_508))
 }
 
 /**

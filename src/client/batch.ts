@@ -30,6 +30,7 @@ export type BatchOperation = (
       readonly distanceMeters: number
     }
   | { readonly op: 'waypoints'; readonly from: InputLike; readonly to: InputLike; readonly everyMeters: number }
+  | { readonly op: 'buffer'; readonly geometry: InputLike; readonly radius: number; readonly toleranceMeters?: number }
 ) & {
   /** Returned with the result, unchanged. */
   readonly id?: string | number

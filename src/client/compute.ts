@@ -1,6 +1,7 @@
 import type {
   AttestationData,
   BooleanComputeResponse,
+  BufferResponse,
   DelegatedAttestationData,
   DirectResponse,
   MatrixResponse,
@@ -23,6 +24,11 @@ export interface ComputeOptions extends CallOptions {
   readonly recipient?: string | undefined
   /** Requests `resultSignature` too, which contracts can check without EAS. */
   readonly resultSignature?: boolean | undefined
+}
+
+export interface BufferOptions extends ComputeOptions {
+  /** The most that the boundary may leave the circle; by default 1/1000 of the radius. */
+  readonly toleranceMeters?: number | undefined
 }
 
 type Predicate = (a: InputLike, b: InputLike, options?: ComputeOptions) => Promise<BooleanComputeResponse>
@@ -87,6 +93,8 @@ export interface Compute {
   waypoints(from: InputLike, to: InputLike, everyMeters: number, options?: ComputeOptions): Promise<WaypointsResponse>
   /** Finds the place of each geometry that is nearest to the other. Not signed. */
   nearest(from: InputLike, to: InputLike, options?: ComputeOptions): Promise<NearestResponse>
+  /** Computes the places within a radius of a Point as a polygon. Not signed. */
+  buffer(geometry: InputLike, radiusMeters: number, options?: BufferOptions): Promise<BufferResponse>
   /**
    * Signs a result again, with the current nonce and a new deadline. Replace `attestation` and `delegatedAttestation` of the old
    * response with the returned ones.
@@ -155,6 +163,8 @@ export function createCompute(
     waypoints: async (from, to, everyMeters, options = {}) =>
       compute('waypoints', { from: toInput(from), to: toInput(to), everyMeters }, options),
     nearest: async (from, to, options = {}) => compute('nearest', { from: toInput(from), to: toInput(to) }, options),
+    buffer: async (geometry, radius, { toleranceMeters, ...options } = {}) =>
+      compute('buffer', { geometry: toInput(geometry), radius, toleranceMeters }, options),
     resign: async ({ attestation, delegatedAttestation }, options = {}) => {
       const body = { chainId: requireChain(options.chainId ?? chainId), attestation, delegatedAttestation }
       return post('resign', body, options)
@@ -193,6 +203,8 @@ const CALLS: Readonly<
   overlaps: (compute, { geometry1, geometry2 }, options) => compute.overlaps(geometry1, geometry2, options),
   covers: (compute, { geometry1, geometry2 }, options) => compute.covers(geometry1, geometry2, options),
   coveredBy: (compute, { geometry1, geometry2 }, options) => compute.coveredBy(geometry1, geometry2, options),
+  buffer: (compute, { geometry, radius, toleranceMeters }, options) =>
+    compute.buffer(geometry, radius, { ...options, toleranceMeters }),
   direct: (compute, { from, azimuthDegrees, distanceMeters }, options) =>
     compute.direct(from, azimuthDegrees, distanceMeters, options),
   nearest: (compute, { from, to }, options) => compute.nearest(from, to, options),

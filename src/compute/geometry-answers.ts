@@ -6,6 +6,13 @@ import { canonicalGeometry } from '../crypto/canonical.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import { azimuthDegrees } from '../geodesy/azimuth.ts'
+import {
+  bufferPolygons,
+  defaultTolerance,
+  MAX_RADIUS_METERS,
+  MIN_RADIUS_METERS,
+  MIN_TOLERANCE_METERS,
+} from '../geodesy/buffer.ts'
 import { nearestPlaces, type Place } from '../geodesy/distance.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import { countSteps, solveGeodesic, waypointLines } from '../geodesy/waypoints.ts'
@@ -31,6 +38,10 @@ export interface GeometryParameters {
   readonly distanceMeters?: number | undefined
   /** For `waypoints`. */
   readonly everyMeters?: number | undefined
+  /** For `buffer`, and for `within`. */
+  readonly radiusMeters?: number | undefined
+  /** For `buffer`: the most that its boundary may leave the circle. */
+  readonly toleranceMeters?: number | undefined
 }
 
 /** Half of the circumference at the equator, metres. No two places are farther apart (decision 8). */
@@ -42,10 +53,16 @@ const MAX_METERS = 20_037_508
  * @throws {ProblemError} `invalid-input` if it is not a number in its range. The schema of a request says so too; this is for
  *   computations that come with no request
  */
-function requireNumber(parameters: GeometryParameters, name: keyof GeometryParameters, low: number, high: number) {
+function requireNumber(
+  parameters: GeometryParameters,
+  name: keyof GeometryParameters,
+  low: number,
+  high: number,
+  member: string = name,
+) {
   const value = parameters[name]
   if (typeof value === 'number' && value >= low && value <= high) return value
-  throw problemAt('invalid-input', [name], `must be a number from ${low} to ${high}`, { code: 'out-of-range' })
+  throw problemAt('invalid-input', [member], `must be a number from ${low} to ${high}`, { code: 'out-of-range' })
 }
 
 /** Writes a geometry and its reference as members of a response. The text of the geometry is the one that the reference hashes. */
@@ -86,18 +103,17 @@ export function waypointMembers(
   to: FlatGeometry,
   parameters: GeometryParameters,
 ): string {
-  const { kernel, limits, counts, maxAnswerVertices = limits.maxVertices } = context
+  const { kernel, counts } = context
   const everyMeters = requireNumber(parameters, 'everyMeters', Number.MIN_VALUE, MAX_METERS)
   const geodesic = solveGeodesic(kernel, pointOf(from), pointOf(to))
   // Two at the ends, and two at a cut.
   const vertices = countSteps(geodesic, everyMeters) + 4
-  const most = Math.min(limits.maxVertices, maxAnswerVertices)
+  const most = mostVertices(context)
   if (vertices > most) {
     const least = Math.ceil(geodesic.lengthMeters / (most - 4))
-    const alone = most < limits.maxVertices ? ', or send it as a request of its own' : ''
     throw problemAt('invalid-input', ['everyMeters'], `gives more than ${most} vertices`, {
       code: 'too-many-vertices',
-      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}${alone}`,
+      hint: `the line has ${Math.round(geodesic.lengthMeters)} m: send at least ${least}${aloneHint(context)}`,
     })
   }
   if (counts !== undefined) counts.vertices += vertices
@@ -107,6 +123,49 @@ export function waypointMembers(
       ? { type: 'LineString', coordinates: lines[0]! }
       : { type: 'MultiLineString', coordinates: lines }
   return `${geometryMembers(context, geometry as Geometry)},"lengthMeters":${geodesic.lengthMeters}`
+}
+
+/**
+ * Computes a polygon around a geodesic circle.
+ *
+ * @param centre a Point
+ * @param parameters with `radiusMeters`; `toleranceMeters` is by default 1/1000 of it
+ * @returns the members `geometry`, a Polygon, or a MultiPolygon if it crosses longitude ±180; `ref`; and `errorMeters`
+ * @throws {ProblemError} `invalid-input` if it would have more vertices than a request may have
+ */
+export function bufferMembers(context: Context, centre: FlatGeometry, parameters: GeometryParameters): string {
+  const { kernel, counts } = context
+  const radius = requireNumber(parameters, 'radiusMeters', MIN_RADIUS_METERS, MAX_RADIUS_METERS, 'radius')
+  const tolerance =
+    parameters.toleranceMeters === undefined
+      ? defaultTolerance(radius)
+      : requireNumber(parameters, 'toleranceMeters', MIN_TOLERANCE_METERS, MAX_METERS)
+  const most = mostVertices(context)
+  const buffer = bufferPolygons(kernel, pointOf(centre), radius, tolerance, most - EXTRA_VERTICES)
+  if (buffer === undefined) {
+    throw problemAt('invalid-input', ['toleranceMeters'], `${tolerance} m needs more than ${most} vertices`, {
+      code: 'too-many-vertices',
+      hint: `send at least ${sufficientTolerance(kernel, pointOf(centre), radius, most)}${aloneHint(context)}`,
+    })
+  }
+  const { polygons, errorMeters } = buffer
+  if (counts !== undefined) counts.vertices += polygons.flat(2).length
+  const rings = polygons as [number, number][][][]
+  const geometry =
+    rings.length === 1 ? { type: 'Polygon', coordinates: rings[0]! } : { type: 'MultiPolygon', coordinates: rings }
+  return `${geometryMembers(context, geometry as Geometry)},"errorMeters":${errorMeters}`
+}
+
+/** Vertices of a buffer beside those of its circle: where it is cut, at a pole, or around the world. */
+const EXTRA_VERTICES = 8
+
+/** Returns a tolerance, with two digits, for which a buffer has few enough vertices. Their number falls with its square root. */
+function sufficientTolerance(kernel: Kernel, centre: Place, radius: number, most: number): number {
+  const coarse = radius / 50
+  const { polygons } = bufferPolygons(kernel, centre, radius, coarse, Number.POSITIVE_INFINITY)!
+  // Halving edges may give up to twice the vertices, which is four times the tolerance.
+  const tolerance = 4 * coarse * (polygons.flat(2).length / most) ** 2
+  return Number(tolerance.toPrecision(2))
 }
 
 /**
@@ -130,6 +189,15 @@ export function nearestMembers(
   }
   const rounded = fromScaledInteger(toScaledInteger(meters, CM_PER_METER), CM_PER_METER)
   return `"from":${write(onA, [sine, cosine])},"to":${write(onB, end)},"distanceMeters":${rounded}`
+}
+
+function mostVertices({ limits, maxAnswerVertices = limits.maxVertices }: Context): number {
+  return Math.min(limits.maxVertices, maxAnswerVertices)
+}
+
+/** Returns the end of a hint for an answer that is too large for a batch. */
+function aloneHint(context: Context): string {
+  return mostVertices(context) < context.limits.maxVertices ? ', or send it as a request of its own' : ''
 }
 
 function pointOf({ vertices }: FlatGeometry): Place {

@@ -25,6 +25,8 @@ export interface OperationRow {
     | { readonly kind: 'geometry' }
   /** Geometry types that the operation accepts; undefined if it accepts all seven. */
   readonly accepts: readonly ElementType[] | undefined
+  /** What to send instead of a type that is not accepted. */
+  readonly typeHint?: string
   /** True if the operation uses the interior of polygons, which must then be valid (decision 32). */
   readonly usesInterior: boolean
   /** True if inputs may be empty geometries. */
@@ -92,6 +94,13 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   overlaps: predicate('overlaps', 'PredicateRequest'),
   covers: predicate('covers', 'PredicateRequest'),
   coveredBy: predicate('coveredBy', 'PredicateRequest'),
+  buffer: row('buffer', ['geometry'], GEOMETRY, {
+    accepts: ['Point'],
+    typeHint:
+      'send each Point by itself, e.g. as an item of a batch; for another geometry, within tells what is inside its buffer',
+    usesInterior: false,
+    isGeodesic: true,
+  }),
   direct: row('direct', ['from'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
   nearest: row('nearest', ['from', 'to'], GEOMETRY, { isGeodesic: true }),
   waypoints: row('waypoints', ['from', 'to'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),

@@ -21,7 +21,13 @@ import { relate } from '../topology/relate.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Hex } from '../wire/values.ts'
-import { directMembers, type GeometryParameters, nearestMembers, waypointMembers } from './geometry-answers.ts'
+import {
+  bufferMembers,
+  directMembers,
+  type GeometryParameters,
+  nearestMembers,
+  waypointMembers,
+} from './geometry-answers.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
@@ -86,6 +92,7 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
       `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${type}`,
       {
         code: 'wrong-geometry-type',
+        ...(row.typeHint === undefined ? {} : { hint: row.typeHint }),
       },
     )
   }
@@ -188,8 +195,6 @@ export function isSignable(outcome: Outcome): outcome is Outcome & SignedOutcome
 
 /** What some operations take beside their inputs. */
 export interface OperationParameters extends GeometryParameters {
-  /** For `within` only. */
-  readonly radiusMeters?: number | undefined
   /** For `relate` only. Without it, the result is the matrix. */
   readonly pattern?: string | undefined
 }
@@ -301,6 +306,8 @@ function computeRow(
       if (pattern === undefined) return { kind: 'matrix', operation: row.name, inputRefs, matrix: matrix.toString() }
       return truth(`relate:${pattern}`, inputRefs, matrix.matches(pattern))
     }
+    case 'buffer':
+      return shape(row.name, inputRefs, bufferMembers(context, first.geometry, parameters))
     case 'direct':
       return shape(row.name, inputRefs, directMembers(context, first.geometry, parameters))
     case 'nearest':

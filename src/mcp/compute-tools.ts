@@ -72,10 +72,10 @@ export function createComputeTools(client: Client, chainId: number | undefined):
 }
 
 /** Operations of `compute_geometry`, with what each needs and gives. */
-const GEOMETRY_OPERATIONS = ['direct', 'waypoints', 'nearest'] as const satisfies readonly GeometryOperation[]
+const GEOMETRY_OPERATIONS = ['direct', 'waypoints', 'nearest', 'buffer'] as const satisfies readonly GeometryOperation[]
 const GEOMETRY_TOOL = { name: 'compute_geometry', title: 'Compute: a geometry' }
 const GEOMETRY_MEANING =
-  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters). nearest: the two places between which distance measures (from, to).'
+  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters). nearest: the two places between which distance measures (from, to). buffer: the polygon within a radius of a Point (geometry, radius; toleranceMeters).'
 const GEOMETRY_OUTPUT: JsonSchema = {
   type: 'object',
   properties: {
@@ -86,6 +86,7 @@ const GEOMETRY_OUTPUT: JsonSchema = {
     from: { type: 'object' },
     to: { type: 'object' },
     distanceMeters: { type: 'number' },
+    errorMeters: { type: 'number' },
   },
 }
 
@@ -104,6 +105,9 @@ function geometryRequest(input: string, chainId: number | undefined | null): Jso
       azimuthDegrees: { ...number, description: 'Clockwise from north.' },
       distanceMeters: number,
       everyMeters: number,
+      geometry: { type: 'object' },
+      radius: number,
+      toleranceMeters: number,
     },
   }
 }
@@ -255,7 +259,7 @@ export function createLocalComputeTools(): Tool[] {
       const name = geometryOperation(given)
       const inputs = OPERATIONS[name].inputs.map((input) => readGeometry(given, input))
       computeGeometry ??= createGeometry()
-      const outcome = computeGeometry(name, inputs, given)
+      const outcome = computeGeometry(name, inputs, { ...given, radiusMeters: given['radius'] })
       if (!outcome.ok) throw new TypeError(outcome.reason)
       return { text: geometryText(name, outcome.members), structured: outcome.members }
     },

@@ -42,6 +42,7 @@ export type ComputeRequest =
   | DirectRequest
   | WaypointsRequest
   | NearestRequest
+  | BufferRequest
 /**
  * A geometry without any position: `coordinates` or `geometries` is an empty array. Only operations that say so accept it.
  */
@@ -115,6 +116,7 @@ export type BatchResult = (
   to?: NearestPlace1
   distanceMeters?: number
   lengthMeters?: number
+  errorMeters?: number
   units?: 'meters' | 'square_meters'
   operation?: string
   timestamp?: number
@@ -158,7 +160,7 @@ export type RelateResponse = MatrixResponse | BooleanComputeResponse
 /**
  * Answer of an operation whose result is a geometry. It is not signed.
  */
-export type GeometryResponse = DirectResponse | WaypointsResponse | NearestResponse
+export type GeometryResponse = DirectResponse | WaypointsResponse | NearestResponse | BufferResponse
 
 /**
  * Every schema of the contract; this type itself is not used.
@@ -518,6 +520,22 @@ export interface NearestRequest {
   to: Input
   [k: string]: unknown
 }
+export interface BufferRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry: Input
+  /**
+   * Metres.
+   */
+  radius: number
+  /**
+   * The most that the boundary may leave the circle. Default: 1/1000 of the radius.
+   */
+  toleranceMeters?: number
+  [k: string]: unknown
+}
 export interface NumericComputeResponse {
   result: number
   units: 'meters' | 'square_meters'
@@ -661,6 +679,7 @@ export interface BatchItem {
     | 'direct'
     | 'waypoints'
     | 'nearest'
+    | 'buffer'
   /**
    * Returned with the result. A number must be an integer that a double represents exactly.
    */
@@ -1309,6 +1328,28 @@ export interface NearestResponse {
   /**
    * @minItems 2
    * @maxItems 2
+   */
+  inputRefs: string[]
+  proofInputs?: ProofInput[]
+}
+/**
+ * Answer of buffer: the places within a radius of a Point, not signed. A MultiPolygon if it crosses longitude ±180.
+ */
+export interface BufferResponse {
+  geometry: Polygon | MultiPolygon
+  /**
+   * The reference of the geometry as an input.
+   */
+  ref: string
+  /**
+   * The boundary is nowhere farther than this from the circle, with straight and with geodesic edges.
+   */
+  errorMeters: number
+  operation: 'buffer'
+  timestamp: number
+  /**
+   * @minItems 1
+   * @maxItems 1
    */
   inputRefs: string[]
   proofInputs?: ProofInput[]

@@ -20,7 +20,7 @@ export interface ComputeRequest {
   readonly schema: string | undefined
   /** Address in lower case. The zero address if the request has none. */
   readonly recipient: string
-  /** Only set for `within`. */
+  /** Only set for `within` and `buffer`. */
   readonly radiusMeters: number | undefined
   /** Only set for `relate`: nine characters. */
   readonly pattern: string | undefined
@@ -30,6 +30,8 @@ export interface ComputeRequest {
   readonly distanceMeters: number | undefined
   /** Only set for `waypoints`. */
   readonly everyMeters: number | undefined
+  /** Only set for `buffer`. */
+  readonly toleranceMeters: number | undefined
   /** In the order of the operation's `inputs`. */
   readonly inputs: readonly Input[]
 }
@@ -72,6 +74,7 @@ function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
     azimuthDegrees: body['azimuthDegrees'] as number | undefined,
     distanceMeters: body['distanceMeters'] as number | undefined,
     everyMeters: body['everyMeters'] as number | undefined,
+    toleranceMeters: body['toleranceMeters'] as number | undefined,
   }
 }
 

@@ -8,21 +8,21 @@ function countCharacters(text) {
   return count
 }
 const check0 = validate0;
-const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
+const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
 const schema3 = {"description":"EIP-155 id of the chain that the delegated attestation is formatted for.","type":"integer","minimum":1,"maximum":9007199254740991};
 const schema7 = {"description":"Address of the recipient. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
-const schema62 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
-const schema63 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
+const schema65 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
+const schema66 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
 const pattern1 = new RegExp("^0x[0-9a-fA-F]{40}$", "u");
-const schema64 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
+const schema67 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
 const schema6 = {"description":"UID of the attestation schema. Default: the service's own schema.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"};
 const func0 = countCharacters;
 const pattern0 = new RegExp("^0x[0-9a-fA-F]{64}$", "u");
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate25.evaluated;
+const evaluated0 = validate27.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33,7 +33,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema64.required,parentSchema:schema64,data}];
+validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema67.required,parentSchema:schema67,data}];
 return false;
 }
 else {
@@ -41,11 +41,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.op.type,parentSchema:schema64.properties.op,data:data0}];
+validate27.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.op.type,parentSchema:schema67.properties.op,data:data0}];
 return false;
 }
-if(!(((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest"))){
-validate25.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema64.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema64.properties.op.enum,parentSchema:schema64.properties.op,data:data0}];
+if(!((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer"))){
+validate27.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema67.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.op.enum,parentSchema:schema67.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -58,18 +58,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema64.properties.id.type},message:"must be string,integer",schema:schema64.properties.id.type,parentSchema:schema64.properties.id,data:data1}];
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema67.properties.id.type},message:"must be string,integer",schema:schema67.properties.id.type,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema64.properties.id,data:data1}];
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema64.properties.id,data:data1}];
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 }
@@ -77,7 +77,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema64.properties.id,data:data1}];
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 }
@@ -94,18 +94,18 @@ let data2 = data.chainId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
+validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 9007199254740991 || isNaN(data2)){
-validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
+validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate25.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
+validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
 return false;
 }
 }
@@ -124,12 +124,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate25.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -146,12 +146,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate25.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -167,14 +167,14 @@ var valid0 = true;
 }
 }
 else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data}];
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data}];
 return false;
 }
 }
-validate25.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate27.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -250,11 +250,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.type,parentSchema:schema62,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.type,parentSchema:schema65,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema62.enum},message:"must be equal to one of the allowed values",schema:schema62.enum,parentSchema:schema62,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values",schema:schema65.enum,parentSchema:schema65,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -267,11 +267,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.type,parentSchema:schema63,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.type,parentSchema:schema66,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema63.enum},message:"must be equal to one of the allowed values",schema:schema63.enum,parentSchema:schema63,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values",schema:schema66.enum,parentSchema:schema66,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -289,8 +289,8 @@ var valid5 = true;
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs15 = errors;
-if(!(validate25(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+if(!(validate27(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
 var valid5 = _errs15 === errors;
@@ -325,13 +325,13 @@ return errors === 0;
 }
 validate0.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"items":true},"dynamicProps":false,"dynamicItems":false};
 
-const check1 = validate27;
-const schema68 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
+const check1 = validate29;
+const schema71 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate27.evaluated;
+const evaluated0 = validate29.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -345,18 +345,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -375,12 +375,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(!pattern1.test(data1)){
-validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data1}];
 return false;
 }
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data1}];
 return false;
 }
 }
@@ -394,11 +394,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate27.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.type,parentSchema:schema62,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.type,parentSchema:schema65,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate27.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema62.enum},message:"must be equal to one of the allowed values",schema:schema62.enum,parentSchema:schema62,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values",schema:schema65.enum,parentSchema:schema65,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -411,11 +411,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate27.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.type,parentSchema:schema63,data:data3}];
+validate29.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.type,parentSchema:schema66,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate27.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema63.enum},message:"must be equal to one of the allowed values",schema:schema63.enum,parentSchema:schema63,data:data3}];
+validate29.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values",schema:schema66.enum,parentSchema:schema66,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -428,21 +428,21 @@ var valid0 = true;
 }
 }
 else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data}];
+validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.type,parentSchema:schema71,data}];
 return false;
 }
 }
-validate27.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
-validate27.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
+validate29.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
 
-const check2 = validate28;
+const check2 = validate30;
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate28.evaluated;
+const evaluated0 = validate30.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -453,7 +453,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema64.required,parentSchema:schema64,data}];
+validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema67.required,parentSchema:schema67,data}];
 return false;
 }
 else {
@@ -461,11 +461,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate28.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.op.type,parentSchema:schema64.properties.op,data:data0}];
+validate30.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.op.type,parentSchema:schema67.properties.op,data:data0}];
 return false;
 }
-if(!(((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest"))){
-validate28.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema64.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema64.properties.op.enum,parentSchema:schema64.properties.op,data:data0}];
+if(!((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer"))){
+validate30.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema67.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.op.enum,parentSchema:schema67.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -478,18 +478,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate28.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema64.properties.id.type},message:"must be string,integer",schema:schema64.properties.id.type,parentSchema:schema64.properties.id,data:data1}];
+validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema67.properties.id.type},message:"must be string,integer",schema:schema67.properties.id.type,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate28.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema64.properties.id,data:data1}];
+validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate28.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema64.properties.id,data:data1}];
+validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 }
@@ -497,7 +497,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate28.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema64.properties.id,data:data1}];
+validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema67.properties.id,data:data1}];
 return false;
 }
 }
@@ -514,18 +514,18 @@ let data2 = data.chainId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
+validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 9007199254740991 || isNaN(data2)){
-validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
+validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate28.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
+validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
 return false;
 }
 }
@@ -544,12 +544,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate28.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate28.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -566,12 +566,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate28.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate28.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -587,23 +587,23 @@ var valid0 = true;
 }
 }
 else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data}];
+validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data}];
 return false;
 }
 }
-validate28.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
-validate28.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate30.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check3 = validate29;
+const check3 = validate31;
 const schema2 = {"title":"DistanceRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 const schema4 = {"$id":"input.schema.json","$defs":{"InputOrEmpty":{}}};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate29.evaluated;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -614,7 +614,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
-validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema2.required,parentSchema:schema2,data}];
+validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema2.required,parentSchema:schema2,data}];
 return false;
 }
 else {
@@ -623,18 +623,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -669,12 +669,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -691,12 +691,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -712,247 +712,17 @@ var valid0 = true;
 }
 }
 else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema2.type,parentSchema:schema2,data}];
-return false;
-}
-}
-validate29.errors = vErrors;
-return errors === 0;
-}
-validate29.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
-
-const check4 = validate30;
-const schema8 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate30.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
-return false;
-}
-else {
-if(data.chainId !== undefined){
-let data0 = data.chainId;
-const _errs1 = errors;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
-return false;
-}
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 9007199254740991 || isNaN(data0)){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.geometry !== undefined){
-const _errs4 = errors;
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data2 = data.schema;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern0.test(data2)){
-validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
-return false;
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.recipient !== undefined){
-let data3 = data.recipient;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(!pattern1.test(data3)){
-validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
-return false;
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
-return false;
-}
-}
-validate30.errors = vErrors;
-return errors === 0;
-}
-validate30.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
-
-const check5 = validate31;
-const schema13 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate31.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
-return false;
-}
-else {
-if(data.chainId !== undefined){
-let data0 = data.chainId;
-const _errs1 = errors;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
-return false;
-}
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 9007199254740991 || isNaN(data0)){
-validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.geometry !== undefined){
-const _errs4 = errors;
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data2 = data.schema;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern0.test(data2)){
-validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
-return false;
-}
-}
-else {
-validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.recipient !== undefined){
-let data3 = data.recipient;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(!pattern1.test(data3)){
-validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
-return false;
-}
-}
-else {
-validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema2.type,parentSchema:schema2,data}];
 return false;
 }
 }
 validate31.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check6 = validate32;
-const schema18 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const check4 = validate32;
+const schema8 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -967,8 +737,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.container === undefined) && (missing0 = "container"))) || ((data.containee === undefined) && (missing0 = "containee"))){
-validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
+if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
 return false;
 }
 else {
@@ -1000,7 +770,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.container !== undefined){
+if(data.geometry !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1008,53 +778,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.containee !== undefined){
+if(data.schema !== undefined){
+let data2 = data.schema;
 const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(!pattern0.test(data2)){
+validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
+return false;
+}
+}
+else {
+validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
+return false;
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schema !== undefined){
-let data3 = data.schema;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
-return false;
-}
-}
-else {
-validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.recipient !== undefined){
-let data4 = data.recipient;
+let data3 = data.recipient;
+const _errs8 = errors;
 const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+if(errors === _errs9){
+if(typeof data3 === "string"){
+if(!pattern1.test(data3)){
+validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
 return false;
 }
 }
 else {
-validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1064,19 +826,18 @@ var valid0 = true;
 }
 }
 }
-}
 else {
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
 return false;
 }
 }
 validate32.errors = vErrors;
 return errors === 0;
 }
-validate32.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate32.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check7 = validate33;
-const schema24 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const check5 = validate33;
+const schema13 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1091,8 +852,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.target === undefined) && (missing0 = "target"))) || ((data.radius === undefined) && (missing0 = "radius"))){
-validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
+if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
+validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
 return false;
 }
 else {
@@ -1132,54 +893,41 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.target !== undefined){
+if(data.schema !== undefined){
+let data2 = data.schema;
 const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(!pattern0.test(data2)){
+validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
+return false;
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
+return false;
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.radius !== undefined){
-let data3 = data.radius;
-const _errs6 = errors;
-if(errors === _errs6){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 20037508 || isNaN(data3)){
-validate33.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
-return false;
-}
-else {
-if(data3 <= 0 || isNaN(data3)){
-validate33.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
-return false;
-}
-}
-}
-else {
-validate33.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data4 = data.schema;
+if(data.recipient !== undefined){
+let data3 = data.recipient;
 const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
-if(typeof data4 === "string"){
-if(!pattern0.test(data4)){
-validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
+if(typeof data3 === "string"){
+if(!pattern1.test(data3)){
+validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
 return false;
 }
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
+validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
 return false;
 }
 }
@@ -1188,47 +936,23 @@ var valid0 = _errs8 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.recipient !== undefined){
-let data5 = data.recipient;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data5 === "string"){
-if(!pattern1.test(data5)){
-validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
-return false;
-}
-}
-else {
-validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
 }
 }
 else {
-validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
+validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
 return false;
 }
 }
 validate33.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check8 = validate34;
-const schema30 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const check6 = validate34;
+const schema18 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1243,8 +967,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.container === undefined) && (missing0 = "container"))) || ((data.containee === undefined) && (missing0 = "containee"))){
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
 return false;
 }
 else {
@@ -1276,7 +1000,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry1 !== undefined){
+if(data.container !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1284,7 +1008,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry2 !== undefined){
+if(data.containee !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
 }
@@ -1342,18 +1066,17 @@ var valid0 = true;
 }
 }
 else {
-validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
 return false;
 }
 }
 validate34.errors = vErrors;
 return errors === 0;
 }
-validate34.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check9 = validate35;
-const schema36 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-const schema39 = {};
+const check7 = validate35;
+const schema24 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1368,8 +1091,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.target === undefined) && (missing0 = "target"))) || ((data.radius === undefined) && (missing0 = "radius"))){
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
 return false;
 }
 else {
@@ -1401,7 +1124,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry1 !== undefined){
+if(data.geometry !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1409,7 +1132,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry2 !== undefined){
+if(data.target !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
 }
@@ -1417,19 +1140,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schema !== undefined){
-let data3 = data.schema;
+if(data.radius !== undefined){
+let data3 = data.radius;
 const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+if(errors === _errs6){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate35.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
+return false;
+}
+else {
+if(data3 <= 0 || isNaN(data3)){
+validate35.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 }
+}
 else {
-validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate35.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 }
@@ -1439,23 +1167,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.recipient !== undefined){
-let data4 = data.recipient;
+if(data.schema !== undefined){
+let data4 = data.schema;
+const _errs8 = errors;
 const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
+if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+if(!pattern0.test(data4)){
+validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
 return false;
 }
 }
 else {
-validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data5 = data.recipient;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(!pattern1.test(data5)){
+validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+return false;
+}
+}
+else {
+validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
@@ -1466,19 +1216,19 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
 return false;
 }
 }
 validate35.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check10 = validate36;
-const schema43 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-const pattern14 = new RegExp("^[TF*012]{9}$", "u");
+const check8 = validate36;
+const schema30 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1494,7 +1244,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
+validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
 return false;
 }
 else {
@@ -1542,18 +1292,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.pattern !== undefined){
-let data3 = data.pattern;
+if(data.schema !== undefined){
+let data3 = data.schema;
 const _errs6 = errors;
-if(errors === _errs6){
+const _errs7 = errors;
+if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern14.test(data3)){
-validate36.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
+if(!pattern0.test(data3)){
+validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
+validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -1563,45 +1314,23 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schema !== undefined){
-let data4 = data.schema;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(!pattern0.test(data4)){
-validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
-return false;
-}
-}
-else {
-validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.recipient !== undefined){
-let data5 = data.recipient;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data5 === "string"){
-if(!pattern1.test(data5)){
-validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+let data4 = data.recipient;
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data4 === "string"){
+if(!pattern1.test(data4)){
+validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
@@ -1612,19 +1341,19 @@ var valid0 = true;
 }
 }
 }
-}
 else {
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
 return false;
 }
 }
 validate36.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check11 = validate37;
-const schema49 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
+const check9 = validate37;
+const schema36 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema39 = {};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1639,8 +1368,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.azimuthDegrees === undefined) && (missing0 = "azimuthDegrees"))) || ((data.distanceMeters === undefined) && (missing0 = "distanceMeters"))){
-validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
+validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
 return false;
 }
 else {
@@ -1672,7 +1401,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.from !== undefined){
+if(data.geometry1 !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1680,55 +1409,53 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.azimuthDegrees !== undefined){
-let data2 = data.azimuthDegrees;
+if(data.geometry2 !== undefined){
 const _errs5 = errors;
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 360 || isNaN(data2)){
-validate37.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
-return false;
-}
-else {
-if(data2 < -360 || isNaN(data2)){
-validate37.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
-return false;
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.azimuthDegrees.type,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
-return false;
-}
-}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.distanceMeters !== undefined){
-let data3 = data.distanceMeters;
+if(data.schema !== undefined){
+let data3 = data.schema;
+const _errs6 = errors;
 const _errs7 = errors;
 if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 20037508 || isNaN(data3)){
-validate37.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema49.properties.distanceMeters,data:data3}];
+if(typeof data3 === "string"){
+if(!pattern0.test(data3)){
+validate37.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
-}
-else {
-if(data3 < 0 || isNaN(data3)){
-validate37.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema49.properties.distanceMeters,data:data3}];
-return false;
-}
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.distanceMeters.type,parentSchema:schema49.properties.distanceMeters,data:data3}];
+validate37.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data4 = data.recipient;
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data4 === "string"){
+if(!pattern1.test(data4)){
+validate37.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+return false;
+}
+}
+else {
+validate37.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
@@ -1738,18 +1465,20 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
+validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
 return false;
 }
 }
 validate37.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"props":{"chainId":true,"from":true,"azimuthDegrees":true,"distanceMeters":true},"dynamicProps":false,"dynamicItems":false};
+validate37.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check12 = validate38;
-const schema52 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
+const check10 = validate38;
+const schema43 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const pattern14 = new RegExp("^[TF*012]{9}$", "u");
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1764,8 +1493,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.everyMeters === undefined) && (missing0 = "everyMeters"))){
-validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
+validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
 return false;
 }
 else {
@@ -1797,7 +1526,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.from !== undefined){
+if(data.geometry1 !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1805,7 +1534,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.to !== undefined){
+if(data.geometry2 !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
 }
@@ -1813,24 +1542,18 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.everyMeters !== undefined){
-let data3 = data.everyMeters;
+if(data.pattern !== undefined){
+let data3 = data.pattern;
 const _errs6 = errors;
 if(errors === _errs6){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 20037508 || isNaN(data3)){
-validate38.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema52.properties.everyMeters,data:data3}];
-return false;
-}
-else {
-if(data3 <= 0 || isNaN(data3)){
-validate38.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema52.properties.everyMeters,data:data3}];
+if(typeof data3 === "string"){
+if(!pattern14.test(data3)){
+validate38.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
 return false;
 }
 }
-}
 else {
-validate38.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema52.properties.everyMeters.type,parentSchema:schema52.properties.everyMeters,data:data3}];
+validate38.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
 return false;
 }
 }
@@ -1839,23 +1562,69 @@ var valid0 = _errs6 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.schema !== undefined){
+let data4 = data.schema;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(!pattern0.test(data4)){
+validate38.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
+return false;
+}
+}
+else {
+validate38.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data5 = data.recipient;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(!pattern1.test(data5)){
+validate38.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+return false;
+}
+}
+else {
+validate38.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
 }
 }
 else {
-validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
 return false;
 }
 }
 validate38.errors = vErrors;
 return errors === 0;
 }
-validate38.evaluated = {"props":{"chainId":true,"from":true,"to":true,"everyMeters":true},"dynamicProps":false,"dynamicItems":false};
+validate38.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check13 = validate39;
-const schema56 = {"title":"NearestRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"}}};
+const check11 = validate39;
+const schema49 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1870,8 +1639,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
-validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.azimuthDegrees === undefined) && (missing0 = "azimuthDegrees"))) || ((data.distanceMeters === undefined) && (missing0 = "distanceMeters"))){
+validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
 return false;
 }
 else {
@@ -1911,6 +1680,237 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.azimuthDegrees !== undefined){
+let data2 = data.azimuthDegrees;
+const _errs5 = errors;
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 360 || isNaN(data2)){
+validate39.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+return false;
+}
+else {
+if(data2 < -360 || isNaN(data2)){
+validate39.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+return false;
+}
+}
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.azimuthDegrees.type,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.distanceMeters !== undefined){
+let data3 = data.distanceMeters;
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate39.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema49.properties.distanceMeters,data:data3}];
+return false;
+}
+else {
+if(data3 < 0 || isNaN(data3)){
+validate39.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema49.properties.distanceMeters,data:data3}];
+return false;
+}
+}
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.distanceMeters.type,parentSchema:schema49.properties.distanceMeters,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
+return false;
+}
+}
+validate39.errors = vErrors;
+return errors === 0;
+}
+validate39.evaluated = {"props":{"chainId":true,"from":true,"azimuthDegrees":true,"distanceMeters":true},"dynamicProps":false,"dynamicItems":false};
+
+const check12 = validate40;
+const schema52 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
+
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate40.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.everyMeters === undefined) && (missing0 = "everyMeters"))){
+validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
+return false;
+}
+else {
+if(data.chainId !== undefined){
+let data0 = data.chainId;
+const _errs1 = errors;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate40.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate40.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate40.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+const _errs5 = errors;
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.everyMeters !== undefined){
+let data3 = data.everyMeters;
+const _errs6 = errors;
+if(errors === _errs6){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate40.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema52.properties.everyMeters,data:data3}];
+return false;
+}
+else {
+if(data3 <= 0 || isNaN(data3)){
+validate40.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema52.properties.everyMeters,data:data3}];
+return false;
+}
+}
+}
+else {
+validate40.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema52.properties.everyMeters.type,parentSchema:schema52.properties.everyMeters,data:data3}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+return false;
+}
+}
+validate40.errors = vErrors;
+return errors === 0;
+}
+validate40.evaluated = {"props":{"chainId":true,"from":true,"to":true,"everyMeters":true},"dynamicProps":false,"dynamicItems":false};
+
+const check13 = validate41;
+const schema56 = {"title":"NearestRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"}}};
+
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate41.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
+validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+return false;
+}
+else {
+if(data.chainId !== undefined){
+let data0 = data.chainId;
+const _errs1 = errors;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate41.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate41.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate41.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.to !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
@@ -1923,23 +1923,148 @@ var valid0 = true;
 }
 }
 else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
+validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
 return false;
 }
 }
-validate39.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
-validate39.evaluated = {"props":{"chainId":true,"from":true,"to":true},"dynamicProps":false,"dynamicItems":false};
+validate41.evaluated = {"props":{"chainId":true,"from":true,"to":true},"dynamicProps":false,"dynamicItems":false};
 
-const check14 = validate61;
-const schema135 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
-const schema136 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
+const check14 = validate42;
+const schema60 = {"title":"BufferRequest","type":"object","required":["chainId","geometry","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","minimum":0.001,"maximum":19900000},"toleranceMeters":{"description":"The most that the boundary may leave the circle. Default: 1/1000 of the radius.","type":"number","minimum":0.00001,"maximum":20037508}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate42.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.radius === undefined) && (missing0 = "radius"))){
+validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
+return false;
+}
+else {
+if(data.chainId !== undefined){
+let data0 = data.chainId;
+const _errs1 = errors;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate42.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate42.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate42.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.geometry !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.radius !== undefined){
+let data2 = data.radius;
+const _errs5 = errors;
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 19900000 || isNaN(data2)){
+validate42.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 19900000},message:"must be <= 19900000",schema:19900000,parentSchema:schema60.properties.radius,data:data2}];
+return false;
+}
+else {
+if(data2 < 0.001 || isNaN(data2)){
+validate42.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.001},message:"must be >= 0.001",schema:0.001,parentSchema:schema60.properties.radius,data:data2}];
+return false;
+}
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.radius.type,parentSchema:schema60.properties.radius,data:data2}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.toleranceMeters !== undefined){
+let data3 = data.toleranceMeters;
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate42.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+return false;
+}
+else {
+if(data3 < 0.00001 || isNaN(data3)){
+validate42.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.00001},message:"must be >= 0.00001",schema:0.00001,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+return false;
+}
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.toleranceMeters.type,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
+return false;
+}
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+validate42.evaluated = {"props":{"chainId":true,"geometry":true,"radius":true,"toleranceMeters":true},"dynamicProps":false,"dynamicItems":false};
+
+const check15 = validate64;
+const schema141 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
+const schema142 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate64.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1950,7 +2075,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate61.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema135.required,parentSchema:schema135,data}];
+validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema141.required,parentSchema:schema141,data}];
 return false;
 }
 else {
@@ -1958,7 +2083,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("Point" !== data0){
-validate61.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema135.properties.type,data:data0}];
+validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema141.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -1974,12 +2099,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length > 4){
-validate61.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema136,data:data1}];
+validate64.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data1}];
 return false;
 }
 else {
 if(data1.length < 2){
-validate61.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema136,data:data1}];
+validate64.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data1}];
 return false;
 }
 else {
@@ -1990,18 +2115,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 180 || isNaN(data2)){
-validate61.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema136.prefixItems[0],data:data2}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data2}];
 return false;
 }
 else {
 if(data2 < -180 || isNaN(data2)){
-validate61.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema136.prefixItems[0],data:data2}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data2}];
 return false;
 }
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[0].type,parentSchema:schema136.prefixItems[0],data:data2}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data2}];
 return false;
 }
 }
@@ -2014,18 +2139,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 90 || isNaN(data3)){
-validate61.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema136.prefixItems[1],data:data3}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data3}];
 return false;
 }
 else {
 if(data3 < -90 || isNaN(data3)){
-validate61.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema136.prefixItems[1],data:data3}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data3}];
 return false;
 }
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[1].type,parentSchema:schema136.prefixItems[1],data:data3}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data3}];
 return false;
 }
 }
@@ -2039,7 +2164,7 @@ for(let i0=2; i0<len1; i0++){
 let data4 = data1[i0];
 const _errs9 = errors;
 if(!((typeof data4 == "number") && (isFinite(data4)))){
-validate61.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.items.type,parentSchema:schema136.items,data:data4}];
+validate64.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data4}];
 return false;
 }
 var valid3 = _errs9 === errors;
@@ -2054,7 +2179,7 @@ break;
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema136.type,parentSchema:schema136,data:data1}];
+validate64.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data1}];
 return false;
 }
 }
@@ -2067,371 +2192,17 @@ var valid0 = true;
 }
 }
 else {
-validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema135.type,parentSchema:schema135,data}];
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema141.type,parentSchema:schema141,data}];
 return false;
 }
 }
-validate61.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate64.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check15 = validate62;
-const schema137 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
-
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate62.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema137.required,parentSchema:schema137,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if("MultiPoint" !== data0){
-validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema137.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.coordinates !== undefined){
-let data1 = data.coordinates;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data1)){
-if(data1.length < 1){
-validate62.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema137.properties.coordinates,data:data1}];
-return false;
-}
-else {
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-const _errs4 = errors;
-const _errs5 = errors;
-if(errors === _errs5){
-if(Array.isArray(data2)){
-if(data2.length > 4){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema136,data:data2}];
-return false;
-}
-else {
-if(data2.length < 2){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema136,data:data2}];
-return false;
-}
-else {
-const len1 = data2.length;
-if(len1 > 0){
-let data3 = data2[0];
-const _errs7 = errors;
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 180 || isNaN(data3)){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema136.prefixItems[0],data:data3}];
-return false;
-}
-else {
-if(data3 < -180 || isNaN(data3)){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema136.prefixItems[0],data:data3}];
-return false;
-}
-}
-}
-else {
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[0].type,parentSchema:schema136.prefixItems[0],data:data3}];
-return false;
-}
-}
-var valid3 = _errs7 === errors;
-}
-if(valid3){
-if(len1 > 1){
-let data4 = data2[1];
-const _errs9 = errors;
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 90 || isNaN(data4)){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema136.prefixItems[1],data:data4}];
-return false;
-}
-else {
-if(data4 < -90 || isNaN(data4)){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema136.prefixItems[1],data:data4}];
-return false;
-}
-}
-}
-else {
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[1].type,parentSchema:schema136.prefixItems[1],data:data4}];
-return false;
-}
-}
-var valid3 = _errs9 === errors;
-}
-if(valid3){
-const len2 = data2.length;
-var valid4 = len2 <= 2;
-if(!valid4){
-for(let i1=2; i1<len2; i1++){
-let data5 = data2[i1];
-const _errs11 = errors;
-if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.items.type,parentSchema:schema136.items,data:data5}];
-return false;
-}
-var valid4 = _errs11 === errors;
-if(!valid4){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate62.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema136.type,parentSchema:schema136,data:data2}];
-return false;
-}
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate62.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema137.properties.coordinates.type,parentSchema:schema137.properties.coordinates,data:data1}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema137.type,parentSchema:schema137,data}];
-return false;
-}
-}
-validate62.errors = vErrors;
-return errors === 0;
-}
-validate62.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
-
-const check16 = validate63;
-const schema139 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
-const schema140 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
-
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate46.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 2){
-validate46.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema140,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data0)){
-if(data0.length > 4){
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema136,data:data0}];
-return false;
-}
-else {
-if(data0.length < 2){
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema136,data:data0}];
-return false;
-}
-else {
-const len1 = data0.length;
-if(len1 > 0){
-let data1 = data0[0];
-const _errs4 = errors;
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 180 || isNaN(data1)){
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema136.prefixItems[0],data:data1}];
-return false;
-}
-else {
-if(data1 < -180 || isNaN(data1)){
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema136.prefixItems[0],data:data1}];
-return false;
-}
-}
-}
-else {
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[0].type,parentSchema:schema136.prefixItems[0],data:data1}];
-return false;
-}
-}
-var valid2 = _errs4 === errors;
-}
-if(valid2){
-if(len1 > 1){
-let data2 = data0[1];
-const _errs6 = errors;
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 90 || isNaN(data2)){
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema136.prefixItems[1],data:data2}];
-return false;
-}
-else {
-if(data2 < -90 || isNaN(data2)){
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema136.prefixItems[1],data:data2}];
-return false;
-}
-}
-}
-else {
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[1].type,parentSchema:schema136.prefixItems[1],data:data2}];
-return false;
-}
-}
-var valid2 = _errs6 === errors;
-}
-if(valid2){
-const len2 = data0.length;
-var valid3 = len2 <= 2;
-if(!valid3){
-for(let i1=2; i1<len2; i1++){
-let data3 = data0[i1];
-const _errs8 = errors;
-if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate46.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.items.type,parentSchema:schema136.items,data:data3}];
-return false;
-}
-var valid3 = _errs8 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema136.type,parentSchema:schema136,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema140.type,parentSchema:schema140,data}];
-return false;
-}
-}
-validate46.errors = vErrors;
-return errors === 0;
-}
-validate46.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate63.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate63.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema139.required,parentSchema:schema139,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if("LineString" !== data0){
-validate63.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema139.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.coordinates !== undefined){
-const _errs2 = errors;
-if(!(validate46(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema139.type,parentSchema:schema139,data}];
-return false;
-}
-}
-validate63.errors = vErrors;
-return errors === 0;
-}
-validate63.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
-
-const check17 = validate65;
-const schema142 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
+const check16 = validate65;
+const schema143 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2447,15 +2218,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema142.required,parentSchema:schema142,data}];
+validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema143.required,parentSchema:schema143,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("MultiLineString" !== data0){
-validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema142.properties.type,data:data0}];
+if("MultiPoint" !== data0){
+validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema143.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2470,17 +2241,102 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate65.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema142.properties.coordinates,data:data1}];
+validate65.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema143.properties.coordinates,data:data1}];
 return false;
 }
 else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
 const _errs4 = errors;
-if(!(validate46(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
-errors = vErrors.length;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data2)){
+if(data2.length > 4){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data2}];
+return false;
+}
+else {
+if(data2.length < 2){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data2}];
+return false;
+}
+else {
+const len1 = data2.length;
+if(len1 > 0){
+let data3 = data2[0];
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 180 || isNaN(data3)){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data3}];
+return false;
+}
+else {
+if(data3 < -180 || isNaN(data3)){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data3}];
+return false;
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data3}];
+return false;
+}
+}
+var valid3 = _errs7 === errors;
+}
+if(valid3){
+if(len1 > 1){
+let data4 = data2[1];
+const _errs9 = errors;
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 90 || isNaN(data4)){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data4}];
+return false;
+}
+else {
+if(data4 < -90 || isNaN(data4)){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data4}];
+return false;
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data4}];
+return false;
+}
+}
+var valid3 = _errs9 === errors;
+}
+if(valid3){
+const len2 = data2.length;
+var valid4 = len2 <= 2;
+if(!valid4){
+for(let i1=2; i1<len2; i1++){
+let data5 = data2[i1];
+const _errs11 = errors;
+if(!((typeof data5 == "number") && (isFinite(data5)))){
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data5}];
+return false;
+}
+var valid4 = _errs11 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data2}];
+return false;
+}
 }
 var valid1 = _errs4 === errors;
 if(!valid1){
@@ -2490,7 +2346,7 @@ break;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.properties.coordinates.type,parentSchema:schema142.properties.coordinates,data:data1}];
+validate65.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema143.properties.coordinates.type,parentSchema:schema143.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2503,7 +2359,7 @@ var valid0 = true;
 }
 }
 else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema142.type,parentSchema:schema142,data}];
+validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema143.type,parentSchema:schema143,data}];
 return false;
 }
 }
@@ -2512,15 +2368,14 @@ return errors === 0;
 }
 validate65.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check18 = validate67;
-const schema143 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
-const schema144 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
-const schema145 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
+const check17 = validate66;
+const schema145 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
+const schema146 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate54.evaluated;
+const evaluated0 = validate49.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2529,8 +2384,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length < 4){
-validate54.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema145,data}];
+if(data.length < 2){
+validate49.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema146,data}];
 return false;
 }
 else {
@@ -2543,12 +2398,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 4){
-validate54.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema136,data:data0}];
+validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2){
-validate54.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema136,data:data0}];
+validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data0}];
 return false;
 }
 else {
@@ -2559,18 +2414,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 180 || isNaN(data1)){
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema136.prefixItems[0],data:data1}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data1}];
 return false;
 }
 else {
 if(data1 < -180 || isNaN(data1)){
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema136.prefixItems[0],data:data1}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data1}];
 return false;
 }
 }
 }
 else {
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[0].type,parentSchema:schema136.prefixItems[0],data:data1}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data1}];
 return false;
 }
 }
@@ -2583,18 +2438,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 90 || isNaN(data2)){
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema136.prefixItems[1],data:data2}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data2}];
 return false;
 }
 else {
 if(data2 < -90 || isNaN(data2)){
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema136.prefixItems[1],data:data2}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data2}];
 return false;
 }
 }
 }
 else {
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.prefixItems[1].type,parentSchema:schema136.prefixItems[1],data:data2}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data2}];
 return false;
 }
 }
@@ -2608,7 +2463,7 @@ for(let i1=2; i1<len2; i1++){
 let data3 = data0[i1];
 const _errs8 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate54.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema136.items.type,parentSchema:schema136.items,data:data3}];
+validate49.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data3}];
 return false;
 }
 var valid3 = _errs8 === errors;
@@ -2623,7 +2478,7 @@ break;
 }
 }
 else {
-validate54.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema136.type,parentSchema:schema136,data:data0}];
+validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data0}];
 return false;
 }
 }
@@ -2635,63 +2490,20 @@ break;
 }
 }
 else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema145.type,parentSchema:schema145,data}];
+validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema146.type,parentSchema:schema146,data}];
 return false;
 }
 }
-validate54.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
-validate54.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate53.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate53.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema144,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate54(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema144.type,parentSchema:schema144,data}];
-return false;
-}
-}
-validate53.errors = vErrors;
-return errors === 0;
-}
-validate53.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate67.evaluated;
+const evaluated0 = validate66.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2702,15 +2514,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema143.required,parentSchema:schema143,data}];
+validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema145.required,parentSchema:schema145,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("Polygon" !== data0){
-validate67.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema143.properties.type,data:data0}];
+if("LineString" !== data0){
+validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema145.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2721,8 +2533,8 @@ var valid0 = true;
 if(valid0){
 if(data.coordinates !== undefined){
 const _errs2 = errors;
-if(!(validate53(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+if(!(validate49(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -2734,22 +2546,22 @@ var valid0 = true;
 }
 }
 else {
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema143.type,parentSchema:schema143,data}];
+validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema145.type,parentSchema:schema145,data}];
 return false;
 }
 }
-validate67.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check19 = validate69;
-const schema147 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
+const check18 = validate68;
+const schema148 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate69.evaluated;
+const evaluated0 = validate68.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2760,15 +2572,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema147.required,parentSchema:schema147,data}];
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema148.required,parentSchema:schema148,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("MultiPolygon" !== data0){
-validate69.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema147.properties.type,data:data0}];
+if("MultiLineString" !== data0){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema148.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2783,7 +2595,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate69.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema147.properties.coordinates,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema148.properties.coordinates,data:data1}];
 return false;
 }
 else {
@@ -2791,8 +2603,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs4 = errors;
-if(!(validate53(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+if(!(validate49(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -2803,7 +2615,7 @@ break;
 }
 }
 else {
-validate69.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema147.properties.coordinates.type,parentSchema:schema147.properties.coordinates,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.properties.coordinates.type,parentSchema:schema148.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2816,22 +2628,335 @@ var valid0 = true;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema147.type,parentSchema:schema147,data}];
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema148.type,parentSchema:schema148,data}];
 return false;
 }
 }
-validate69.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
-validate69.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check20 = validate71;
-const schema148 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+const check19 = validate70;
+const schema149 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
+const schema150 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
+const schema151 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate71.evaluated;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 4){
+validate57.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema151,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 4){
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data0}];
+return false;
+}
+else {
+if(data0.length < 2){
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data0}];
+return false;
+}
+else {
+const len1 = data0.length;
+if(len1 > 0){
+let data1 = data0[0];
+const _errs4 = errors;
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 180 || isNaN(data1)){
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data1}];
+return false;
+}
+else {
+if(data1 < -180 || isNaN(data1)){
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data1}];
+return false;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data1}];
+return false;
+}
+}
+var valid2 = _errs4 === errors;
+}
+if(valid2){
+if(len1 > 1){
+let data2 = data0[1];
+const _errs6 = errors;
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 90 || isNaN(data2)){
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data2}];
+return false;
+}
+else {
+if(data2 < -90 || isNaN(data2)){
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data2}];
+return false;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data2}];
+return false;
+}
+}
+var valid2 = _errs6 === errors;
+}
+if(valid2){
+const len2 = data0.length;
+var valid3 = len2 <= 2;
+if(!valid3){
+for(let i1=2; i1<len2; i1++){
+let data3 = data0[i1];
+const _errs8 = errors;
+if(!((typeof data3 == "number") && (isFinite(data3)))){
+validate57.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data3}];
+return false;
+}
+var valid3 = _errs8 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema151.type,parentSchema:schema151,data}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate56.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema150,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate57(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema150.type,parentSchema:schema150,data}];
+return false;
+}
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate70.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema149.required,parentSchema:schema149,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if("Polygon" !== data0){
+validate70.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema149.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.coordinates !== undefined){
+const _errs2 = errors;
+if(!(validate56(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema149.type,parentSchema:schema149,data}];
+return false;
+}
+}
+validate70.errors = vErrors;
+return errors === 0;
+}
+validate70.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+
+const check20 = validate72;
+const schema153 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
+
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate72.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema153.required,parentSchema:schema153,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if("MultiPolygon" !== data0){
+validate72.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema153.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.coordinates !== undefined){
+let data1 = data.coordinates;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data1)){
+if(data1.length < 1){
+validate72.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema153.properties.coordinates,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs4 = errors;
+if(!(validate56(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate72.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema153.properties.coordinates.type,parentSchema:schema153.properties.coordinates,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema153.type,parentSchema:schema153,data}];
+return false;
+}
+}
+validate72.errors = vErrors;
+return errors === 0;
+}
+validate72.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+
+const check21 = validate74;
+const schema154 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate74.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2842,7 +2967,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.geometries === undefined) && (missing0 = "geometries"))){
-validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema148.required,parentSchema:schema148,data}];
+validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema154.required,parentSchema:schema154,data}];
 return false;
 }
 else {
@@ -2850,7 +2975,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("GeometryCollection" !== data0){
-validate71.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema148.properties.type,data:data0}];
+validate74.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema154.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2865,7 +2990,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate71.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema148.properties.geometries,data:data1}];
+validate74.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema154.properties.geometries,data:data1}];
 return false;
 }
 else {
@@ -2875,7 +3000,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs4 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate71.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema148.properties.geometries.items.type,parentSchema:schema148.properties.geometries.items,data:data2}];
+validate74.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.properties.geometries.items.type,parentSchema:schema154.properties.geometries.items,data:data2}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -2886,7 +3011,7 @@ break;
 }
 }
 else {
-validate71.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.properties.geometries.type,parentSchema:schema148.properties.geometries,data:data1}];
+validate74.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema154.properties.geometries.type,parentSchema:schema154.properties.geometries,data:data1}];
 return false;
 }
 }
@@ -2899,72 +3024,17 @@ var valid0 = true;
 }
 }
 else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema148.type,parentSchema:schema148,data}];
+validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.type,parentSchema:schema154,data}];
 return false;
 }
 }
-validate71.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
-validate71.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
+validate74.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
 
-const check21 = validate73;
-const schema159 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
-
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate73.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.uid === undefined) && (missing0 = "uid")){
-validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema159.required,parentSchema:schema159,data}];
-return false;
-}
-else {
-if(data.uid !== undefined){
-let data0 = data.uid;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate73.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema159.properties.uid,data:data0}];
-return false;
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema159.properties.uid.type,parentSchema:schema159.properties.uid,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema159.type,parentSchema:schema159,data}];
-return false;
-}
-}
-validate73.errors = vErrors;
-return errors === 0;
-}
-validate73.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
-
-const check22 = validate74;
-const schema160 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
-const schema165 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
-const schema166 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
-const schema161 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
-const schema162 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
-const schema163 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
-const schema164 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
+const check22 = validate76;
+const schema165 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2979,8 +3049,63 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema165.required,parentSchema:schema165,data}];
+return false;
+}
+else {
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate76.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema165.properties.uid,data:data0}];
+return false;
+}
+}
+else {
+validate76.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.uid.type,parentSchema:schema165.properties.uid,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema165.type,parentSchema:schema165,data}];
+return false;
+}
+}
+validate76.errors = vErrors;
+return errors === 0;
+}
+validate76.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
+
+const check23 = validate77;
+const schema166 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
+const schema171 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
+const schema172 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
+const schema167 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
+const schema168 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
+const schema169 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
+const schema170 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
+
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate79.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema162.required,parentSchema:schema162,data}];
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema168.required,parentSchema:schema168,data}];
 return false;
 }
 else {
@@ -2988,7 +3113,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate76.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema162.properties.lpVersion,data:data0}];
+validate79.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema168.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3001,7 +3126,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema162.properties.locationType.type,parentSchema:schema162.properties.locationType,data:data1}];
+validate79.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.locationType.type,parentSchema:schema168.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3014,7 +3139,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate76.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema162.properties.location.type},message:"must be object,string",schema:schema162.properties.location.type,parentSchema:schema162.properties.location,data:data2}];
+validate79.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema168.properties.location.type},message:"must be object,string",schema:schema168.properties.location.type,parentSchema:schema168.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3027,7 +3152,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema162.properties.srs.type,parentSchema:schema162.properties.srs,data:data3}];
+validate79.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.srs.type,parentSchema:schema168.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -3044,7 +3169,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate76.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema163.required,parentSchema:schema163,data:data4}];
+validate79.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.required,parentSchema:schema169,data:data4}];
 return false;
 }
 else {
@@ -3052,7 +3177,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema163.properties.scheme.type,parentSchema:schema163.properties.scheme,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.scheme.type,parentSchema:schema169.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -3065,7 +3190,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema163.properties.value.type,parentSchema:schema163.properties.value,data:data6}];
+validate79.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.value.type,parentSchema:schema169.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -3077,7 +3202,7 @@ var valid2 = true;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema163.type,parentSchema:schema163,data:data4}];
+validate79.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data:data4}];
 return false;
 }
 }
@@ -3093,12 +3218,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate76.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema162.properties.radius,data:data7}];
+validate79.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema168.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema162.properties.radius.type,parentSchema:schema162.properties.radius,data:data7}];
+validate79.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema168.properties.radius.type,parentSchema:schema168.properties.radius,data:data7}];
 return false;
 }
 }
@@ -3116,7 +3241,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate76.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema164.required,parentSchema:schema164,data:data8}];
+validate79.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema170.required,parentSchema:schema170,data:data8}];
 return false;
 }
 else {
@@ -3126,12 +3251,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate76.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema164.properties.start,data:data9}];
+validate79.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema164.properties.start.type,parentSchema:schema164.properties.start,data:data9}];
+validate79.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.start.type,parentSchema:schema170.properties.start,data:data9}];
 return false;
 }
 }
@@ -3147,12 +3272,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate76.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema164.properties.end,data:data10}];
+validate79.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema164.properties.end.type,parentSchema:schema164.properties.end,data:data10}];
+validate79.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.end.type,parentSchema:schema170.properties.end,data:data10}];
 return false;
 }
 }
@@ -3165,7 +3290,7 @@ var valid4 = true;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema164.type,parentSchema:schema164,data:data8}];
+validate79.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema170.type,parentSchema:schema170,data:data8}];
 return false;
 }
 }
@@ -3179,7 +3304,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema162.properties.eventType.type,parentSchema:schema162.properties.eventType,data:data11}];
+validate79.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.eventType.type,parentSchema:schema168.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -3197,20 +3322,20 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema162.type,parentSchema:schema162,data}];
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate79.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate75.evaluated;
+const evaluated0 = validate78.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3221,14 +3346,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.claim === undefined) && (missing0 = "claim")) || ((data.stamps === undefined) && (missing0 = "stamps"))){
-validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema161.required,parentSchema:schema161,data}];
+validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema167.required,parentSchema:schema167,data}];
 return false;
 }
 else {
 if(data.claim !== undefined){
 const _errs1 = errors;
-if(!(validate76(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate79(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -3243,12 +3368,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length > 64){
-validate75.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema161.properties.stamps,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema167.properties.stamps,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate75.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema161.properties.stamps,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema167.properties.stamps,data:data1}];
 return false;
 }
 else {
@@ -3258,7 +3383,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs4 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate75.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema161.properties.stamps.items.type,parentSchema:schema161.properties.stamps.items,data:data2}];
+validate78.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema167.properties.stamps.items.type,parentSchema:schema167.properties.stamps.items,data:data2}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -3270,7 +3395,7 @@ break;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema161.properties.stamps.type,parentSchema:schema161.properties.stamps,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.properties.stamps.type,parentSchema:schema167.properties.stamps,data:data1}];
 return false;
 }
 }
@@ -3283,23 +3408,23 @@ var valid0 = true;
 }
 }
 else {
-validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema161.type,parentSchema:schema161,data}];
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema167.type,parentSchema:schema167,data}];
 return false;
 }
 }
-validate75.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
 
 const pattern45 = new RegExp("^0x([0-9a-fA-F]{64})+$", "u");
 const pattern47 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="verified-proof.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate74.evaluated;
+const evaluated0 = validate77.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3310,14 +3435,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema160.required,parentSchema:schema160,data}];
+validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema166.required,parentSchema:schema166,data}];
 return false;
 }
 else {
 if(data.proof !== undefined){
 const _errs1 = errors;
-if(!(validate75(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+if(!(validate78(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -3330,7 +3455,7 @@ if(data.credibility !== undefined){
 let data1 = data.credibility;
 const _errs2 = errors;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate74.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.properties.credibility.type,parentSchema:schema160.properties.credibility,data:data1}];
+validate77.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.properties.credibility.type,parentSchema:schema166.properties.credibility,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3343,7 +3468,7 @@ if(data.evaluationMethod !== undefined){
 let data2 = data.evaluationMethod;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate74.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema160.properties.evaluationMethod.type,parentSchema:schema160.properties.evaluationMethod,data:data2}];
+validate77.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema166.properties.evaluationMethod.type,parentSchema:schema166.properties.evaluationMethod,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3356,7 +3481,7 @@ if(data.evaluatedAt !== undefined){
 let data3 = data.evaluatedAt;
 const _errs6 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate74.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema160.properties.evaluatedAt.type,parentSchema:schema160.properties.evaluatedAt,data:data3}];
+validate77.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema166.properties.evaluatedAt.type,parentSchema:schema166.properties.evaluatedAt,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -3369,18 +3494,18 @@ if(data.chainId !== undefined){
 let data4 = data.chainId;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate74.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema160.properties.chainId.type,parentSchema:schema160.properties.chainId,data:data4}];
+validate77.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema166.properties.chainId.type,parentSchema:schema166.properties.chainId,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 9007199254740991 || isNaN(data4)){
-validate74.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema160.properties.chainId,data:data4}];
+validate77.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema166.properties.chainId,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate74.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema160.properties.chainId,data:data4}];
+validate77.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema166.properties.chainId,data:data4}];
 return false;
 }
 }
@@ -3400,7 +3525,7 @@ if(errors === _errs11){
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 let missing1;
 if(((((((((((data5.uid === undefined) && (missing1 = "uid")) || ((data5.schema === undefined) && (missing1 = "schema"))) || ((data5.attester === undefined) && (missing1 = "attester"))) || ((data5.recipient === undefined) && (missing1 = "recipient"))) || ((data5.data === undefined) && (missing1 = "data"))) || ((data5.revocable === undefined) && (missing1 = "revocable"))) || ((data5.refUID === undefined) && (missing1 = "refUID"))) || ((data5.time === undefined) && (missing1 = "time"))) || ((data5.expirationTime === undefined) && (missing1 = "expirationTime"))) || ((data5.revocationTime === undefined) && (missing1 = "revocationTime"))){
-validate74.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema165.required,parentSchema:schema165,data:data5}];
+validate77.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema171.required,parentSchema:schema171,data:data5}];
 return false;
 }
 else {
@@ -3410,12 +3535,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate74.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema165.properties.uid,data:data6}];
+validate77.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.uid,data:data6}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.uid.type,parentSchema:schema165.properties.uid,data:data6}];
+validate77.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.uid.type,parentSchema:schema171.properties.uid,data:data6}];
 return false;
 }
 }
@@ -3431,12 +3556,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(!pattern0.test(data7)){
-validate74.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema165.properties.schema,data:data7}];
+validate77.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.schema,data:data7}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.schema.type,parentSchema:schema165.properties.schema,data:data7}];
+validate77.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.schema.type,parentSchema:schema171.properties.schema,data:data7}];
 return false;
 }
 }
@@ -3452,12 +3577,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
 if(!pattern1.test(data8)){
-validate74.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema165.properties.attester,data:data8}];
+validate77.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171.properties.attester,data:data8}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.attester.type,parentSchema:schema165.properties.attester,data:data8}];
+validate77.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.attester.type,parentSchema:schema171.properties.attester,data:data8}];
 return false;
 }
 }
@@ -3473,12 +3598,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(!pattern1.test(data9)){
-validate74.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema165.properties.recipient,data:data9}];
+validate77.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171.properties.recipient,data:data9}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.recipient.type,parentSchema:schema165.properties.recipient,data:data9}];
+validate77.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.recipient.type,parentSchema:schema171.properties.recipient,data:data9}];
 return false;
 }
 }
@@ -3494,18 +3619,18 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(func0(data10) > 4096){
-validate74.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema165.properties.data,data:data10}];
+validate77.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema171.properties.data,data:data10}];
 return false;
 }
 else {
 if(!pattern45.test(data10)){
-validate74.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema165.properties.data,data:data10}];
+validate77.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema171.properties.data,data:data10}];
 return false;
 }
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.data.type,parentSchema:schema165.properties.data,data:data10}];
+validate77.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.data.type,parentSchema:schema171.properties.data,data:data10}];
 return false;
 }
 }
@@ -3519,7 +3644,7 @@ if(data5.revocable !== undefined){
 let data11 = data5.revocable;
 const _errs23 = errors;
 if(typeof data11 !== "boolean"){
-validate74.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema165.properties.revocable.type,parentSchema:schema165.properties.revocable,data:data11}];
+validate77.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema171.properties.revocable.type,parentSchema:schema171.properties.revocable,data:data11}];
 return false;
 }
 var valid2 = _errs23 === errors;
@@ -3534,12 +3659,12 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data12 === "string"){
 if(!pattern0.test(data12)){
-validate74.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema165.properties.refUID,data:data12}];
+validate77.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.refUID,data:data12}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.refUID.type,parentSchema:schema165.properties.refUID,data:data12}];
+validate77.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.refUID.type,parentSchema:schema171.properties.refUID,data:data12}];
 return false;
 }
 }
@@ -3553,18 +3678,18 @@ if(data5.time !== undefined){
 let data13 = data5.time;
 const _errs27 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate74.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema165.properties.time.type,parentSchema:schema165.properties.time,data:data13}];
+validate77.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.time.type,parentSchema:schema171.properties.time,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 281474976710655 || isNaN(data13)){
-validate74.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema165.properties.time,data:data13}];
+validate77.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema171.properties.time,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate74.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema165.properties.time,data:data13}];
+validate77.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.time,data:data13}];
 return false;
 }
 }
@@ -3580,18 +3705,18 @@ if(data5.expirationTime !== undefined){
 let data14 = data5.expirationTime;
 const _errs29 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate74.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema165.properties.expirationTime.type,parentSchema:schema165.properties.expirationTime,data:data14}];
+validate77.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.expirationTime.type,parentSchema:schema171.properties.expirationTime,data:data14}];
 return false;
 }
 if(errors === _errs29){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 281474976710655 || isNaN(data14)){
-validate74.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema165.properties.expirationTime,data:data14}];
+validate77.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema171.properties.expirationTime,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate74.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema165.properties.expirationTime,data:data14}];
+validate77.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.expirationTime,data:data14}];
 return false;
 }
 }
@@ -3607,18 +3732,18 @@ if(data5.revocationTime !== undefined){
 let data15 = data5.revocationTime;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate74.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema165.properties.revocationTime.type,parentSchema:schema165.properties.revocationTime,data:data15}];
+validate77.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.revocationTime.type,parentSchema:schema171.properties.revocationTime,data:data15}];
 return false;
 }
 if(errors === _errs31){
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 281474976710655 || isNaN(data15)){
-validate74.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema165.properties.revocationTime,data:data15}];
+validate77.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema171.properties.revocationTime,data:data15}];
 return false;
 }
 else {
 if(data15 < 0 || isNaN(data15)){
-validate74.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema165.properties.revocationTime,data:data15}];
+validate77.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.revocationTime,data:data15}];
 return false;
 }
 }
@@ -3634,7 +3759,7 @@ if(data5.signature !== undefined){
 let data16 = data5.signature;
 const _errs33 = errors;
 if(typeof data16 !== "string"){
-validate74.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.signature.type,parentSchema:schema165.properties.signature,data:data16}];
+validate77.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.signature.type,parentSchema:schema171.properties.signature,data:data16}];
 return false;
 }
 var valid2 = _errs33 === errors;
@@ -3655,7 +3780,7 @@ var valid2 = true;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema165.type,parentSchema:schema165,data:data5}];
+validate77.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.type,parentSchema:schema171,data:data5}];
 return false;
 }
 }
@@ -3673,7 +3798,7 @@ if(errors === _errs36){
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 let missing2;
 if(((((data17.signature === undefined) && (missing2 = "signature")) || ((data17.attester === undefined) && (missing2 = "attester"))) || ((data17.deadline === undefined) && (missing2 = "deadline"))) || ((data17.nonce === undefined) && (missing2 = "nonce"))){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema166.required,parentSchema:schema166,data:data17}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema172.required,parentSchema:schema172,data:data17}];
 return false;
 }
 else {
@@ -3683,12 +3808,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
 if(!pattern47.test(data18)){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema166.properties.signature,data:data18}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema172.properties.signature,data:data18}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema166.properties.signature.type,parentSchema:schema166.properties.signature,data:data18}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.signature.type,parentSchema:schema172.properties.signature,data:data18}];
 return false;
 }
 }
@@ -3704,12 +3829,12 @@ const _errs40 = errors;
 if(errors === _errs40){
 if(typeof data19 === "string"){
 if(!pattern1.test(data19)){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema166.properties.attester,data:data19}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema172.properties.attester,data:data19}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema166.properties.attester.type,parentSchema:schema166.properties.attester,data:data19}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.attester.type,parentSchema:schema172.properties.attester,data:data19}];
 return false;
 }
 }
@@ -3723,18 +3848,18 @@ if(data17.deadline !== undefined){
 let data20 = data17.deadline;
 const _errs42 = errors;
 if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema166.properties.deadline.type,parentSchema:schema166.properties.deadline,data:data20}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.deadline.type,parentSchema:schema172.properties.deadline,data:data20}];
 return false;
 }
 if(errors === _errs42){
 if((typeof data20 == "number") && (isFinite(data20))){
 if(data20 > 281474976710655 || isNaN(data20)){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema166.properties.deadline,data:data20}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.deadline,data:data20}];
 return false;
 }
 else {
 if(data20 < 0 || isNaN(data20)){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema166.properties.deadline,data:data20}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.deadline,data:data20}];
 return false;
 }
 }
@@ -3750,18 +3875,18 @@ if(data17.nonce !== undefined){
 let data21 = data17.nonce;
 const _errs44 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema166.properties.nonce.type,parentSchema:schema166.properties.nonce,data:data21}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.nonce.type,parentSchema:schema172.properties.nonce,data:data21}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 281474976710655 || isNaN(data21)){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema166.properties.nonce,data:data21}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.nonce,data:data21}];
 return false;
 }
 else {
 if(data21 < 0 || isNaN(data21)){
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema166.properties.nonce,data:data21}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.nonce,data:data21}];
 return false;
 }
 }
@@ -3778,7 +3903,7 @@ var valid4 = true;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.type,parentSchema:schema166,data:data17}];
+validate77.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data:data17}];
 return false;
 }
 }
@@ -3796,24 +3921,24 @@ var valid0 = true;
 }
 }
 else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.type,parentSchema:schema160,data}];
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.type,parentSchema:schema166,data}];
 return false;
 }
 }
-validate74.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
+validate77.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
 
-const check23 = validate79;
-const schema167 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
-const schema168 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
+const check24 = validate82;
+const schema173 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
+const schema174 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resign-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate82.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3824,7 +3949,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.attestation === undefined) && (missing0 = "attestation")) || ((data.delegatedAttestation === undefined) && (missing0 = "delegatedAttestation"))) || ((data.chainId === undefined) && (missing0 = "chainId"))){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema167.required,parentSchema:schema167,data}];
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema173.required,parentSchema:schema173,data}];
 return false;
 }
 else {
@@ -3836,7 +3961,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((((((data0.schema === undefined) && (missing1 = "schema")) || ((data0.attester === undefined) && (missing1 = "attester"))) || ((data0.recipient === undefined) && (missing1 = "recipient"))) || ((data0.data === undefined) && (missing1 = "data"))) || ((data0.revocable === undefined) && (missing1 = "revocable"))) || ((data0.refUID === undefined) && (missing1 = "refUID"))){
-validate79.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema168.required,parentSchema:schema168,data:data0}];
+validate82.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema174.required,parentSchema:schema174,data:data0}];
 return false;
 }
 else {
@@ -3846,12 +3971,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate79.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema168.properties.schema,data:data1}];
+validate82.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema174.properties.schema,data:data1}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.schema.type,parentSchema:schema168.properties.schema,data:data1}];
+validate82.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.schema.type,parentSchema:schema174.properties.schema,data:data1}];
 return false;
 }
 }
@@ -3867,12 +3992,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern1.test(data2)){
-validate79.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema168.properties.attester,data:data2}];
+validate82.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema174.properties.attester,data:data2}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.attester.type,parentSchema:schema168.properties.attester,data:data2}];
+validate82.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.attester.type,parentSchema:schema174.properties.attester,data:data2}];
 return false;
 }
 }
@@ -3888,12 +4013,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern1.test(data3)){
-validate79.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema168.properties.recipient,data:data3}];
+validate82.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema174.properties.recipient,data:data3}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.recipient.type,parentSchema:schema168.properties.recipient,data:data3}];
+validate82.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.recipient.type,parentSchema:schema174.properties.recipient,data:data3}];
 return false;
 }
 }
@@ -3909,18 +4034,18 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) > 4098){
-validate79.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema168.properties.data,data:data4}];
+validate82.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema174.properties.data,data:data4}];
 return false;
 }
 else {
 if(!pattern45.test(data4)){
-validate79.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema168.properties.data,data:data4}];
+validate82.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema174.properties.data,data:data4}];
 return false;
 }
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.data.type,parentSchema:schema168.properties.data,data:data4}];
+validate82.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.data.type,parentSchema:schema174.properties.data,data:data4}];
 return false;
 }
 }
@@ -3934,7 +4059,7 @@ if(data0.revocable !== undefined){
 let data5 = data0.revocable;
 const _errs12 = errors;
 if(typeof data5 !== "boolean"){
-validate79.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema168.properties.revocable.type,parentSchema:schema168.properties.revocable,data:data5}];
+validate82.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema174.properties.revocable.type,parentSchema:schema174.properties.revocable,data:data5}];
 return false;
 }
 var valid2 = _errs12 === errors;
@@ -3949,12 +4074,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate79.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema168.properties.refUID,data:data6}];
+validate82.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema174.properties.refUID,data:data6}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.refUID.type,parentSchema:schema168.properties.refUID,data:data6}];
+validate82.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.refUID.type,parentSchema:schema174.properties.refUID,data:data6}];
 return false;
 }
 }
@@ -3968,7 +4093,7 @@ if(data0.signature !== undefined){
 let data7 = data0.signature;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.signature.type,parentSchema:schema168.properties.signature,data:data7}];
+validate82.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.signature.type,parentSchema:schema174.properties.signature,data:data7}];
 return false;
 }
 var valid2 = _errs16 === errors;
@@ -3985,7 +4110,7 @@ var valid2 = true;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data:data0}];
+validate82.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.type,parentSchema:schema174,data:data0}];
 return false;
 }
 }
@@ -4003,7 +4128,7 @@ if(errors === _errs19){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((((data8.signature === undefined) && (missing2 = "signature")) || ((data8.attester === undefined) && (missing2 = "attester"))) || ((data8.deadline === undefined) && (missing2 = "deadline"))) || ((data8.nonce === undefined) && (missing2 = "nonce"))){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema166.required,parentSchema:schema166,data:data8}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema172.required,parentSchema:schema172,data:data8}];
 return false;
 }
 else {
@@ -4013,12 +4138,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data9 === "string"){
 if(!pattern47.test(data9)){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema166.properties.signature,data:data9}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema172.properties.signature,data:data9}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema166.properties.signature.type,parentSchema:schema166.properties.signature,data:data9}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.signature.type,parentSchema:schema172.properties.signature,data:data9}];
 return false;
 }
 }
@@ -4034,12 +4159,12 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data10 === "string"){
 if(!pattern1.test(data10)){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema166.properties.attester,data:data10}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema172.properties.attester,data:data10}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema166.properties.attester.type,parentSchema:schema166.properties.attester,data:data10}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.attester.type,parentSchema:schema172.properties.attester,data:data10}];
 return false;
 }
 }
@@ -4053,18 +4178,18 @@ if(data8.deadline !== undefined){
 let data11 = data8.deadline;
 const _errs25 = errors;
 if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema166.properties.deadline.type,parentSchema:schema166.properties.deadline,data:data11}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.deadline.type,parentSchema:schema172.properties.deadline,data:data11}];
 return false;
 }
 if(errors === _errs25){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 281474976710655 || isNaN(data11)){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema166.properties.deadline,data:data11}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.deadline,data:data11}];
 return false;
 }
 else {
 if(data11 < 0 || isNaN(data11)){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema166.properties.deadline,data:data11}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.deadline,data:data11}];
 return false;
 }
 }
@@ -4080,18 +4205,18 @@ if(data8.nonce !== undefined){
 let data12 = data8.nonce;
 const _errs27 = errors;
 if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema166.properties.nonce.type,parentSchema:schema166.properties.nonce,data:data12}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.nonce.type,parentSchema:schema172.properties.nonce,data:data12}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 281474976710655 || isNaN(data12)){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema166.properties.nonce,data:data12}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.nonce,data:data12}];
 return false;
 }
 else {
 if(data12 < 0 || isNaN(data12)){
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema166.properties.nonce,data:data12}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.nonce,data:data12}];
 return false;
 }
 }
@@ -4108,7 +4233,7 @@ var valid4 = true;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.type,parentSchema:schema166,data:data8}];
+validate82.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data:data8}];
 return false;
 }
 }
@@ -4123,18 +4248,18 @@ let data13 = data.chainId;
 const _errs29 = errors;
 const _errs30 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate79.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
+validate82.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate79.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
+validate82.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
 return false;
 }
 else {
 if(data13 < 1 || isNaN(data13)){
-validate79.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
+validate82.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
 return false;
 }
 }
@@ -4150,23 +4275,23 @@ var valid0 = true;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema167.type,parentSchema:schema167,data}];
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema173.type,parentSchema:schema173,data}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
 
-const check24 = validate81;
-const schema175 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
-const schema173 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
+const check25 = validate84;
+const schema181 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const schema179 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4177,14 +4302,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.tier === undefined) && (missing0 = "tier")){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema175.required,parentSchema:schema175,data}];
+validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema181.required,parentSchema:schema181,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "tier") || (key0 === "label")) || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "requestsPerHour")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate81.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema175,data}];
+validate84.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema181,data}];
 return false;
 break;
 }
@@ -4194,7 +4319,7 @@ if(data.tier !== undefined){
 let data0 = data.tier;
 const _errs2 = errors;
 if(!((data0 === "developer") || (data0 === "internal"))){
-validate81.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema175.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema175.properties.tier.enum,parentSchema:schema175.properties.tier,data:data0}];
+validate84.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema181.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema181.properties.tier.enum,parentSchema:schema181.properties.tier,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4209,18 +4334,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 200){
-validate81.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema175.properties.label,data:data1}];
+validate84.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema181.properties.label,data:data1}];
 return false;
 }
 else {
 if(func0(data1) < 1){
-validate81.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema175.properties.label,data:data1}];
+validate84.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema181.properties.label,data:data1}];
 return false;
 }
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.label.type,parentSchema:schema175.properties.label,data:data1}];
+validate84.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.label.type,parentSchema:schema181.properties.label,data:data1}];
 return false;
 }
 }
@@ -4237,7 +4362,7 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(Array.isArray(data2)){
 if(data2.length < 1){
-validate81.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema173,data:data2}];
+validate84.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema179,data:data2}];
 return false;
 }
 else {
@@ -4247,7 +4372,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 const _errs8 = errors;
 if(!(((((data3 === "compute") || (data3 === "verify")) || (data3 === "records")) || (data3 === "jobs")) || (data3 === "admin"))){
-validate81.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema173.items.enum},message:"must be equal to one of the allowed values",schema:schema173.items.enum,parentSchema:schema173.items,data:data3}];
+validate84.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema179.items.enum},message:"must be equal to one of the allowed values",schema:schema179.items.enum,parentSchema:schema179.items,data:data3}];
 return false;
 }
 var valid2 = _errs8 === errors;
@@ -4258,7 +4383,7 @@ break;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema173.type,parentSchema:schema173,data:data2}];
+validate84.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema179.type,parentSchema:schema179,data:data2}];
 return false;
 }
 }
@@ -4274,12 +4399,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func0(data4) > 40){
-validate81.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema175.properties.expiresAt,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema181.properties.expiresAt,data:data4}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.expiresAt.type,parentSchema:schema175.properties.expiresAt,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.expiresAt.type,parentSchema:schema181.properties.expiresAt,data:data4}];
 return false;
 }
 }
@@ -4293,18 +4418,18 @@ if(data.requestsPerHour !== undefined){
 let data5 = data.requestsPerHour;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate81.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema175.properties.requestsPerHour.type,parentSchema:schema175.properties.requestsPerHour,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema181.properties.requestsPerHour.type,parentSchema:schema181.properties.requestsPerHour,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 1000000000 || isNaN(data5)){
-validate81.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema175.properties.requestsPerHour,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema181.properties.requestsPerHour,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate81.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema175.properties.requestsPerHour,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema181.properties.requestsPerHour,data:data5}];
 return false;
 }
 }
@@ -4322,12 +4447,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate81.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema175.properties.origins,data:data6}];
+validate84.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema181.properties.origins,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate81.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema175.properties.origins,data:data6}];
+validate84.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema181.properties.origins,data:data6}];
 return false;
 }
 else {
@@ -4339,12 +4464,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 300){
-validate81.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema175.properties.origins.items,data:data7}];
+validate84.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema181.properties.origins.items,data:data7}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.origins.items.type,parentSchema:schema175.properties.origins.items,data:data7}];
+validate84.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.origins.items.type,parentSchema:schema181.properties.origins.items,data:data7}];
 return false;
 }
 }
@@ -4357,7 +4482,7 @@ break;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema175.properties.origins.type,parentSchema:schema175.properties.origins,data:data6}];
+validate84.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema181.properties.origins.type,parentSchema:schema181.properties.origins,data:data6}];
 return false;
 }
 }
@@ -4373,12 +4498,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data8)){
 if(data8.length > 32){
-validate81.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema175.properties.addresses,data:data8}];
+validate84.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema181.properties.addresses,data:data8}];
 return false;
 }
 else {
 if(data8.length < 1){
-validate81.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema175.properties.addresses,data:data8}];
+validate84.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema181.properties.addresses,data:data8}];
 return false;
 }
 else {
@@ -4390,12 +4515,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(func0(data9) > 60){
-validate81.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema175.properties.addresses.items,data:data9}];
+validate84.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema181.properties.addresses.items,data:data9}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.addresses.items.type,parentSchema:schema175.properties.addresses.items,data:data9}];
+validate84.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.addresses.items.type,parentSchema:schema181.properties.addresses.items,data:data9}];
 return false;
 }
 }
@@ -4408,7 +4533,7 @@ break;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema175.properties.addresses.type,parentSchema:schema175.properties.addresses,data:data8}];
+validate84.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema181.properties.addresses.type,parentSchema:schema181.properties.addresses,data:data8}];
 return false;
 }
 }
@@ -4427,23 +4552,23 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema175.type,parentSchema:schema175,data}];
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema181.type,parentSchema:schema181,data}];
 return false;
 }
 }
-validate81.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check25 = validate83;
-const schema178 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386}}};
+const check26 = validate86;
+const schema184 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386}}};
 const pattern59 = new RegExp("^0x(?:[0-9a-fA-F]{2})+$", "u");
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate86.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4454,14 +4579,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.message === undefined) && (missing0 = "message")) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema178.required,parentSchema:schema178,data}];
+validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema184.required,parentSchema:schema184,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "message") || (key0 === "signature"))){
-validate83.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema178,data}];
+validate86.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema184,data}];
 return false;
 break;
 }
@@ -4473,18 +4598,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 4096){
-validate83.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema178.properties.message,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema184.properties.message,data:data0}];
 return false;
 }
 else {
 if(func0(data0) < 1){
-validate83.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema178.properties.message,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema184.properties.message,data:data0}];
 return false;
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.message.type,parentSchema:schema178.properties.message,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.message.type,parentSchema:schema184.properties.message,data:data0}];
 return false;
 }
 }
@@ -4500,18 +4625,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func0(data1) > 16386){
-validate83.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/maxLength",keyword:"maxLength",params:{limit: 16386},message:"must NOT have more than 16386 characters",schema:16386,parentSchema:schema178.properties.signature,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/maxLength",keyword:"maxLength",params:{limit: 16386},message:"must NOT have more than 16386 characters",schema:16386,parentSchema:schema184.properties.signature,data:data1}];
 return false;
 }
 else {
 if(!pattern59.test(data1)){
-validate83.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x(?:[0-9a-fA-F]{2})+$"},message:"must match pattern \""+"^0x(?:[0-9a-fA-F]{2})+$"+"\"",schema:"^0x(?:[0-9a-fA-F]{2})+$",parentSchema:schema178.properties.signature,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x(?:[0-9a-fA-F]{2})+$"},message:"must match pattern \""+"^0x(?:[0-9a-fA-F]{2})+$"+"\"",schema:"^0x(?:[0-9a-fA-F]{2})+$",parentSchema:schema184.properties.signature,data:data1}];
 return false;
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.signature.type,parentSchema:schema178.properties.signature,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.signature.type,parentSchema:schema184.properties.signature,data:data1}];
 return false;
 }
 }
@@ -4525,22 +4650,22 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema178.type,parentSchema:schema178,data}];
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema184.type,parentSchema:schema184,data}];
 return false;
 }
 }
-validate83.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check26 = validate84;
-const schema179 = {"title":"RefreshRequest","type":"object","additionalProperties":false,"required":["refreshToken"],"properties":{"refreshToken":{"type":"string","maxLength":256}}};
+const check27 = validate87;
+const schema185 = {"title":"RefreshRequest","type":"object","additionalProperties":false,"required":["refreshToken"],"properties":{"refreshToken":{"type":"string","maxLength":256}}};
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate87.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4551,14 +4676,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.refreshToken === undefined) && (missing0 = "refreshToken")){
-validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema179.required,parentSchema:schema179,data}];
+validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema185.required,parentSchema:schema185,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "refreshToken")){
-validate84.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema179,data}];
+validate87.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema185,data}];
 return false;
 break;
 }
@@ -4570,12 +4695,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 256){
-validate84.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema179.properties.refreshToken,data:data0}];
+validate87.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema185.properties.refreshToken,data:data0}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema179.properties.refreshToken.type,parentSchema:schema179.properties.refreshToken,data:data0}];
+validate87.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.refreshToken.type,parentSchema:schema185.properties.refreshToken,data:data0}];
 return false;
 }
 }
@@ -4584,22 +4709,22 @@ return false;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema179.type,parentSchema:schema179,data}];
+validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema185.type,parentSchema:schema185,data}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check27 = validate85;
-const schema180 = {"title":"AccountKeyRequest","description":"Properties of a new API key of an account. Its tier and its limit are those of the account.","type":"object","additionalProperties":false,"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"scopes":{"type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs"]}},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"origins":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const check28 = validate88;
+const schema186 = {"title":"AccountKeyRequest","description":"Properties of a new API key of an account. Its tier and its limit are those of the account.","type":"object","additionalProperties":false,"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"scopes":{"type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs"]}},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"origins":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4611,7 +4736,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "label") || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate85.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema180,data}];
+validate88.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema186,data}];
 return false;
 break;
 }
@@ -4623,18 +4748,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 200){
-validate85.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema180.properties.label,data:data0}];
+validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema186.properties.label,data:data0}];
 return false;
 }
 else {
 if(func0(data0) < 1){
-validate85.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema180.properties.label,data:data0}];
+validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema186.properties.label,data:data0}];
 return false;
 }
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.label.type,parentSchema:schema180.properties.label,data:data0}];
+validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.label.type,parentSchema:schema186.properties.label,data:data0}];
 return false;
 }
 }
@@ -4650,7 +4775,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate85.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema180.properties.scopes,data:data1}];
+validate88.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.scopes,data:data1}];
 return false;
 }
 else {
@@ -4660,7 +4785,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs6 = errors;
 if(!((((data2 === "compute") || (data2 === "verify")) || (data2 === "records")) || (data2 === "jobs"))){
-validate85.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema180.properties.scopes.items.enum},message:"must be equal to one of the allowed values",schema:schema180.properties.scopes.items.enum,parentSchema:schema180.properties.scopes.items,data:data2}];
+validate88.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema186.properties.scopes.items.enum},message:"must be equal to one of the allowed values",schema:schema186.properties.scopes.items.enum,parentSchema:schema186.properties.scopes.items,data:data2}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -4671,7 +4796,7 @@ break;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema180.properties.scopes.type,parentSchema:schema180.properties.scopes,data:data1}];
+validate88.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.scopes.type,parentSchema:schema186.properties.scopes,data:data1}];
 return false;
 }
 }
@@ -4687,12 +4812,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func0(data3) > 40){
-validate85.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema180.properties.expiresAt,data:data3}];
+validate88.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema186.properties.expiresAt,data:data3}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.expiresAt.type,parentSchema:schema180.properties.expiresAt,data:data3}];
+validate88.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.expiresAt.type,parentSchema:schema186.properties.expiresAt,data:data3}];
 return false;
 }
 }
@@ -4708,12 +4833,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data4)){
 if(data4.length > 32){
-validate85.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema180.properties.origins,data:data4}];
+validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema186.properties.origins,data:data4}];
 return false;
 }
 else {
 if(data4.length < 1){
-validate85.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema180.properties.origins,data:data4}];
+validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.origins,data:data4}];
 return false;
 }
 else {
@@ -4725,12 +4850,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func0(data5) > 300){
-validate85.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema180.properties.origins.items,data:data5}];
+validate88.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema186.properties.origins.items,data:data5}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.origins.items.type,parentSchema:schema180.properties.origins.items,data:data5}];
+validate88.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.origins.items.type,parentSchema:schema186.properties.origins.items,data:data5}];
 return false;
 }
 }
@@ -4743,7 +4868,7 @@ break;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema180.properties.origins.type,parentSchema:schema180.properties.origins,data:data4}];
+validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.origins.type,parentSchema:schema186.properties.origins,data:data4}];
 return false;
 }
 }
@@ -4759,12 +4884,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate85.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema180.properties.addresses,data:data6}];
+validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema186.properties.addresses,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate85.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema180.properties.addresses,data:data6}];
+validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.addresses,data:data6}];
 return false;
 }
 else {
@@ -4776,12 +4901,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 60){
-validate85.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema180.properties.addresses.items,data:data7}];
+validate88.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema186.properties.addresses.items,data:data7}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.addresses.items.type,parentSchema:schema180.properties.addresses.items,data:data7}];
+validate88.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.addresses.items.type,parentSchema:schema186.properties.addresses.items,data:data7}];
 return false;
 }
 }
@@ -4794,7 +4919,7 @@ break;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema180.properties.addresses.type,parentSchema:schema180.properties.addresses,data:data6}];
+validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.addresses.type,parentSchema:schema186.properties.addresses,data:data6}];
 return false;
 }
 }
@@ -4810,24 +4935,24 @@ var valid0 = true;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema180.type,parentSchema:schema180,data}];
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema186.type,parentSchema:schema186,data}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check28 = validate98;
-const schema182 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
-const schema183 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
-const schema184 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
+const check29 = validate101;
+const schema188 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
+const schema189 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
+const schema190 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate89.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4838,7 +4963,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.signer === undefined) && (missing0 = "signer")) || ((data.algorithm === undefined) && (missing0 = "algorithm"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))){
-validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema184.required,parentSchema:schema184,data}];
+validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema190.required,parentSchema:schema190,data}];
 return false;
 }
 else {
@@ -4850,7 +4975,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.scheme === undefined) && (missing1 = "scheme")) || ((data0.value === undefined) && (missing1 = "value"))){
-validate89.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema163.required,parentSchema:schema163,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.required,parentSchema:schema169,data:data0}];
 return false;
 }
 else {
@@ -4858,7 +4983,7 @@ if(data0.scheme !== undefined){
 let data1 = data0.scheme;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate89.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema163.properties.scheme.type,parentSchema:schema163.properties.scheme,data:data1}];
+validate92.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.scheme.type,parentSchema:schema169.properties.scheme,data:data1}];
 return false;
 }
 var valid2 = _errs4 === errors;
@@ -4871,7 +4996,7 @@ if(data0.value !== undefined){
 let data2 = data0.value;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate89.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema163.properties.value.type,parentSchema:schema163.properties.value,data:data2}];
+validate92.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.value.type,parentSchema:schema169.properties.value,data:data2}];
 return false;
 }
 var valid2 = _errs6 === errors;
@@ -4883,7 +5008,7 @@ var valid2 = true;
 }
 }
 else {
-validate89.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema163.type,parentSchema:schema163,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data:data0}];
 return false;
 }
 }
@@ -4899,12 +5024,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate89.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema184.properties.algorithm,data:data3}];
+validate92.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.algorithm,data:data3}];
 return false;
 }
 }
 else {
-validate89.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.algorithm.type,parentSchema:schema184.properties.algorithm,data:data3}];
+validate92.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.algorithm.type,parentSchema:schema190.properties.algorithm,data:data3}];
 return false;
 }
 }
@@ -4920,12 +5045,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate89.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema184.properties.value,data:data4}];
+validate92.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.value,data:data4}];
 return false;
 }
 }
 else {
-validate89.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.value.type,parentSchema:schema184.properties.value,data:data4}];
+validate92.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.value.type,parentSchema:schema190.properties.value,data:data4}];
 return false;
 }
 }
@@ -4939,7 +5064,7 @@ if(data.timestamp !== undefined){
 let data5 = data.timestamp;
 const _errs12 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate89.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema184.properties.timestamp.type,parentSchema:schema184.properties.timestamp,data:data5}];
+validate92.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema190.properties.timestamp.type,parentSchema:schema190.properties.timestamp,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -4953,20 +5078,20 @@ var valid0 = true;
 }
 }
 else {
-validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema184.type,parentSchema:schema184,data}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.type,parentSchema:schema190,data}];
 return false;
 }
 }
-validate89.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4977,7 +5102,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.temporalFootprint === undefined) && (missing0 = "temporalFootprint"))) || ((data.plugin === undefined) && (missing0 = "plugin"))) || ((data.pluginVersion === undefined) && (missing0 = "pluginVersion"))) || ((data.signals === undefined) && (missing0 = "signals"))) || ((data.signatures === undefined) && (missing0 = "signatures"))){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema183.required,parentSchema:schema183,data}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema189.required,parentSchema:schema189,data}];
 return false;
 }
 else {
@@ -4985,7 +5110,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate88.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema183.properties.lpVersion,data:data0}];
+validate91.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema189.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5000,12 +5125,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate88.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema183.properties.locationType,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.locationType,data:data1}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.locationType.type,parentSchema:schema183.properties.locationType,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.locationType.type,parentSchema:schema189.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -5019,7 +5144,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate88.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema183.properties.location.type},message:"must be object,string",schema:schema183.properties.location.type,parentSchema:schema183.properties.location,data:data2}];
+validate91.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema189.properties.location.type},message:"must be object,string",schema:schema189.properties.location.type,parentSchema:schema189.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -5034,12 +5159,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate88.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema183.properties.srs,data:data3}];
+validate91.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.srs,data:data3}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.srs.type,parentSchema:schema183.properties.srs,data:data3}];
+validate91.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.srs.type,parentSchema:schema189.properties.srs,data:data3}];
 return false;
 }
 }
@@ -5056,7 +5181,7 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.start === undefined) && (missing1 = "start")) || ((data4.end === undefined) && (missing1 = "end"))){
-validate88.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema183.properties.temporalFootprint.required,parentSchema:schema183.properties.temporalFootprint,data:data4}];
+validate91.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema189.properties.temporalFootprint.required,parentSchema:schema189.properties.temporalFootprint,data:data4}];
 return false;
 }
 else {
@@ -5064,7 +5189,7 @@ if(data4.start !== undefined){
 let data5 = data4.start;
 const _errs10 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate88.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema183.properties.temporalFootprint.properties.start.type,parentSchema:schema183.properties.temporalFootprint.properties.start,data:data5}];
+validate91.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema189.properties.temporalFootprint.properties.start.type,parentSchema:schema189.properties.temporalFootprint.properties.start,data:data5}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -5077,7 +5202,7 @@ if(data4.end !== undefined){
 let data6 = data4.end;
 const _errs12 = errors;
 if(!((typeof data6 == "number") && (isFinite(data6)))){
-validate88.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema183.properties.temporalFootprint.properties.end.type,parentSchema:schema183.properties.temporalFootprint.properties.end,data:data6}];
+validate91.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema189.properties.temporalFootprint.properties.end.type,parentSchema:schema189.properties.temporalFootprint.properties.end,data:data6}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -5089,7 +5214,7 @@ var valid1 = true;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.properties.temporalFootprint.type,parentSchema:schema183.properties.temporalFootprint,data:data4}];
+validate91.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema189.properties.temporalFootprint.type,parentSchema:schema189.properties.temporalFootprint,data:data4}];
 return false;
 }
 }
@@ -5105,18 +5230,18 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(func0(data7) > 64){
-validate88.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema183.properties.plugin,data:data7}];
+validate91.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema189.properties.plugin,data:data7}];
 return false;
 }
 else {
 if(func0(data7) < 1){
-validate88.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema183.properties.plugin,data:data7}];
+validate91.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.plugin,data:data7}];
 return false;
 }
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.plugin.type,parentSchema:schema183.properties.plugin,data:data7}];
+validate91.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.plugin.type,parentSchema:schema189.properties.plugin,data:data7}];
 return false;
 }
 }
@@ -5132,18 +5257,18 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func0(data8) > 64){
-validate88.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema183.properties.pluginVersion,data:data8}];
+validate91.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema189.properties.pluginVersion,data:data8}];
 return false;
 }
 else {
 if(func0(data8) < 1){
-validate88.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema183.properties.pluginVersion,data:data8}];
+validate91.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.pluginVersion,data:data8}];
 return false;
 }
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.pluginVersion.type,parentSchema:schema183.properties.pluginVersion,data:data8}];
+validate91.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.pluginVersion.type,parentSchema:schema189.properties.pluginVersion,data:data8}];
 return false;
 }
 }
@@ -5157,7 +5282,7 @@ if(data.signals !== undefined){
 let data9 = data.signals;
 const _errs18 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate88.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.properties.signals.type,parentSchema:schema183.properties.signals,data:data9}];
+validate91.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema189.properties.signals.type,parentSchema:schema189.properties.signals,data:data9}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -5172,7 +5297,7 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(Array.isArray(data10)){
 if(data10.length > 16){
-validate88.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema183.properties.signatures,data:data10}];
+validate91.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema189.properties.signatures,data:data10}];
 return false;
 }
 else {
@@ -5180,8 +5305,8 @@ var valid2 = true;
 const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 const _errs22 = errors;
-if(!(validate89(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+if(!(validate92(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs22 === errors;
@@ -5192,7 +5317,7 @@ break;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema183.properties.signatures.type,parentSchema:schema183.properties.signatures,data:data10}];
+validate91.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema189.properties.signatures.type,parentSchema:schema189.properties.signatures,data:data10}];
 return false;
 }
 }
@@ -5212,20 +5337,20 @@ var valid0 = true;
 }
 }
 else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.type,parentSchema:schema183,data}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema189.type,parentSchema:schema189,data}];
 return false;
 }
 }
-validate88.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate101.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5236,14 +5361,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.stamp === undefined) && (missing0 = "stamp")){
-validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema182.required,parentSchema:schema182,data}];
+validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema188.required,parentSchema:schema188,data}];
 return false;
 }
 else {
 if(data.stamp !== undefined){
 const _errs1 = errors;
-if(!(validate88(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate91(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -5256,7 +5381,7 @@ if(data.media !== undefined){
 let data1 = data.media;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate98.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.media.type,parentSchema:schema182.properties.media,data:data1}];
+validate101.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.media.type,parentSchema:schema188.properties.media,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -5268,23 +5393,23 @@ var valid0 = true;
 }
 }
 else {
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema182.type,parentSchema:schema182,data}];
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema188.type,parentSchema:schema188,data}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
 
-const check29 = validate100;
-const schema186 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
-const schema190 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
+const check30 = validate103;
+const schema192 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
+const schema196 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate94.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5295,7 +5420,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema162.required,parentSchema:schema162,data}];
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema168.required,parentSchema:schema168,data}];
 return false;
 }
 else {
@@ -5303,7 +5428,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate94.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema162.properties.lpVersion,data:data0}];
+validate97.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema168.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5316,7 +5441,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema162.properties.locationType.type,parentSchema:schema162.properties.locationType,data:data1}];
+validate97.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.locationType.type,parentSchema:schema168.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -5329,7 +5454,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate94.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema162.properties.location.type},message:"must be object,string",schema:schema162.properties.location.type,parentSchema:schema162.properties.location,data:data2}];
+validate97.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema168.properties.location.type},message:"must be object,string",schema:schema168.properties.location.type,parentSchema:schema168.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -5342,7 +5467,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema162.properties.srs.type,parentSchema:schema162.properties.srs,data:data3}];
+validate97.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.srs.type,parentSchema:schema168.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -5359,7 +5484,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate94.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema163.required,parentSchema:schema163,data:data4}];
+validate97.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.required,parentSchema:schema169,data:data4}];
 return false;
 }
 else {
@@ -5367,7 +5492,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema163.properties.scheme.type,parentSchema:schema163.properties.scheme,data:data5}];
+validate97.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.scheme.type,parentSchema:schema169.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -5380,7 +5505,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema163.properties.value.type,parentSchema:schema163.properties.value,data:data6}];
+validate97.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.value.type,parentSchema:schema169.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -5392,7 +5517,7 @@ var valid2 = true;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema163.type,parentSchema:schema163,data:data4}];
+validate97.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data:data4}];
 return false;
 }
 }
@@ -5408,12 +5533,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate94.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema162.properties.radius,data:data7}];
+validate97.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema168.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema162.properties.radius.type,parentSchema:schema162.properties.radius,data:data7}];
+validate97.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema168.properties.radius.type,parentSchema:schema168.properties.radius,data:data7}];
 return false;
 }
 }
@@ -5431,7 +5556,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate94.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema164.required,parentSchema:schema164,data:data8}];
+validate97.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema170.required,parentSchema:schema170,data:data8}];
 return false;
 }
 else {
@@ -5441,12 +5566,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate94.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema164.properties.start,data:data9}];
+validate97.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema164.properties.start.type,parentSchema:schema164.properties.start,data:data9}];
+validate97.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.start.type,parentSchema:schema170.properties.start,data:data9}];
 return false;
 }
 }
@@ -5462,12 +5587,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate94.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema164.properties.end,data:data10}];
+validate97.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema164.properties.end.type,parentSchema:schema164.properties.end,data:data10}];
+validate97.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.end.type,parentSchema:schema170.properties.end,data:data10}];
 return false;
 }
 }
@@ -5480,7 +5605,7 @@ var valid4 = true;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema164.type,parentSchema:schema164,data:data8}];
+validate97.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema170.type,parentSchema:schema170,data:data8}];
 return false;
 }
 }
@@ -5494,7 +5619,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema162.properties.eventType.type,parentSchema:schema162.properties.eventType,data:data11}];
+validate97.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.eventType.type,parentSchema:schema168.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -5512,20 +5637,20 @@ var valid0 = true;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema162.type,parentSchema:schema162,data}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data}];
 return false;
 }
 }
-validate94.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5536,7 +5661,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema186.required,parentSchema:schema186,data}];
+validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema192.required,parentSchema:schema192,data}];
 return false;
 }
 else {
@@ -5547,14 +5672,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.claim === undefined) && (missing1 = "claim")) || ((data0.stamps === undefined) && (missing1 = "stamps"))){
-validate100.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema186.properties.proof.required,parentSchema:schema186.properties.proof,data:data0}];
+validate103.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema192.properties.proof.required,parentSchema:schema192.properties.proof,data:data0}];
 return false;
 }
 else {
 if(data0.claim !== undefined){
 const _errs3 = errors;
-if(!(validate94(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+if(!(validate97(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -5569,12 +5694,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 64){
-validate100.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema186.properties.proof.properties.stamps,data:data2}];
+validate103.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema192.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
 if(data2.length < 1){
-validate100.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.proof.properties.stamps,data:data2}];
+validate103.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema192.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
@@ -5582,8 +5707,8 @@ var valid2 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate88(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate91(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -5595,7 +5720,7 @@ break;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.proof.properties.stamps.type,parentSchema:schema186.properties.proof.properties.stamps,data:data2}];
+validate103.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema192.properties.proof.properties.stamps.type,parentSchema:schema192.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 }
@@ -5608,7 +5733,7 @@ var valid1 = true;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema186.properties.proof.type,parentSchema:schema186.properties.proof,data:data0}];
+validate103.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.proof.type,parentSchema:schema192.properties.proof,data:data0}];
 return false;
 }
 }
@@ -5628,18 +5753,18 @@ if(data4.chainId !== undefined){
 let data5 = data4.chainId;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate100.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema190.properties.chainId.type,parentSchema:schema190.properties.chainId,data:data5}];
+validate103.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema196.properties.chainId.type,parentSchema:schema196.properties.chainId,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate100.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema190.properties.chainId,data:data5}];
+validate103.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema196.properties.chainId,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate100.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema190.properties.chainId,data:data5}];
+validate103.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema196.properties.chainId,data:data5}];
 return false;
 }
 }
@@ -5655,7 +5780,7 @@ if(data4.submitOnchain !== undefined){
 let data6 = data4.submitOnchain;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate100.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema190.properties.submitOnchain.type,parentSchema:schema190.properties.submitOnchain,data:data6}];
+validate103.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema196.properties.submitOnchain.type,parentSchema:schema196.properties.submitOnchain,data:data6}];
 return false;
 }
 var valid4 = _errs12 === errors;
@@ -5670,12 +5795,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(!pattern1.test(data7)){
-validate100.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema190.properties.recipient,data:data7}];
+validate103.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema196.properties.recipient,data:data7}];
 return false;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.recipient.type,parentSchema:schema190.properties.recipient,data:data7}];
+validate103.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.recipient.type,parentSchema:schema196.properties.recipient,data:data7}];
 return false;
 }
 }
@@ -5688,7 +5813,7 @@ var valid4 = true;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.type,parentSchema:schema190,data:data4}];
+validate103.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema196.type,parentSchema:schema196,data:data4}];
 return false;
 }
 }
@@ -5701,22 +5826,22 @@ var valid0 = true;
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema186.type,parentSchema:schema186,data}];
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.type,parentSchema:schema192,data}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
-const check30 = validate103;
-const schema194 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
+const check31 = validate106;
+const schema200 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate106.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5729,7 +5854,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate103.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema194.properties.lpVersion,data:data0}];
+validate106.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema200.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5743,7 +5868,7 @@ let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate103.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.locationType,data:data1}];
+validate106.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -5758,7 +5883,7 @@ let data2 = data.srs;
 const _errs3 = errors;
 if(typeof data2 === "string"){
 if(func0(data2) < 1){
-validate103.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.srs,data:data2}];
+validate106.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.srs,data:data2}];
 return false;
 }
 }
@@ -5773,7 +5898,7 @@ let data3 = data.plugin;
 const _errs4 = errors;
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate103.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.plugin,data:data3}];
+validate106.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.plugin,data:data3}];
 return false;
 }
 }
@@ -5788,7 +5913,7 @@ let data4 = data.pluginVersion;
 const _errs5 = errors;
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate103.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.pluginVersion,data:data4}];
+validate106.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.pluginVersion,data:data4}];
 return false;
 }
 }
@@ -5817,7 +5942,7 @@ let data8 = data7.scheme;
 const _errs9 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate103.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
+validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
 return false;
 }
 }
@@ -5832,7 +5957,7 @@ let data9 = data7.value;
 const _errs10 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate103.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.signatures.items.properties.signer.properties.value,data:data9}];
+validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.signer.properties.value,data:data9}];
 return false;
 }
 }
@@ -5854,7 +5979,7 @@ let data10 = data6.algorithm;
 const _errs11 = errors;
 if(typeof data10 === "string"){
 if(func0(data10) < 1){
-validate103.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.signatures.items.properties.algorithm,data:data10}];
+validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.algorithm,data:data10}];
 return false;
 }
 }
@@ -5869,7 +5994,7 @@ let data11 = data6.value;
 const _errs12 = errors;
 if(typeof data11 === "string"){
 if(func0(data11) < 1){
-validate103.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema194.properties.signatures.items.properties.value,data:data11}];
+validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.value,data:data11}];
 return false;
 }
 }
@@ -5899,22 +6024,22 @@ var valid0 = true;
 }
 }
 else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema194.type,parentSchema:schema194,data}];
+validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema200.type,parentSchema:schema200,data}];
 return false;
 }
 }
-validate103.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
-const check31 = validate104;
-const schema195 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
+const check32 = validate107;
+const schema201 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5925,7 +6050,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema195.required,parentSchema:schema195,data}];
+validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema201.required,parentSchema:schema201,data}];
 return false;
 }
 else {
@@ -5933,7 +6058,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate104.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema195.properties.lpVersion,data:data0}];
+validate107.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema201.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5946,7 +6071,7 @@ if(data.srs !== undefined){
 let data1 = data.srs;
 const _errs2 = errors;
 if(!(((((((((data1 === "http://www.opengis.net/def/crs/OGC/1.3/CRS84") || (data1 === "http://www.opengis.net/def/crs/OGC/0/CRS84")) || (data1 === "http://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "https://www.opengis.net/def/crs/OGC/1.3/CRS84")) || (data1 === "https://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "urn:ogc:def:crs:OGC:1.3:CRS84")) || (data1 === "urn:ogc:def:crs:EPSG::4326")) || (data1 === "EPSG:4326")) || (data1 === "WGS84"))){
-validate104.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema195.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema195.properties.srs.enum,parentSchema:schema195.properties.srs,data:data1}];
+validate107.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema201.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema201.properties.srs.enum,parentSchema:schema201.properties.srs,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -5961,12 +6086,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 <= 0 || isNaN(data2)){
-validate104.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema195.properties.radius,data:data2}];
+validate107.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema201.properties.radius,data:data2}];
 return false;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema195.properties.radius.type,parentSchema:schema195.properties.radius,data:data2}];
+validate107.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.radius.type,parentSchema:schema201.properties.radius,data:data2}];
 return false;
 }
 }
@@ -5983,7 +6108,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.start === undefined) && (missing1 = "start")) || ((data3.end === undefined) && (missing1 = "end"))){
-validate104.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema195.properties.time.required,parentSchema:schema195.properties.time,data:data3}];
+validate107.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema201.properties.time.required,parentSchema:schema201.properties.time,data:data3}];
 return false;
 }
 else {
@@ -5993,12 +6118,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate104.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema195.properties.time.properties.start,data:data4}];
+validate107.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema201.properties.time.properties.start,data:data4}];
 return false;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema195.properties.time.properties.start.type,parentSchema:schema195.properties.time.properties.start,data:data4}];
+validate107.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.time.properties.start.type,parentSchema:schema201.properties.time.properties.start,data:data4}];
 return false;
 }
 }
@@ -6014,12 +6139,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate104.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema195.properties.time.properties.end,data:data5}];
+validate107.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema201.properties.time.properties.end,data:data5}];
 return false;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema195.properties.time.properties.end.type,parentSchema:schema195.properties.time.properties.end,data:data5}];
+validate107.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.time.properties.end.type,parentSchema:schema201.properties.time.properties.end,data:data5}];
 return false;
 }
 }
@@ -6032,7 +6157,7 @@ var valid1 = true;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema195.properties.time.type,parentSchema:schema195.properties.time,data:data3}];
+validate107.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.properties.time.type,parentSchema:schema201.properties.time,data:data3}];
 return false;
 }
 }
@@ -6051,7 +6176,7 @@ if(data6.scheme !== undefined){
 let data7 = data6.scheme;
 const _errs13 = errors;
 if(!(((data7 === "eth-address") || (data7 === "device-pubkey")) || (data7 === "did:web"))){
-validate104.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema195.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema195.properties.subject.properties.scheme.enum,parentSchema:schema195.properties.subject.properties.scheme,data:data7}];
+validate107.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema201.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema201.properties.subject.properties.scheme.enum,parentSchema:schema201.properties.subject.properties.scheme,data:data7}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -6065,7 +6190,7 @@ let data8 = data6.value;
 const _errs14 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate104.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema195.properties.subject.properties.value,data:data8}];
+validate107.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.subject.properties.value,data:data8}];
 return false;
 }
 }
@@ -6077,7 +6202,7 @@ var valid2 = true;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema195.properties.subject.type,parentSchema:schema195.properties.subject,data:data6}];
+validate107.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.properties.subject.type,parentSchema:schema201.properties.subject,data:data6}];
 return false;
 }
 }
@@ -6092,7 +6217,7 @@ let data9 = data.locationType;
 const _errs15 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate104.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema195.properties.locationType,data:data9}];
+validate107.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.locationType,data:data9}];
 return false;
 }
 }
@@ -6109,14 +6234,14 @@ var valid0 = true;
 }
 }
 else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema195.type,parentSchema:schema195,data}];
+validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.type,parentSchema:schema201,data}];
 return false;
 }
 }
-validate104.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
 
 /** The validators by the reference of their schema. */
 export const VALIDATORS = {
@@ -6134,22 +6259,23 @@ export const VALIDATORS = {
   "compute-request.schema.json#/$defs/DirectRequest": check11,
   "compute-request.schema.json#/$defs/WaypointsRequest": check12,
   "compute-request.schema.json#/$defs/NearestRequest": check13,
-  "geometry.schema.json#/$defs/Point": check14,
-  "geometry.schema.json#/$defs/MultiPoint": check15,
-  "geometry.schema.json#/$defs/LineString": check16,
-  "geometry.schema.json#/$defs/MultiLineString": check17,
-  "geometry.schema.json#/$defs/Polygon": check18,
-  "geometry.schema.json#/$defs/MultiPolygon": check19,
-  "geometry.schema.json#/$defs/GeometryCollection": check20,
-  "input-forms#/$defs/OnchainInput": check21,
-  "verified-proof.schema.json": check22,
-  "resign-request.schema.json": check23,
-  "key.schema.json#/$defs/KeyRequest": check24,
-  "account.schema.json#/$defs/SignInRequest": check25,
-  "account.schema.json#/$defs/RefreshRequest": check26,
-  "account.schema.json#/$defs/AccountKeyRequest": check27,
-  "verify-request.schema.json#/$defs/VerifyStampRequest": check28,
-  "verify-request.schema.json#/$defs/VerifyProofRequest": check29,
-  "verify-request.schema.json#/$defs/StampRules": check30,
-  "verify-request.schema.json#/$defs/ClaimRules": check31,
+  "compute-request.schema.json#/$defs/BufferRequest": check14,
+  "geometry.schema.json#/$defs/Point": check15,
+  "geometry.schema.json#/$defs/MultiPoint": check16,
+  "geometry.schema.json#/$defs/LineString": check17,
+  "geometry.schema.json#/$defs/MultiLineString": check18,
+  "geometry.schema.json#/$defs/Polygon": check19,
+  "geometry.schema.json#/$defs/MultiPolygon": check20,
+  "geometry.schema.json#/$defs/GeometryCollection": check21,
+  "input-forms#/$defs/OnchainInput": check22,
+  "verified-proof.schema.json": check23,
+  "resign-request.schema.json": check24,
+  "key.schema.json#/$defs/KeyRequest": check25,
+  "account.schema.json#/$defs/SignInRequest": check26,
+  "account.schema.json#/$defs/RefreshRequest": check27,
+  "account.schema.json#/$defs/AccountKeyRequest": check28,
+  "verify-request.schema.json#/$defs/VerifyStampRequest": check29,
+  "verify-request.schema.json#/$defs/VerifyProofRequest": check30,
+  "verify-request.schema.json#/$defs/StampRules": check31,
+  "verify-request.schema.json#/$defs/ClaimRules": check32,
 }

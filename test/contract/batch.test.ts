@@ -468,7 +468,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
         pointer: '#/items/1/op',
         detail: 'is missing',
         code: 'missing-member',
-        hint: 'send one of distance, area, length, contains, within, intersects, relate, equals, disjoint, touches, crosses, overlaps, covers, coveredBy, direct, waypoints, nearest',
+        hint: 'send one of distance, area, length, contains, within, intersects, relate, equals, disjoint, touches, crosses, overlaps, covers, coveredBy, direct, waypoints, nearest, buffer',
       },
       {
         pointer: '#/items/2/radius',

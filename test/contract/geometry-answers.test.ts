@@ -22,6 +22,7 @@ const REQUESTS = {
   direct: { from: EIFFEL_TOWER, azimuthDegrees: 90, distanceMeters: 1000 },
   waypoints: { from: EIFFEL_TOWER, to: ROME, everyMeters: 100_000 },
   nearest: { from: ROME, to: SQUARE },
+  buffer: { geometry: ROME, radius: 5000 },
 }
 const NAMES = Object.keys(REQUESTS) as (keyof typeof REQUESTS)[]
 
@@ -94,6 +95,9 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     expect((await compute.distance(EIFFEL_TOWER, end.geometry)).result).toBe(1000)
     const line = await compute.waypoints(EIFFEL_TOWER, end.geometry, 300)
     expect(line.geometry.coordinates).toHaveLength(5)
+    const around = await compute.buffer(ROME, 5000, { toleranceMeters: 1 })
+    expect(around.errorMeters).toBeLessThanOrEqual(1)
+    expect((await compute.contains(around.geometry, ROME)).result).toBe(true)
     const { from, to, distanceMeters } = await compute.nearest(ROME, SQUARE)
     expect((await compute.distance(from.geometry, to.geometry)).result).toBe(distanceMeters)
     expect((await compute.distance(ROME, SQUARE)).result).toBe(distanceMeters)
@@ -111,6 +115,15 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     ['waypoints', { everyMeters: 0 }, '#/everyMeters'],
     ['waypoints', { everyMeters: 1 }, '#/everyMeters'],
     ['waypoints', { to: SQUARE }, '#/to'],
+    ['buffer', { radius: 0 }, '#/radius'],
+    ['buffer', { radius: 0.0005 }, '#/radius'],
+    ['buffer', { radius: 20_000_000 }, '#/radius'],
+    ['buffer', { radius: '5 km' }, '#/radius'],
+    ['buffer', { radius: undefined }, '#/radius'],
+    ['buffer', { toleranceMeters: 0 }, '#/toleranceMeters'],
+    ['buffer', { toleranceMeters: 1e-5 }, '#/toleranceMeters'],
+    ['buffer', { geometry: SQUARE }, '#/geometry'],
+    ['buffer', { geometry: { type: 'MultiPoint', coordinates: [[0, 0]] } }, '#/geometry'],
     ['nearest', { to: { type: 'LineString', coordinates: [[0, 0]] } }, '#/to/coordinates'],
   ] as const)('%s refuses %o at its pointer', async (name, members, pointer) => {
     const { status, body } = await post(name, { ...REQUESTS[name], ...members })

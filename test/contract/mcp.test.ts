@@ -153,6 +153,8 @@ describe('the MCP server', () => {
     expect(text).toMatch(/^direct: 2\.308\d+, 48\.858\d+\nref: 0x[0-9a-f]{64}\nazimuthDegrees: 90\.01/)
     expect(text).toMatch(/\nNot signed\.$/)
     expect(structured.ref).toMatch(/^0x/)
+    const around = await call(client, 'compute_geometry', { operation: 'buffer', geometry: EIFFEL_TOWER, radius: 1000 })
+    expect(around['text']).toMatch(/^buffer: Polygon\nref: 0x[0-9a-f]{64}\nerrorMeters: 0\.311/)
     const wrong = await call(client, 'compute_geometry', { ...members, operation: 'area' })
     expect(wrong['isError']).toBe(true)
     const missing = await call(client, 'compute_geometry', { ...members, distanceMeters: -1 })

@@ -77,6 +77,8 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await local('nearest', EIFFEL, 'LINESTRING (3 48, 3 49)')
     await local('waypoints', EIFFEL, TOWN_HALL, '--every', '2000', '--json')
     await local('waypoints', EIFFEL, TOWN_HALL, '--every', '2000', '--radius', '5')
+    await local('buffer', EIFFEL, '--radius', '1000', '--tolerance', '20')
+    await local('buffer', EIFFEL, TOWN_HALL, '--radius', '1000')
     const gpx = file('walk.gpx', WALK)
     await local('length', gpx)
     await local('length', `${gpx}#3`)

@@ -3,7 +3,13 @@ import { type InputLike, toInput } from '../../client/forms.ts'
 import type { OperationResponse } from '../../client/joined-calls.ts'
 import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
 import { noteText } from '../../compute/response-text.ts'
-import type { ComputeResponse, DirectResponse, NearestResponse, WaypointsResponse } from '../../types/generated.ts'
+import type {
+  BufferResponse,
+  ComputeResponse,
+  DirectResponse,
+  NearestResponse,
+  WaypointsResponse,
+} from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
@@ -106,12 +112,13 @@ function responseText(response: OperationResponse, names: readonly string[]): st
 
 /** Formats an answer that is a geometry: the GeoJSON alone in the first line, so that `head -1` gives it to another program. */
 function geometryText(
-  { geometry, ref, inputRefs, timestamp, ...others }: DirectResponse | WaypointsResponse,
+  { geometry, ref, inputRefs, timestamp, ...others }: BufferResponse | DirectResponse | WaypointsResponse,
   names: readonly string[],
 ) {
   const facts: string[] = [`${'ref'.padEnd(11)}${ref}`]
   if ('azimuthDegrees' in others) facts.push(`${'azimuth'.padEnd(11)}${others.azimuthDegrees}° at the end`)
   if ('lengthMeters' in others) facts.push(`${'length'.padEnd(11)}${others.lengthMeters} m`)
+  if ('errorMeters' in others) facts.push(`${'error'.padEnd(11)}at most ${others.errorMeters} m`)
   const refs = inputRefs.map((input, index) => `${(names[index] ?? 'input').padEnd(11)}${input}`)
   const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
   return [JSON.stringify(geometry), '', ...facts, ...refs, computed, ''].join('\n')

@@ -37,6 +37,7 @@ export function addCompute(program: Command, terminal: Terminal, finish: Finish)
     "trigpoint compute within 2.2945,48.8584 'POINT (2.3522 48.8566)' --radius 5000 --json",
     'trigpoint compute direct 2.2945,48.8584 --azimuth 90 --distance 1000',
     'trigpoint compute waypoints 2.2945,48.8584 -73.9857,40.7484 --every 100000',
+    'trigpoint compute buffer 2.2945,48.8584 --radius 5000 --tolerance 1',
     "trigpoint compute relate parks.geojson#1 parks.geojson#2 --pattern 'T*F**FFF*'",
     'ogr2ogr -f GeoJSON /vsistdout/ parks.shp | trigpoint compute area -',
   )

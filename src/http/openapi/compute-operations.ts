@@ -160,6 +160,11 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     'Nearest places',
     'The place of each geometry that is nearest to the other, as `distance` finds them; one common place if they meet.',
   ),
+  'POST /compute/v0/buffer': geometryAnswer(
+    'buffer',
+    'Buffer',
+    'The places within a radius of a Point, as a polygon with a bound on how far its boundary leaves the geodesic circle.',
+  ),
   'POST /compute/v0/resign': {
     tag: 'Compute',
     operationId: 'resign',

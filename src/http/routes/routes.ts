@@ -77,6 +77,7 @@ function computeRoutes(services: Services): Route[] {
     compute('coveredBy', 'whether no point of the first geometry is outside of the second'),
     compute('direct', 'where a geodesic from a place ends, by its azimuth and length; not signed'),
     compute('waypoints', 'places along the geodesic between two places; not signed'),
+    compute('buffer', 'the places within a radius of a point; not signed'),
     compute('nearest', 'the two places between which distance measures; not signed'),
     countedPost(
       '/compute/v0/resign',

@@ -1,3 +1,4 @@
+import type { Geometry } from '../../../src/types/generated.ts'
 import { copy, h, replace, toast } from '../dom.ts'
 import { boxOf } from '../geo/shape.ts'
 import type { Engine } from '../kernel.ts'
@@ -14,8 +15,9 @@ import { createPointTool } from './point-tool.ts'
 import { createReadout } from './readout.ts'
 import { geometryOf, inputsOf, type RequestDraft, readingOf, switchOperation } from './request-draft.ts'
 import { createRequestPanel } from './request-panel.ts'
-import { COMPUTE_SCENE, drawBatch, drawInputs, extentOf } from './scene.ts'
+import { COMPUTE_SCENE, drawBatch, drawInputs, drawMade, extentOf } from './scene.ts'
 import { createSession, type State } from './session.ts'
+import { createShapePanel } from './shape-panel.ts'
 import { decodeDraft, encodeDraft } from './share.ts'
 import { createUsePanel } from './use-panel.ts'
 
@@ -27,6 +29,12 @@ export function createComputePage(parts: PageParts): Page {
   const { api } = parts
   const first = draftFrom(EXAMPLES[0]!)
   const session = createSession(api, first)
+  let engine: Engine | undefined
+  let base: BaseMap | undefined
+  let scene: Scene | undefined
+  let isShown = false
+  /** Geometries that were made from the inputs. */
+  let drawn: readonly Geometry[] = []
   const panel = createRequestPanel({ change, choose, draw, example })
   const readout = createReadout()
   const attestation = createAttestationPanel(session, parts.issuer)
@@ -48,17 +56,33 @@ export function createComputePage(parts: PageParts): Page {
       if (box !== undefined) base?.fit(box)
     },
   })
+  const shapes = createShapePanel({
+    api,
+    draft: () => session.state.draft,
+    change: (patch) => change(patch),
+    draw(made) {
+      drawn = made
+      drawAll()
+      const box = boxOf([...drawn, ...inputsOf(session.state.draft).flatMap((input) => geometryOf(input) ?? [])])
+      if (made.length > 0 && box !== undefined) base?.fit(box)
+    },
+  })
   const mapSlot = h('div', { class: 'map-slot' }, points.element, legend)
   const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
-  const rail = h('div', { class: 'rail' }, panel.element, problem, batch.element, attestation.element, use.element)
+  const rail = h(
+    'div',
+    { class: 'rail' },
+    panel.element,
+    problem,
+    shapes.element,
+    batch.element,
+    attestation.element,
+    use.element,
+  )
   const element = h('div', { class: 'compute', role: 'region', 'aria-label': 'Compute' }, stage, rail)
 
-  let engine: Engine | undefined
-  let base: BaseMap | undefined
-  let scene: Scene | undefined
   let handles: Handles | undefined
   let drawing: { slot: 'a' | 'b'; kind: DrawKind; work: Drawing } | undefined
-  let isShown = false
   let hasStarted = false
   let drawFrame = 0
 
@@ -134,6 +158,7 @@ export function createComputePage(parts: PageParts): Page {
     attestation.show(state)
     use.show(state)
     points.show()
+    shapes.show(state.draft)
     batch.requestChanged()
     replace(problem, state.error === undefined ? undefined : problemView(state.error))
     showLegend(state.draft)
@@ -154,13 +179,14 @@ export function createComputePage(parts: PageParts): Page {
   function drawAll(): void {
     if (scene === undefined || engine === undefined || !isShown) return
     const { draft, preview } = session.state
+    drawMade(scene, drawn, engine.kernel)
     drawInputs(scene, draft, engine.kernel, preview?.ok === true && preview.result === 0n)
-    const shapes = inputsOf(draft).flatMap((input, index) => {
+    const inputs = inputsOf(draft).flatMap((input, index) => {
       const geometry = geometryOf(input)
       const [slot, letter, className] = index === 0 ? ['a', 'A', 'first'] : ['b', 'B', 'second']
       return geometry === undefined ? [] : [{ slot: slot!, letter: letter!, className: className!, geometry }]
     })
-    handles?.show(drawing === undefined ? shapes : [])
+    handles?.show(drawing === undefined ? inputs : [])
   }
 
   function showAll(isFirst = false): void {

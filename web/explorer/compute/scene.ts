@@ -14,7 +14,7 @@ const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: []
 
 export const COMPUTE_SCENE: SceneSpecification = {
   name: 'compute',
-  sources: { batch: EMPTY, shapes: EMPTY, link: EMPTY },
+  sources: { batch: EMPTY, made: EMPTY, shapes: EMPTY, link: EMPTY },
   layers,
 }
 
@@ -50,6 +50,32 @@ function layers(palette: Palette): LayerSpecification[] {
         'circle-radius': 4.5,
         'circle-stroke-color': palette.raised,
         'circle-stroke-width': 1,
+      },
+    },
+    {
+      id: 'made-area',
+      type: 'fill',
+      source: 'made',
+      filter: part('area'),
+      paint: { 'fill-color': palette.good, 'fill-opacity': 0.2 },
+    },
+    {
+      id: 'made-edge',
+      type: 'line',
+      source: 'made',
+      filter: part('edge'),
+      paint: { 'line-color': palette.good, 'line-width': 2 },
+    },
+    {
+      id: 'made-point',
+      type: 'circle',
+      source: 'made',
+      filter: part('point'),
+      paint: {
+        'circle-color': palette.good,
+        'circle-radius': 5,
+        'circle-stroke-color': palette.raised,
+        'circle-stroke-width': 2,
       },
     },
     {
@@ -129,6 +155,14 @@ export function drawInputs(scene: Scene, draft: RequestDraft, kernel: Kernel, me
   }
   scene.setData('shapes', [...features, ...ringOf(draft, kernel)])
   scene.setData('link', meets ? [] : linkOf(draft, kernel))
+}
+
+/** Draws geometries that the page has made from the inputs. */
+export function drawMade(scene: Scene, shapes: readonly Geometry[], kernel: Kernel): void {
+  scene.setData(
+    'made',
+    shapes.flatMap((shape) => drawnFeatures(kernel, shape, 'geodesic', {})),
+  )
 }
 
 /**

@@ -160,7 +160,10 @@ function factsOf(response: GeometryResponse): string[] {
   const { geometry } = response
   const vertices = (geometry.coordinates as unknown[]).flat(3).length / 2
   const facts = [geometry.type === 'Point' ? 'a place' : `a ${geometry.type} of ${vertices} vertices`]
-  if ('errorMeters' in response) facts.push(`at most ${response.errorMeters.toPrecision(3)} m from the circle`)
+  if ('errorMeters' in response) {
+    const { errorMeters } = response
+    facts.push(`error ${errorMeters < 1 ? `${errorMeters.toPrecision(2)} m` : shortMeters(errorMeters)}`)
+  }
   if ('lengthMeters' in response) facts.push(`${shortMeters(response.lengthMeters)} long`)
   return facts
 }

@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<PageName, string>> = {
   proof: 'Proof lab',
   records: 'Records',
   status: 'Status',
+  account: 'Account',
 }
 
 export function createShell(api: Api) {

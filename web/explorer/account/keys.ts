@@ -51,7 +51,8 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
     placeholder: 'such as the program that uses it',
   })
   const boxes = SCOPES.map(([scope, title]) => {
-    const box = h('input', { type: 'checkbox', value: scope, checked: true })
+    const box = h('input', { type: 'checkbox', value: scope })
+    box.defaultChecked = true // what a reset of the form restores
     return { scope, box, label: h('label', { class: 'switch' }, box, title) }
   })
   const validity = h(

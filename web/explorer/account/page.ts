@@ -124,7 +124,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
               ),
               h('ul', { class: 'wallet-list' }, found.map(walletButton)),
             ],
-        h('p', { class: 'hint', role: 'status' }, waiting?.step),
+        waiting !== undefined && h('p', { class: 'hint' }, waiting.step),
       ),
     )
   }
@@ -180,6 +180,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
     const step = (text: string) => {
       waiting = { wallet: id, step: text }
       showWallets()
+      announce(text)
     }
     note = undefined
     try {
@@ -191,9 +192,9 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
       waiting = undefined
       isSignedIn = true
       replace(body, signedIn)
-      await load()
       accountHeading.focus({ preventScroll: true })
       announce('You are signed in')
+      await load()
     } catch (error) {
       waiting = undefined
       const isOurs = error instanceof ApiError || error instanceof ConnectionError
@@ -239,10 +240,10 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
     signOutButton.disabled = true
     try {
       await session.client.signOut()
-      showSignedOut(h('p', { class: 'note' }, 'You are signed out. Your keys stay valid.'))
+      showSignedOut(h('p', { class: 'note', role: 'status' }, 'You are signed out. Your keys stay valid.'))
     } catch {
       const words = 'This page has forgotten your session, but the service did not respond. It ends by itself.'
-      showSignedOut(h('p', { class: 'note' }, words))
+      showSignedOut(h('p', { class: 'note', role: 'status' }, words))
     }
     signOutButton.disabled = false
   }
@@ -263,7 +264,6 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
     replace(outcome)
     showWallets()
     body.querySelector('h2')?.focus({ preventScroll: true })
-    announce(words.textContent ?? '')
   }
 }
 

@@ -20,7 +20,11 @@ export function createUsagePanel(session: AccountSession, ended: () => void) {
     'div',
     { class: 'segments usage-range', role: 'group', 'aria-label': 'Days' },
     RANGES.map((count) =>
-      h('button', { type: 'button', 'aria-pressed': count === days, onclick: () => choose(count) }, `${count} days`),
+      h(
+        'button',
+        { type: 'button', 'aria-pressed': String(count === days), onclick: () => choose(count) },
+        `${count} days`,
+      ),
     ),
   )
   const refresh = h('button', { class: 'button small', type: 'button', onclick: () => void show() }, 'Refresh')
@@ -93,15 +97,15 @@ export function createUsagePanel(session: AccountSession, ended: () => void) {
       h(
         'p',
         { class: 'numeric usage-sum' },
-        h('strong', {}, `${sum(({ requests }) => requests)} requests`),
-        `, ${sum(({ operations }) => operations)} operations, ${errors} errors.`,
+        h('strong', {}, `Requests: ${sum(({ requests }) => requests)}`),
+        ` · operations: ${sum(({ operations }) => operations)} · errors: ${errors}.`,
         h('span', { class: 'hint' }, until),
       ),
       usageChart(usageByDay(usage)),
       h(
         'details',
         { class: 'fold', open: wasOpen },
-        h('summary', {}, 'All numbers as a table', h('span', { class: 'tail' }, `${whole(usage.usage.length)} rows`)),
+        h('summary', {}, 'All numbers as a table', h('span', { class: 'tail' }, `rows: ${whole(usage.usage.length)}`)),
         table(usage),
       ),
     )

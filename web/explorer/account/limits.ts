@@ -45,10 +45,8 @@ export function limitList({ quotas, left }: Limits): HTMLElement {
     const known = left.get(name)
     // Of the other budgets, a larger share is left than of the one that the service reports.
     const share = known === undefined ? tightest : known.remaining / quota
-    const words =
-      known === undefined
-        ? `at least ${Math.floor(share * 100)} % left of ${format(quota)}`
-        : `${format(known.remaining)} left of ${format(quota)}`
+    const atLeast = share < 1 ? `at least ${Math.floor(share * 100)} % left` : 'all left'
+    const words = `${known === undefined ? atLeast : `${format(known.remaining)} left`} of ${format(quota)}`
     return [limitRow(title, share, words, known?.resetSeconds)]
   })
   return h('ul', { class: 'limit-list' }, rows)

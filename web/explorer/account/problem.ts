@@ -13,12 +13,14 @@ export function accountProblem(error: unknown): HTMLElement {
       'Check your connection, then try again.',
     )
   if (!(error instanceof ApiError) || error.status !== 429) return problemView(error)
+  // The rest of the detail is for programs: where the time is that the next line shows.
+  const [reason] = error.problem.detail.split('; ')
   const reset = new Date(Date.now() + (error.retryAfterSeconds ?? 60) * 1000)
   const time = reset.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
   return h(
     'div',
     { class: 'note limit', role: 'status' },
-    h('p', {}, h('strong', {}, 'Too many requests for now. '), h('bdi', {}, `${visibleText(error.problem.detail)}.`)),
+    h('p', {}, h('strong', {}, 'Too many requests for now: '), h('bdi', {}, `${visibleText(reason!)}.`)),
     h('p', {}, 'Try again at ', h('time', { datetime: reset.toISOString(), class: 'numeric' }, time), '.'),
   )
 }

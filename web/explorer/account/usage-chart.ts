@@ -5,7 +5,7 @@ import { whole } from '../format.ts'
 
 /** Kinds with a colour of their own; the rest share the last one. */
 const MAX_KINDS = 4
-const OTHER = 'other kinds'
+const FURTHER = 'further kinds'
 const DAY_MS = 86_400_000
 /** Units of the drawing: the width of a day and of its bar, and the height. */
 const STEP = 10
@@ -28,7 +28,7 @@ export function usageByDay({ from, to, usage }: Pick<KeyUsage, 'from' | 'to' | '
   for (const { kind, requests } of usage) totals.set(kind, (totals.get(kind) ?? 0) + requests)
   const sorted = [...totals].sort(([, a], [, b]) => b - a).map(([kind]) => kind)
   const isAll = sorted.length <= MAX_KINDS
-  const kinds = isAll ? sorted : [...sorted.slice(0, MAX_KINDS), OTHER]
+  const kinds = isAll ? sorted : [...sorted.slice(0, MAX_KINDS), FURTHER]
   const kindIndex = (row: UsageOfDay) => {
     const index = sorted.indexOf(row.kind)
     return isAll ? index : Math.min(index, MAX_KINDS)
@@ -67,7 +67,7 @@ export function usageChart({ days, kinds, requests }: UsageByDay): HTMLElement {
           'li',
           {},
           h('i', { class: `swatch series-${index}`, 'aria-hidden': 'true' }),
-          kind,
+          kind === 'other' ? 'other, such as this page' : kind,
           h('span', { class: 'hint numeric' }, whole(requests.reduce((sum, ofDay) => sum + ofDay[index]!, 0))),
         ),
       ),

@@ -36,8 +36,8 @@ export function createUsagePanel(session: AccountSession, ended: () => void) {
     'section',
     { class: 'account-card stack', 'aria-label': 'Usage' },
     h('div', { class: 'row between' }, h('h2', {}, 'Usage'), h('div', { class: 'row' }, range, refresh, csv)),
-    body,
     outcome,
+    body,
   )
   return {
     element,

@@ -17,8 +17,8 @@ describe(PAGE, () => {
   let service: TestService
   let folder: string
   beforeAll(async () => {
-    // Otherwise a busy machine could take longer than the pauses of the page.
-    service = await startTestService({ RECORDS: '1', KEY_FILE_POLL_MS: '50', USAGE_FLUSH_MS: '50' })
+    // With the default, a busy machine could take longer than the pause of the page. A service of one process accepts new keys at once.
+    service = await startTestService({ RECORDS: '1', USAGE_FLUSH_MS: '50' })
     await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
     folder = mkdtempSync(join(tmpdir(), 'trigpoint-accounts-'))
     symlinkSync(join(root, 'scripts/trigpoint.mjs'), join(folder, 'trigpoint'))

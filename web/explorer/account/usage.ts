@@ -5,7 +5,8 @@ import { clockUtc, decimal, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import { accountProblem } from './problem.ts'
 import { type AccountSession, isEnded } from './session.ts'
-import { usageByDay, usageChart } from './usage-chart.ts'
+import { usageChart } from './usage-chart.ts'
+import { usageByDay } from './usage-days.ts'
 
 const DAY_MS = 86_400_000
 const RANGES = [7, 30, 90]

@@ -20,12 +20,17 @@ const FILES = [
   'resign-response',
   'verify-request',
   'verify-response',
+  'account',
   'location-record',
   'location-record-list',
   'record-config',
   'record-stats',
   'record-error',
 ]
+
+/** What the routes of accounts take and return, which no other schema names. */
+const ACCOUNT_TYPES = ['SignInNonce', 'SessionTokens', 'AccountKeyRequest']
+const KEY_TYPES = ['KeyList', 'NewKey', 'RevokedKey', 'KeyUsage']
 
 const root = {
   title: 'Contract',
@@ -37,6 +42,8 @@ const root = {
     // Answers without a signature, so they are no ComputeResponse.
     relate: { $ref: 'compute-response.schema.json#/$defs/RelateResponse' },
     geometryAnswer: { $ref: 'compute-response.schema.json#/$defs/GeometryResponse' },
+    ...Object.fromEntries(ACCOUNT_TYPES.map((name) => [name, { $ref: `account.schema.json#/$defs/${name}` }])),
+    ...Object.fromEntries(KEY_TYPES.map((name) => [name, { $ref: `key.schema.json#/$defs/${name}` }])),
   },
 }
 const text = await compile(root, 'Contract', {

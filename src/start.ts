@@ -160,7 +160,7 @@ export async function startService(
   const threads = await startThreads(basics, localChain, part)
   const { signer, store, chainClient, relay, pool } = threads
   const metrics = new Metrics()
-  const { services, submissions, keyTable, sessions } = await createServices(basics, threads, metrics, part)
+  const { services, submissions, keyTable, keyFile, sessions } = await createServices(basics, threads, metrics, part)
   if (computes(config.role)) await warmUp(basics, services)
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
@@ -190,6 +190,7 @@ export async function startService(
     usage,
   }
   const app = createApp(parts)
+  keyFile?.follow((stored) => apiKeys.setStored(stored))
   const stopKeyWatch = watchKeyFile(
     config.apiKeysFile,
     config.limits.keyFilePollMs,
@@ -334,6 +335,8 @@ async function createServices(
   readonly submissions: SubmissionService
   /** Undefined without a PostgreSQL server. */
   readonly keyTable: KeyTable | undefined
+  /** Undefined with a key table. */
+  readonly keyFile: KeyFile | undefined
   /** Undefined if wallets cannot sign in. */
   readonly sessions: SessionTable | undefined
 }> {
@@ -354,7 +357,8 @@ async function createServices(
   const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
   const keyTable = openKeyTable(config, log, store)
   const { maxJsonDepth, maxApiKeys } = config.limits
-  const keys = keyTable ?? new KeyFile(config.apiKeysFile, maxApiKeys)
+  const keyFile = keyTable === undefined ? new KeyFile(config.apiKeysFile, maxApiKeys) : undefined
+  const keys = keyTable ?? keyFile!
   const accounts = await openAccounts({ config, log, chains }, { store, chainClient }, keys)
   const services: Services = {
     compute: createComputeService(parts),
@@ -382,7 +386,7 @@ async function createServices(
     readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes }),
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
-  return { services, submissions, keyTable, sessions: accounts?.sessions }
+  return { services, submissions, keyTable, keyFile, sessions: accounts?.sessions }
 }
 
 /** Begins to read the keys of the token issuer; undefined if no tokens are accepted. */

@@ -1,5 +1,6 @@
 /** `trigpoint/client`: the service's endpoints as functions, for browsers and Node.js. */
 import type { Submission, VerifyProofResponse, VerifyStampResponse } from '../types/generated.ts'
+import { type ClientAccount, createAccount } from './account.ts'
 import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncResponse, SyncStatus } from './answers.ts'
 import { type Batch, createBatch } from './batch.ts'
 import { type Compute, createCompute } from './compute.ts'
@@ -7,12 +8,14 @@ import type { ProofLike, StampLike } from './forms.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
-import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
+import { type SignInOptions, WalletSession } from './session.ts'
+import { ApiError, type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { GeometryLike } from '../geometry/geometry-like.ts'
 export type { Issuer } from './answers.ts'
 export type { BatchOperation } from './batch.ts'
 export type { InputLike, ProofLike, StampLike } from './forms.ts'
+export type { SignInOptions } from './session.ts'
 // biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
 export { ApiError, ConnectionError } from './transport.ts'
 export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
@@ -76,6 +79,21 @@ export interface Client {
   readonly verify: Verify
   readonly records: Records
   readonly sync: Sync
+  /** The account of a wallet, its API keys and its usage. */
+  readonly account: ClientAccount
+  /**
+   * Signs a wallet in. From then on all calls count for its account: they carry the token of the session in place of `apiKey` and
+   * `token`, and one of them replaces it when it is about to end. The tokens are in memory only. When the session has ended, all calls
+   * throw {ApiError} with status 401 until the next `signIn` or `signOut`.
+   *
+   * @throws {ApiError} with status 404 if the service has the sign-in off, 401 if it rejects the message or the signature
+   * @throws {RangeError} if the options make no message of EIP-4361
+   * @throws {TypeError} without a chain id
+   * @throws what `signMessage` throws, such as the error of a wallet whose user rejected it
+   */
+  signIn(options: SignInOptions): Promise<void>
+  /** Ends the session and forgets its tokens, also if the service does not respond. Does nothing without a session. */
+  signOut(options?: CallOptions): Promise<void>
   /** Checks that the service runs. */
   health(options?: CallOptions): Promise<Health>
   /** Checks that all parts of the service are ready. @throws {ApiError} with status 503 while one is not */
@@ -93,7 +111,8 @@ export interface Client {
  * @throws {TypeError} when `baseUrl` is not an http(s) address
  */
 export function createClient(options: ClientOptions): Client {
-  const transport = createTransport(options)
+  const session = new WalletSession(createTransport(options), options.baseUrl, options.chainId, Date.now)
+  const transport = createTransport(options, session)
   const get = <T>(path: string, call?: CallOptions) => transport.json<T>({ method: 'GET', path }, call)
   const post = <T>(path: string, body: object | undefined, call?: CallOptions, mayRepeat = true) =>
     transport.json<T>(
@@ -123,6 +142,19 @@ export function createClient(options: ClientOptions): Client {
       },
       revocations: async (call) => post('/api/sync/revocations', undefined, call, false),
       worker: async (action, call) => post(`/api/sync/worker?action=${action}`, undefined, call),
+    },
+    account: createAccount(transport),
+    signIn: (call) => session.signIn(call),
+    async signOut(call) {
+      if (!session.isOpen) return
+      try {
+        await post('/auth/sign-out', undefined, call)
+      } catch (error) {
+        const hasEnded = error instanceof ApiError && error.status === 401
+        if (!hasEnded) throw error
+      } finally {
+        session.forget()
+      }
     },
     health: async (call) => get('/health', call),
     ready: async (call) => get('/ready', call),

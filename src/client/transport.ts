@@ -41,6 +41,17 @@ export interface Call {
   readonly mayRepeat?: boolean | undefined
 }
 
+/** Supplies the token of a session, which takes the place of `apiKey` and `token`. */
+export interface TokenSource {
+  /**
+   * Returns the token for the next attempt, or undefined without a session.
+   *
+   * @param rejected the token that the service rejected at the last attempt
+   * @throws {ApiError} with status 401 if the session has ended
+   */
+  token(signal: AbortSignal | undefined, rejected: string | undefined): Promise<string | undefined>
+}
+
 /** A response whose body has not been read yet. */
 export interface OpenResponse {
   readonly headers: Headers
@@ -50,13 +61,15 @@ export interface OpenResponse {
 
 export interface Transport {
   /**
-   * Sends a request and parses the response.
+   * Sends a request and parses the response. A response without content (204) is undefined.
    *
    * @throws {ApiError} on an error status
    * @throws {ConnectionError} without a complete response
    * @throws the signal's reason when the signal aborted the call
    */
   json<T>(call: Call, options?: CallOptions): Promise<T>
+  /** Sends a request and returns the body of the response. @throws as `json` */
+  text(call: Call, options?: CallOptions): Promise<string>
   /** Sends a request and returns once the response's headers have arrived. @throws as `json` */
   open(call: Call, options?: CallOptions): Promise<OpenResponse>
   /** Returns the maximum number of retries of a call. */
@@ -73,19 +86,22 @@ const MAX_BACKOFF_MS = 8_000
 /**
  * Creates the transport, the only part of the client that sends HTTP requests: API key, retries, time limits, errors.
  *
+ * @param session whose token the calls carry while it is open
  * @throws {TypeError} when `baseUrl` is not an http(s) address
  */
-export function createTransport(options: TransportOptions): Transport {
-  return new HttpTransport(options)
+export function createTransport(options: TransportOptions, session?: TokenSource): Transport {
+  return new HttpTransport(options, session)
 }
 
 class HttpTransport implements Transport {
   readonly #options: TransportOptions
+  readonly #session: TokenSource | undefined
   readonly #base: string
   readonly #maxRetryWaitMs: number
 
-  constructor(options: TransportOptions) {
+  constructor(options: TransportOptions, session: TokenSource | undefined) {
     this.#options = options
+    this.#session = session
     this.#base = options.baseUrl.replace(/\/+$/, '')
     this.#maxRetryWaitMs = options.maxRetryWaitMs ?? DEFAULTS.maxRetryWaitMs
     if (!/^https?:\/\//.test(this.#base))
@@ -94,15 +110,17 @@ class HttpTransport implements Transport {
 
   json<T>(call: Call, callOptions: CallOptions = {}): Promise<T> {
     return this.#sendWithRetries(call, callOptions, async (response, clock) => {
-      const text = await guarded(response.text(), clock)
+      const text = await readText(response, clock)
       try {
-        return JSON.parse(text) as T
+        return (response.status === 204 ? undefined : JSON.parse(text)) as T
       } catch (cause) {
         throw new ConnectionError(`${call.method} ${call.path}: the response is not JSON`, { cause })
-      } finally {
-        clock.stop()
       }
     })
+  }
+
+  text(call: Call, callOptions: CallOptions = {}): Promise<string> {
+    return this.#sendWithRetries(call, callOptions, readText)
   }
 
   open(call: Call, callOptions: CallOptions = {}): Promise<OpenResponse> {
@@ -127,11 +145,16 @@ class HttpTransport implements Transport {
   ): Promise<T> {
     const timeoutMs = callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULTS.timeoutMs
     const send = this.#options.fetch ?? fetch
+    let rejected: string | undefined
     for (let attempt = 0; ; attempt++) {
+      const token = await this.#session?.token(callOptions.signal, rejected)
       const isLast = attempt >= this.maxRetries(callOptions)
       const clock = startClock(timeoutMs, callOptions.signal, this.#base)
       try {
-        const response = await guarded(send(`${this.#base}${call.path}`, this.#buildRequest(call, clock.signal)), clock)
+        const response = await guarded(
+          send(`${this.#base}${call.path}`, this.#buildRequest(call, token, clock.signal)),
+          clock,
+        )
         if (response.ok) return await read(response, clock)
         const body = await guarded(response.text(), clock)
         const retryAfter = parseRetryAfter(response.headers.get('retry-after'), Date.now())
@@ -139,6 +162,10 @@ class HttpTransport implements Transport {
         const waitMs = retryAfter === undefined ? backoffMs(attempt) : retryAfter * 1000
         const isRetryable = response.status === 429 || response.status === 503
         clock.stop()
+        if (response.status === 401 && token !== undefined && rejected === undefined) {
+          rejected = token // it may have been replaced meanwhile, or can be
+          continue
+        }
         if (!isRetryable || isLast || waitMs > this.#maxRetryWaitMs) throw error
         await sleep(waitMs, callOptions.signal)
       } catch (error) {
@@ -150,8 +177,9 @@ class HttpTransport implements Transport {
     }
   }
 
-  #buildRequest({ method, body, contentType, headers }: Call, signal: AbortSignal): RequestInit {
-    const { apiKey, token } = this.#options
+  #buildRequest(call: Call, sessionToken: string | undefined, signal: AbortSignal): RequestInit {
+    const { method, body, contentType, headers } = call
+    const { apiKey, token } = sessionToken === undefined ? this.#options : { token: sessionToken }
     return {
       method,
       signal,
@@ -175,6 +203,14 @@ async function guarded<T>(promise: Promise<T>, { signal, outer, base }: Clock): 
     if (outer?.aborted === true) throw outer.reason
     const isTimeout = signal.aborted && signal.reason instanceof ConnectionError
     throw isTimeout ? signal.reason : new ConnectionError(`no response from the service at ${base}`, { cause })
+  }
+}
+
+async function readText(response: Response, clock: Clock): Promise<string> {
+  try {
+    return await guarded(response.text(), clock)
+  } finally {
+    clock.stop()
   }
 }
 

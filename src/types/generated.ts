@@ -161,6 +161,17 @@ export type RelateResponse = MatrixResponse | BooleanComputeResponse
  * Answer of an operation whose result is a geometry. It is not signed.
  */
 export type GeometryResponse = DirectResponse | WaypointsResponse | NearestResponse | BufferResponse
+export type KeyId = string
+/**
+ * What the key may be used for. admin opens the routes of keys, and nothing else.
+ *
+ * @minItems 1
+ */
+export type KeyScopes = ('compute' | 'verify' | 'records' | 'jobs' | 'admin')[]
+/**
+ * The key that replaced this one, which stays valid until it expires.
+ */
+export type KeyId1 = string
 
 /**
  * Every schema of the contract; this type itself is not used.
@@ -178,6 +189,7 @@ export interface Contract {
   'resign-response'?: ResignResponse
   'verify-request'?: VerifyRequest
   'verify-response'?: VerifyResponse
+  account?: Account
   'location-record'?: LocationRecord
   'location-record-list'?: LocationRecordList
   'record-config'?: RecordConfig
@@ -185,6 +197,13 @@ export interface Contract {
   'record-error'?: RecordError
   relate?: RelateResponse
   geometryAnswer?: GeometryResponse
+  SignInNonce?: SignInNonce
+  SessionTokens?: SessionTokens
+  AccountKeyRequest?: AccountKeyRequest
+  KeyList?: KeyList
+  NewKey?: NewKey
+  RevokedKey?: RevokedKey
+  KeyUsage?: KeyUsage
 }
 export interface Point {
   type: 'Point'
@@ -1115,6 +1134,37 @@ export interface Submission {
   error?: string
 }
 /**
+ * An account of a wallet, and what it may use.
+ */
+export interface Account {
+  /**
+   * eip155:<chain>:<address>, in lower case. Chain 0 stands for all chains.
+   */
+  account: string
+  /**
+   * With its checksum (EIP-55).
+   */
+  address: string
+  /**
+   * The chain of the contract that is the account. Null for an address that signs with a key of its own, on all chains.
+   */
+  chainId: number | null
+  tier: 'public' | 'developer' | 'internal'
+  /**
+   * What the sessions and keys of the account may use together.
+   */
+  requestsPerHour: number
+  scopes: ('compute' | 'verify' | 'records' | 'jobs')[]
+  /**
+   * How many API keys the account may have.
+   */
+  maxKeys: number
+  /**
+   * When the token of this request ends, ISO 8601.
+   */
+  expiresAt: string
+}
+/**
  * A location attestation as the record API returns it
  */
 export interface LocationRecord {
@@ -1353,4 +1403,140 @@ export interface BufferResponse {
    */
   inputRefs: string[]
   proofInputs?: ProofInput[]
+}
+export interface SignInNonce {
+  /**
+   * For one message, within a few minutes.
+   */
+  nonce: string
+}
+/**
+ * The only response that ever has these tokens.
+ */
+export interface SessionTokens {
+  /**
+   * For Authorization: Bearer.
+   */
+  token: string
+  /**
+   * When the token ends, ISO 8601.
+   */
+  expiresAt: string
+  /**
+   * For one request to /auth/refresh.
+   */
+  refreshToken: string
+}
+/**
+ * Properties of a new API key of an account. Its tier and its limit are those of the account.
+ */
+export interface AccountKeyRequest {
+  label?: string
+  /**
+   * @minItems 1
+   */
+  scopes?: ('compute' | 'verify' | 'records' | 'jobs')[]
+  /**
+   * ISO 8601, in the future. Without it, the key is valid until it is revoked.
+   */
+  expiresAt?: string
+  /**
+   * @minItems 1
+   * @maxItems 32
+   */
+  origins?: string[]
+  /**
+   * @minItems 1
+   * @maxItems 32
+   */
+  addresses?: string[]
+}
+export interface KeyList {
+  keys: ApiKey[]
+}
+/**
+ * An API key, without its secret.
+ */
+export interface ApiKey {
+  id: KeyId
+  tier: 'public' | 'developer' | 'internal'
+  label: string
+  /**
+   * ISO 8601, as all times here.
+   */
+  createdAt: string
+  scopes: KeyScopes
+  expiresAt?: string
+  requestsPerHour?: number
+  origins?: string[]
+  addresses?: string[]
+  /**
+   * The account that made the key, for keys of accounts.
+   */
+  owner?: string
+  replacedBy?: KeyId1
+  /**
+   * When the key was last used, to about a minute. Only for keys in the database.
+   */
+  lastUsedAt?: string
+}
+/**
+ * The only response that ever has the key itself.
+ */
+export interface NewKey {
+  key: string
+  properties: ApiKey
+}
+export interface RevokedKey {
+  revoked: KeyId
+}
+/**
+ * What an API key used. Days are those of UTC, and both are included.
+ */
+export interface KeyUsage {
+  from: string
+  to: string
+  /**
+   * Everything before this time is included; null if no process has stored anything yet.
+   */
+  completeUntil: string | null
+  /**
+   * By day and kind of request, without days and kinds that were not used.
+   */
+  usage: UsageOfDay[]
+}
+export interface UsageOfDay {
+  day: string
+  /**
+   * A compute operation, batch, verify, records, graphql, jobs or other.
+   */
+  kind: string
+  /**
+   * Requests answered.
+   */
+  requests: number
+  /**
+   * Results of single requests and items of batches.
+   */
+  operations: number
+  /**
+   * Bytes charged.
+   */
+  bytes: number
+  /**
+   * Vertices charged.
+   */
+  vertices: number
+  /**
+   * Milliseconds of processor time charged.
+   */
+  cpuMs: number
+  /**
+   * Responses with a status of 400 to 499.
+   */
+  errors4xx: number
+  /**
+   * Responses with a status of 500 to 599.
+   */
+  errors5xx: number
 }

@@ -299,7 +299,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     async (theme) => {
       for (const width of [1440, 390]) {
         const { page, context } = await visit(browser, service.url, '', { width, theme })
-        for (const path of ['/compute', '/proof', '/records', '/status']) {
+        for (const path of ['/compute', '/proof', '/records', '/status', '/account']) {
           await page.goto(`${service.url}/explore${path}`)
           await page.waitForSelector(
             {
@@ -307,6 +307,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
               '/proof': '.lab[data-busy=false]',
               '/records': '.table tbody tr',
               '/status': '.parts li',
+              '/account': '.sign-in',
             }[path]!,
           )
           await page.evaluate(() => {

@@ -4,7 +4,7 @@
  * The query of the compute page holds the whole request, so it stands behind `#`, which browsers do not send to the service.
  */
 
-export const PAGE_NAMES = ['compute', 'jobs', 'proof', 'records', 'status'] as const
+export const PAGE_NAMES = ['compute', 'jobs', 'proof', 'records', 'status', 'account'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
 
 export interface Route {

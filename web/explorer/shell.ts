@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<PageName, string>> = {
   proof: 'Proof lab',
   records: 'Records',
   status: 'Status',
+  account: 'Account',
 }
 
 export function createShell(api: Api) {
@@ -98,7 +99,9 @@ function createQuota(api: Api): HTMLElement {
       h(
         'p',
         { class: 'lead' },
-        'Each signed result counts towards an hourly limit. An API key raises the limit; a development service prints a key when it starts. The key is stored in this tab only.',
+        'Each signed result counts towards an hourly limit. An API key raises the limit; a development service prints a key when it starts. The key is stored in this tab only. With a wallet you make one yourself on the page ',
+        h('a', { href: '/explore/account', 'data-page': 'account', onclick: () => dialog.close() }, 'Account'),
+        '.',
       ),
       h('div', { class: 'field' }, h('label', { for: 'api-key' }, 'API key'), input),
       h(

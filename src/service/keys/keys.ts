@@ -136,10 +136,16 @@ export function describeKey({ sha256: _, ...key }: ListedKey): object {
 export class KeyFile implements KeyRepository {
   readonly #file: string
   readonly #maxKeys: number
+  #onChange: (keys: readonly ListedKey[]) => void = () => {}
 
   constructor(file: string, maxKeys: number) {
     this.#file = file
     this.#maxKeys = maxKeys
+  }
+
+  /** Calls a function with all keys after each change by this object, so that this process does not wait for its next poll. */
+  follow(onChange: (keys: readonly ListedKey[]) => void): void {
+    this.#onChange = onChange
   }
 
   async list(owner?: string): Promise<readonly ListedKey[]> {
@@ -161,6 +167,7 @@ export class KeyFile implements KeyRepository {
       }
       return outcome === 'done' ? [...bySha256.values()] : keys
     })
+    if (outcome === 'done') this.#onChange(readKeyFile(this.#file))
     return outcome
   }
 }

@@ -6,13 +6,9 @@ import type { ComputeResponse } from '../../../src/types/generated.ts'
 import { copy, h, replace } from '../dom.ts'
 import { shortHex } from '../format.ts'
 import { icon } from '../icons.ts'
+import { describeWalletError, injectedWallet, type Wallet, wasRejected } from '../wallets.ts'
 import { chainOf } from './attestation.ts'
 import type { State } from './session.ts'
-
-/** The EIP-1193 provider that wallets inject into pages. */
-interface Wallet {
-  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
-}
 
 const RECEIPT_MS = 120_000
 const POLL_MS = 1500
@@ -86,7 +82,13 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
     } catch (error) {
       replace(
         outcome,
-        h('div', { class: 'note bad', role: 'alert' }, h('strong', {}, 'Not submitted. '), describeError(error)),
+        h(
+          'div',
+          { class: 'note bad', role: 'alert' },
+          h('strong', {}, 'Not submitted. '),
+          describeWalletError(error),
+          wasRejected(error) ? undefined : ' If the nonce is used or the deadline has passed, choose Sign again.',
+        ),
       )
     } finally {
       submit.disabled = false
@@ -125,16 +127,4 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
   function showNote(text: string): void {
     replace(outcome, h('p', { class: 'note' }, text))
   }
-}
-
-function injectedWallet(): Wallet | undefined {
-  return (window as { ethereum?: Wallet }).ethereum
-}
-
-/** Describes an error of a wallet. Each wallet wraps the message of the chain in a different object. */
-function describeError(error: unknown): string {
-  const { code, message, data } = error as { code?: number; message?: string; data?: { message?: string } | string }
-  if (code === 4001) return 'You rejected it in the wallet.'
-  const chainMessage = typeof data === 'object' ? data?.message : data
-  return `${message ?? 'The wallet gave no reason'}${chainMessage === undefined || message?.includes(chainMessage) === true ? '' : ` (${chainMessage})`}. If the nonce is used or the deadline has passed, choose Sign again.`
 }

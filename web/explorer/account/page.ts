@@ -1,0 +1,290 @@
+/** The page of accounts: sign in with a wallet, then limits, API keys and usage of the account. */
+
+import { ApiError, ConnectionError } from '../../../src/client/client.ts'
+import type { Account } from '../../../src/types/generated.ts'
+import { announce, type Child, h, replace } from '../dom.ts'
+import { fact, hexButton } from '../facts.ts'
+import type { Page, PageParts } from '../page.ts'
+import { connectWallet, describeWalletError, type FoundWallet, findWallets } from '../wallets.ts'
+import { createKeyPanel } from './keys.ts'
+import { limitList } from './limit-list.ts'
+import { accountProblem } from './problem.ts'
+import { createAccountSession, isEnded } from './session.ts'
+import { createUsagePanel } from './usage.ts'
+
+/** Base Sepolia, as on the page that computes single results. */
+const DEFAULT_CHAIN_ID = 84_532
+const SIGN_IN_ROUTE = '/auth/siwe'
+const TIER_WORDS = { public: 'Public', developer: 'Developer', internal: 'Internal' } as const
+
+export function createAccountPage({ api, issuer }: PageParts): Page {
+  const session = createAccountSession(api)
+  const keys = createKeyPanel(api, session, () => showEnded())
+  const usage = createUsagePanel(session, () => showEnded())
+  const facts = h('dl', { class: 'facts' })
+  const limits = h('div')
+  const outcome = h('div', { class: 'stack' })
+  const accountHeading = h('h2', { tabindex: -1 }, 'Your account')
+  const signOutButton = h(
+    'button',
+    { class: 'button small', type: 'button', onclick: () => void signOut() },
+    'Sign out',
+  )
+  const signedIn = h(
+    'div',
+    { class: 'account-columns' },
+    h(
+      'div',
+      { class: 'stack account-column' },
+      h(
+        'section',
+        { class: 'account-card stack', 'aria-label': 'Your account' },
+        h('div', { class: 'row between' }, accountHeading, signOutButton),
+        facts,
+        h('h3', { class: 'eyebrow' }, 'Limits of this hour'),
+        limits,
+        outcome,
+      ),
+      keys.element,
+    ),
+    usage.element,
+  )
+  const body = h('div', { class: 'stack' }, h('p', { class: 'hint', role: 'status' }, 'The page is loading …'))
+  const element = h(
+    'div',
+    { class: 'account-page', role: 'region', 'aria-label': 'Account' },
+    h(
+      'div',
+      { class: 'account-head' },
+      h('h1', { class: 'page-title' }, 'Account'),
+      h(
+        'p',
+        { class: 'lead' },
+        'Prove with a signature that you hold an address. You get a higher limit, API keys of your own, and see what they use. ',
+        h('a', { href: '/docs/guide/accounts' }, 'About accounts'),
+      ),
+    ),
+    body,
+  )
+  let isSignedIn = false
+  /** The name of the wallet that is waited for, and the step. */
+  let waiting: { readonly wallet: string; step: string } | undefined
+  let note: Child
+  let isOffered = false
+  const wallets = findWallets(() => {
+    if (isOffered) showWallets()
+  })
+  session.onLimits((read) => {
+    if (isSignedIn) replace(limits, limitList(read))
+  })
+
+  return {
+    element,
+    enter() {
+      if (isSignedIn) void load()
+      else if (!isOffered) void offer()
+      else showWallets()
+    },
+    leave() {},
+  }
+
+  /** Shows the wallets, if this service has the sign-in on. */
+  async function offer(): Promise<void> {
+    try {
+      const { endpoints } = await api.client.info()
+      isOffered = endpoints[SIGN_IN_ROUTE] !== undefined
+      if (isOffered) showWallets()
+      else replace(body, offNote())
+    } catch (error) {
+      replace(
+        body,
+        accountProblem(error),
+        retryButton(() => void offer()),
+      )
+    }
+  }
+
+  function showWallets(): void {
+    if (isSignedIn) return
+    const found = wallets()
+    replace(
+      body,
+      h(
+        'section',
+        { class: 'account-card stack sign-in', 'aria-label': 'Sign in' },
+        h('h2', { tabindex: -1 }, 'Sign in'),
+        note,
+        found.length === 0
+          ? noWallet()
+          : [
+              h(
+                'p',
+                { class: 'hint' },
+                'The wallet shows a text with the name of this site, and signs it. Nothing is sent to a chain.',
+              ),
+              h('ul', { class: 'wallet-list' }, found.map(walletButton)),
+            ],
+        waiting !== undefined && h('p', { class: 'hint' }, waiting.step),
+      ),
+    )
+  }
+
+  function noWallet(): Child {
+    return [
+      h(
+        'div',
+        { class: 'note' },
+        h(
+          'p',
+          {},
+          h('strong', {}, 'No wallet was found. '),
+          'Install one as an extension of this browser, then reload the page.',
+        ),
+        h(
+          'p',
+          {},
+          'A program can sign in without a browser: ',
+          h('a', { href: '/docs/guide/accounts' }, 'the guide shows how'),
+          '.',
+        ),
+      ),
+      retryButton(() => location.reload(), 'Reload the page'),
+    ]
+  }
+
+  function walletButton(found: FoundWallet): HTMLElement {
+    const { id, name, icon } = found
+    const words = waiting?.wallet === id ? 'Waiting …' : undefined
+    return h(
+      'li',
+      {},
+      h(
+        'button',
+        {
+          class: 'button wallet',
+          type: 'button',
+          disabled: waiting !== undefined,
+          'data-key': `wallet-${id}`,
+          onclick: () => void signIn(found),
+        },
+        icon === undefined
+          ? h('span', { class: 'wallet-icon', 'aria-hidden': 'true' })
+          : h('img', { class: 'wallet-icon', src: icon, alt: '', width: 24, height: 24 }),
+        h('bdi', { class: 'wallet-name' }, name),
+        words !== undefined && h('span', { class: 'hint' }, words),
+      ),
+    )
+  }
+
+  async function signIn({ id, wallet }: FoundWallet): Promise<void> {
+    const step = (text: string) => {
+      waiting = { wallet: id, step: text }
+      showWallets()
+      announce(text)
+    }
+    note = undefined
+    try {
+      step('Choose an account in the wallet …')
+      const account = await connectWallet(wallet)
+      const chains = issuer()?.chains.map(({ chainId }) => chainId) ?? []
+      const known = [account.chainId, DEFAULT_CHAIN_ID, ...chains].find((chainId) => chains.includes(chainId))
+      await session.signIn(account, known ?? DEFAULT_CHAIN_ID, step)
+      waiting = undefined
+      isSignedIn = true
+      replace(body, signedIn)
+      accountHeading.focus({ preventScroll: true })
+      announce('You are signed in')
+      await load()
+    } catch (error) {
+      waiting = undefined
+      const isOurs = error instanceof ApiError || error instanceof ConnectionError
+      note = isOurs
+        ? accountProblem(error)
+        : h('div', { class: 'note', role: 'alert' }, h('strong', {}, 'Not signed in. '), describeWalletError(error))
+      showWallets()
+    }
+  }
+
+  /** Reads account, keys and usage again. */
+  async function load(): Promise<void> {
+    try {
+      const account = await session.client.account.get()
+      showAccount(account)
+      replace(outcome)
+      await Promise.all([keys.show(account), usage.show()])
+    } catch (error) {
+      if (isEnded(error)) showEnded()
+      else
+        replace(
+          outcome,
+          accountProblem(error),
+          retryButton(() => void load()),
+        )
+    }
+  }
+
+  function showAccount({ address, chainId, tier, requestsPerHour }: Account): void {
+    const chain = issuer()?.chains.find((one) => one.chainId === chainId)
+    replace(
+      facts,
+      fact('Address', hexButton(address, 'Your address')),
+      fact('Valid on', chainId === null ? 'all chains' : `${chain?.name ?? 'chain'} (${chainId}), as a contract`),
+      fact(
+        'Tier',
+        `${TIER_WORDS[tier]}: ${requestsPerHour.toLocaleString('en')} requests an hour, with all keys together`,
+      ),
+    )
+  }
+
+  async function signOut(): Promise<void> {
+    signOutButton.disabled = true
+    try {
+      await session.client.signOut()
+      showSignedOut(h('p', { class: 'note', role: 'status' }, 'You are signed out. Your keys stay valid.'))
+    } catch {
+      const words = 'This page has forgotten your session, but the service did not respond. It ends by itself.'
+      showSignedOut(h('p', { class: 'note', role: 'status' }, words))
+    }
+    signOutButton.disabled = false
+  }
+
+  function showEnded(): void {
+    if (!isSignedIn) return
+    void session.client.signOut() // forgets the session; the service has ended it
+    const words = h('strong', {}, 'Your session has ended. ')
+    showSignedOut(h('div', { class: 'note', role: 'alert' }, words, 'Sign in again to go on. Your keys stay valid.'))
+  }
+
+  function showSignedOut(words: HTMLElement): void {
+    isSignedIn = false
+    note = words
+    for (const panel of [keys, usage]) panel.clear()
+    replace(facts)
+    replace(limits)
+    replace(outcome)
+    showWallets()
+    body.querySelector('h2')?.focus({ preventScroll: true })
+  }
+}
+
+function offNote(): HTMLElement {
+  return h(
+    'div',
+    { class: 'note' },
+    h(
+      'p',
+      {},
+      h('strong', {}, 'This service has no sign-in. '),
+      'Its operator has turned it off, or keeps no records.',
+    ),
+    h('p', {}, 'An API key from the operator raises your limit: enter it with the button at the top of the page.'),
+  )
+}
+
+function retryButton(act: () => void, words = 'Try again'): HTMLElement {
+  return h(
+    'div',
+    { class: 'row' },
+    h('button', { class: 'button small', type: 'button', 'data-key': 'retry', onclick: act }, words),
+  )
+}

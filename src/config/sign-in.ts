@@ -7,12 +7,15 @@ function optionalFlag(name: string): Setting<boolean | undefined> {
   return { names: [name], read: (source) => (source.env[name] ? setting.read(source) : undefined) }
 }
 
+/** Tier of the accounts of wallets. */
+export const WALLET_TIER = choice('WALLET_TIER', ['developer', 'public', 'internal'])
+
 export const SIGN_IN_SETTINGS = {
   /** Undefined: on, unless an API key is required, or the service has no store or, in production, no domain. */
   signIn: optionalFlag('SIGN_IN'),
   /** Host names, with the port if it is not that of the scheme, whose pages may ask for a signature. */
   signInDomains: list('SIGN_IN_DOMAINS'),
-  walletTier: choice('WALLET_TIER', ['developer', 'public', 'internal']),
+  walletTier: WALLET_TIER,
 }
 
 export const SIGN_IN_LIMITS = {

@@ -56,6 +56,7 @@ export class SessionTokens {
       tier: this.#tier,
       label: session.account,
       subject: accountSubject(session.account),
+      isWallet: true,
       scopes: DEFAULT_SCOPES,
       endMs: session.tokenEndMs,
       requestsPerHour: undefined,

@@ -22,7 +22,7 @@ import {
   url,
   type Values,
 } from './setting.ts'
-import { WALLET_TIER } from './sign-in.ts'
+import { WALLET_TIER, WALLET_TIER_TOKEN } from './sign-in.ts'
 
 export interface ApiKey {
   readonly key: string
@@ -44,7 +44,13 @@ const ACCOUNTS_PER_ADDRESS = 10
 /** Requests per hour of all accounts of wallets that send from one network address. */
 const WALLET_ADDRESS_REQUESTS = integer(
   'RATE_LIMIT_WALLET_ADDRESS',
-  (source) => Math.min(1e9, ACCOUNTS_PER_ADDRESS * RATE_LIMITS[WALLET_TIER.read(source)].read(source)),
+  (source) => {
+    const perAccount = RATE_LIMITS[WALLET_TIER.read(source)].read(source)
+    const holders = WALLET_TIER_TOKEN.read(source)
+    // An account with the higher tier can use all of its requests from one address.
+    const perHolder = holders === undefined ? 0 : RATE_LIMITS[holders.tier].read(source)
+    return Math.min(1e9, Math.max(ACCOUNTS_PER_ADDRESS * perAccount, perHolder))
+  },
   1,
   1e9,
 )

@@ -5,6 +5,7 @@ import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
 import type { SessionTable } from '../service/accounts/session-table.ts'
+import { sessionTier } from '../service/accounts/wallet-tier.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
@@ -157,7 +158,8 @@ class RequestHandler implements HttpHandler {
     this.#findPath = createRouter(routes)
     this.#keys = keys
     this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys)
-    this.#sessions = sessions && new SessionTokens(sessions, config.walletTier)
+    const tiers = { walletTier: config.walletTier, holders: config.walletTierToken }
+    this.#sessions = sessions && new SessionTokens(sessions, (session) => sessionTier(tiers, session))
     this.#usage = usage && new UsageMeter(usage, routes)
     this.#limits = new ClientLimits(config, metrics, now, shares)
     this.#trusted = parseRanges(config.trustedProxies)

@@ -27,6 +27,8 @@ export interface SignInRequest {
   readonly message: string
   readonly parsed: SignInMessage
   readonly signature: Hex
+  /** UID of the attestation that is to give a higher tier. */
+  readonly attestation: Hex | undefined
 }
 
 const TIME = String.raw`\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)`
@@ -61,8 +63,13 @@ const FORM = {
 export function readSignInRequest(body: Uint8Array, maxDepth: number): SignInRequest {
   const value = parseJsonObject(body, maxDepth)
   check(getValidator('account.schema.json#/$defs/SignInRequest'), value, [])
-  const { message, signature } = value as unknown as { readonly message: string; readonly signature: Hex }
-  return { message, signature, parsed: parseSignInMessage(message) }
+  const { message, signature, attestation } = value as unknown as {
+    readonly message: string
+    readonly signature: Hex
+    readonly attestation?: Hex
+  }
+  const parsed = parseSignInMessage(message)
+  return { message, signature, parsed, attestation: attestation?.toLowerCase() as Hex | undefined }
 }
 
 /**

@@ -378,7 +378,9 @@ async function openAccounts(
   if (domains === undefined || store === undefined || !servesClients(config.role)) return undefined
   const { limits, walletTier: tier, walletTierToken: holders } = config
   if (holders !== undefined && chainClient?.serves(holders.chainId) !== true)
-    throw new ConfigError(`WALLET_TIER_TOKEN needs RPC_URL_${holders.chainId}: chain ${holders.chainId} has no RPC endpoint`)
+    throw new ConfigError(
+      `WALLET_TIER_TOKEN needs RPC_URL_${holders.chainId}: chain ${holders.chainId} has no RPC endpoint`,
+    )
   const { storeWriteMs: answerMs, keyTablePollMs: pollMs, maxKeysPerAccount: maxKeys, maxJsonDepth } = limits
   const now = Date.now
   const sessions = new SessionTable({ store, log, pollMs, answerMs, now })

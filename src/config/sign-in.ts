@@ -57,7 +57,9 @@ export const WALLET_TIER_TOKEN: Setting<WalletTierToken | undefined> = {
     const walletTier = WALLET_TIER.read(source)
     if (tier !== 'developer' && tier !== 'internal') return fail('tier is neither developer nor internal')
     if (tier === walletTier || walletTier === 'internal') fail(`tier is not higher than WALLET_TIER, ${walletTier}`)
-    const chainId = wholeNumber(members.get('chain')!, 1, Number.MAX_SAFE_INTEGER, () => fail('chain is not a chain ID'))
+    const chainId = wholeNumber(members.get('chain')!, 1, Number.MAX_SAFE_INTEGER, () =>
+      fail('chain is not a chain ID'),
+    )
     if (kind === 'attestation') {
       return { tier, chainId, proof: { kind, schema: hex('schema', 32), attester: hex('attester', 20) } }
     }

@@ -218,11 +218,7 @@ class RequestHandler implements HttpHandler {
     return response
   }
 
-  #describeRefusal(
-    { rate, costs, path, errorTypeBase }: RefusalFacts,
-    client: LimitedClient,
-    nowMs: number,
-  ) {
+  #describeRefusal({ rate, costs, path, errorTypeBase }: RefusalFacts, client: LimitedClient, nowMs: number) {
     const policies = this.#limits.policies(client)
     const remaining = this.#limits.remaining(rate, client.budget, costs, nowMs)
     return { rate, policies, remaining, nowMs, path, errorTypeBase }

@@ -149,7 +149,12 @@ describe.skipIf(skipReason())('the tier of wallets that hold a token or an attes
     expect(await signIn(service, OTHER)).toMatchObject({ status: 200, body: { tier: 'developer' } })
     // An account that is a contract of this chain may hold it.
     const salt: Hex = `0x${'1'.repeat(64)}`
-    const address = getContractAddress({ opcode: 'CREATE2', from: FACTORY, salt, bytecodeHash: keccak256(ACCOUNT_CODE) })
+    const address = getContractAddress({
+      opcode: 'CREATE2',
+      from: FACTORY,
+      salt,
+      bytecodeHash: keccak256(ACCOUNT_CODE),
+    })
     const data = concatHex([salt, ACCOUNT_CODE])
     const hash = await local.client.sendTransaction({ account: local.submitter, chain: null, to: FACTORY, data })
     await local.client.waitForTransactionReceipt({ hash })
@@ -175,8 +180,14 @@ describe.skipIf(skipReason())('the tier of wallets that hold a token or an attes
     const valid = await uidOf(HOLDER.address)
     const signed = await tierOf(valid)
     expect(signed).toMatchObject({ tier: 'internal' })
-    expect(await tierOf(undefined)).toMatchObject({ tier: 'developer', tierNote: expect.stringContaining('name the UID') })
-    expect(await tierOf(valid, OTHER)).toMatchObject({ tier: 'developer', tierNote: expect.stringContaining('not for this account') })
+    expect(await tierOf(undefined)).toMatchObject({
+      tier: 'developer',
+      tierNote: expect.stringContaining('name the UID'),
+    })
+    expect(await tierOf(valid, OTHER)).toMatchObject({
+      tier: 'developer',
+      tierNote: expect.stringContaining('not for this account'),
+    })
     expect(await tierOf(await uidOf(HOLDER.address, second!))).toMatchObject({
       tier: 'developer',
       tierNote: expect.stringContaining('not by 0x'),

@@ -15,9 +15,9 @@ const tokenRule = (text: string) => readConfig({ WALLET_TIER_TOKEN: text }, 1).w
 
 describe('WALLET_TIER_TOKEN', () => {
   it('names a token or an attestation, and the tier of who holds it', () => {
-    expect(tokenRule(`tier=internal, chain=84532, token=${TOKEN.toUpperCase().replace('X', 'x')}, balance=1000`)).toEqual(
-      { tier: 'internal', chainId: 84532, proof: { kind: 'token', token: TOKEN, balance: 1000n } },
-    )
+    expect(
+      tokenRule(`tier=internal, chain=84532, token=${TOKEN.toUpperCase().replace('X', 'x')}, balance=1000`),
+    ).toEqual({ tier: 'internal', chainId: 84532, proof: { kind: 'token', token: TOKEN, balance: 1000n } })
     expect(tokenRule(`tier=internal,chain=1,schema=${SCHEMA},attester=${ATTESTER}`)).toEqual({
       tier: 'internal',
       chainId: 1,
@@ -79,7 +79,10 @@ describe('the tier of an account', () => {
     waitMs = 60_000,
   ) {
     const lines: string[] = []
-    const log = { warn: (line: string) => lines.push(`warn ${line}`), info: (line: string) => lines.push(`info ${line}`) }
+    const log = {
+      warn: (line: string) => lines.push(`warn ${line}`),
+      info: (line: string) => lines.push(`info ${line}`),
+    }
     const never = () => Promise.reject(new Error('the chain was asked'))
     const tiers = new WalletTiers({
       walletTier: 'developer',

@@ -72,7 +72,9 @@ export function createBudgets(
     const limited = budgets.filter(({ limit }) => limit > 0)
     const policies = [
       requestPolicy(requests, prefix),
-      ...limited.map(({ resource, limit }) => `"${prefix}${resource}";q=${limit};qu="${UNITS[resource]}";w=${WINDOW_SECONDS}`),
+      ...limited.map(
+        ({ resource, limit }) => `"${prefix}${resource}";q=${limit};qu="${UNITS[resource]}";w=${WINDOW_SECONDS}`,
+      ),
     ].join(', ')
     const byResource = Object.fromEntries(budgets.map((entry) => [entry.resource, entry]))
     return { name, prefix, byResource: byResource as Record<Resource, ResourceBudget>, limited, requests, policies }

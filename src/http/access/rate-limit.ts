@@ -139,10 +139,7 @@ export interface Quota {
  */
 export function takeQuotas(first: Quota, second: Quota, requests: number): number | Promise<number> {
   if (first.window.grants === undefined || second.window.grants === undefined) {
-    const fitting = Math.max(
-      0,
-      Math.min(requests, first.limit - first.window.used, second.limit - second.window.used),
-    )
+    const fitting = Math.max(0, Math.min(requests, first.limit - first.window.used, second.limit - second.window.used))
     takeOwnQuota(first.window, first.limit, fitting)
     return takeOwnQuota(second.window, second.limit, fitting)
   }

@@ -123,7 +123,15 @@ export class SignIn {
     const tokenEndMs = Math.min(endMs, nowMs + settings.tokenSeconds * 1000)
     const wanted = {
       nonceSha256: sha256(parsed.nonce),
-      session: { id: sha256(family), account, ...made.hashes, tokenEndMs, endMs, isHolder: finding.isHolder, attestation },
+      session: {
+        id: sha256(family),
+        account,
+        ...made.hashes,
+        tokenEndMs,
+        endMs,
+        isHolder: finding.isHolder,
+        attestation,
+      },
       nowMs,
       maxPerAccount: settings.maxSessionsPerAccount,
       maxSessions: settings.maxSessions,

@@ -74,7 +74,9 @@ export class WalletTiers {
     const [, chain, address] = account.split(':') as [string, string, Hex]
     // Another contract may have this address on the other chain.
     if (chain !== '0' && Number(chain) !== holders.chainId)
-      return refused(`the account is a contract of chain ${chain}, and the tier is for holders on chain ${holders.chainId}`)
+      return refused(
+        `the account is a contract of chain ${chain}, and the tier is for holders on chain ${holders.chainId}`,
+      )
     if (holders.proof.kind === 'attestation' && attestation === undefined)
       return refused('name the UID of an attestation as attestation, with the message')
     if (this.#lookUps >= MAX_LOOK_UPS) return this.#unknown('too many accounts are looked up now')
@@ -94,7 +96,9 @@ export class WalletTiers {
       if (!balance.ok) return this.#unknown(balance.reason)
       this.#answered()
       if (balance.value !== undefined && balance.value >= proof.balance) return HOLDER
-      return refused(`the account holds ${balance.value} of token ${proof.token} on chain ${chainId}, less than ${proof.balance}`)
+      return refused(
+        `the account holds ${balance.value} of token ${proof.token} on chain ${chainId}, less than ${proof.balance}`,
+      )
     }
     const found = await this.#within(chainClient.attestation(chainId, attestation!))
     if (!found.ok) return this.#unknown(found.reason)
@@ -122,7 +126,8 @@ export class WalletTiers {
   #unknown(reason: string): TierFinding {
     const { holders, walletTier, log } = this.#parts
     const { chainId, tier } = holders!
-    if (!this.#isAway) log.warn(`cannot see who may have the tier ${tier}: wallets get ${walletTier}`, { chainId, reason })
+    if (!this.#isAway)
+      log.warn(`cannot see who may have the tier ${tier}: wallets get ${walletTier}`, { chainId, reason })
     this.#isAway = true
     return refused(`chain ${chainId} cannot be asked now: refresh the session later`)
   }

@@ -80,9 +80,7 @@ describe.skipIf(POSTGRES === undefined)('sign-ins while the database server is a
       })
     }
     // Nothing that was refused meanwhile has used up the refresh token.
-    await eventually(async () =>
-      expect((await service.post('/auth/refresh', { refreshToken })).status).toBe(200),
-    )
+    await eventually(async () => expect((await service.post('/auth/refresh', { refreshToken })).status).toBe(200))
   })
 
   it('open exactly one session for each nonce, whether the server crashes or hangs while they run', async () => {

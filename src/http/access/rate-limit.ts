@@ -122,7 +122,8 @@ export function takeQuota(window: RateWindow, limit: number, requests: number): 
 export function takeOwnQuota(window: RateWindow, limit: number, requests: number): number {
   const granted = Math.max(0, Math.min(requests, limit - window.used))
   window.used += granted
-  if (granted > 0) window.shared?.add(0, granted, limit)
+  // The others learn of the hour also if nothing is granted, so that it ends at the same time everywhere.
+  window.shared?.add(0, granted, limit)
   return granted
 }
 
@@ -133,28 +134,31 @@ export interface Quota {
 }
 
 /**
- * Takes requests from two quotas at once, so that what one of them rejects does not count in the other.
+ * Takes requests of an account from its own quota and from that of its network address, so that what one of them rejects does not count in
+ * the other. The address is asked only for what the account may have: an account that has reached its limit takes nothing from others.
  *
  * @returns how many were granted; a promise if other nodes have to be asked
  */
-export function takeQuotas(first: Quota, second: Quota, requests: number): number | Promise<number> {
-  if (first.window.grants === undefined || second.window.grants === undefined) {
-    const fitting = Math.max(0, Math.min(requests, first.limit - first.window.used, second.limit - second.window.used))
-    takeOwnQuota(first.window, first.limit, fitting)
-    return takeOwnQuota(second.window, second.limit, fitting)
+export function takeQuotas(account: Quota, address: Quota, requests: number): number | Promise<number> {
+  const accountGrants = account.window.grants
+  const addressGrants = address.window.grants
+  if (accountGrants === undefined || addressGrants === undefined) {
+    const rooms = [account, address].map(({ window, limit }) => limit - window.used)
+    const fitting = Math.max(0, Math.min(requests, ...rooms))
+    takeOwnQuota(account.window, account.limit, fitting)
+    return takeOwnQuota(address.window, address.limit, fitting)
   }
-  const { grants: firstGrants } = first.window
-  const { grants: secondGrants } = second.window
-  const settle = (fromFirst: number, fromSecond: number) => {
-    const granted = Math.min(fromFirst, fromSecond)
-    firstGrants.giveBack(fromFirst - granted)
-    secondGrants.giveBack(fromSecond - granted)
-    return granted
+  const takeFromAddress = (granted: number): number | Promise<number> => {
+    if (granted === 0) return 0
+    const settle = (fromAddress: number) => {
+      accountGrants.giveBack(granted - fromAddress)
+      return fromAddress
+    }
+    const fromAddress = addressGrants.take(granted, address.limit)
+    return typeof fromAddress === 'number' ? settle(fromAddress) : fromAddress.then(settle)
   }
-  const fromFirst = firstGrants.take(requests, first.limit)
-  const fromSecond = secondGrants.take(requests, second.limit)
-  if (typeof fromFirst === 'number' && typeof fromSecond === 'number') return settle(fromFirst, fromSecond)
-  return Promise.all([fromFirst, fromSecond]).then(([one, other]) => settle(one, other))
+  const granted = accountGrants.take(requests, account.limit)
+  return typeof granted === 'number' ? takeFromAddress(granted) : granted.then(takeFromAddress)
 }
 
 /** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected batch item does not. */

@@ -27,6 +27,7 @@ import type { LocalChain } from './local-chain/local-chain.ts'
 import { type AccountService, createAccountService, signInDomains } from './service/accounts/account-api.ts'
 import { SessionTable } from './service/accounts/session-table.ts'
 import { SignIn } from './service/accounts/sign-in.ts'
+import { WalletTiers } from './service/accounts/wallet-tier.ts'
 import { createBatchService, shareLimits } from './service/batch/batches.ts'
 import { ChainPolicy } from './service/chains/chain-policy.ts'
 import { SubmissionCounts } from './service/chains/submission-counts.ts'
@@ -406,7 +407,11 @@ async function openAccounts(
 ): Promise<{ readonly service: AccountService; readonly sessions: SessionTable } | undefined> {
   const domains = signInDomains(config)
   if (domains === undefined || store === undefined || !servesClients(config.role)) return undefined
-  const { limits, walletTier: tier } = config
+  const { limits, walletTier: tier, walletTierToken: holders } = config
+  if (holders !== undefined && chainClient?.serves(holders.chainId) !== true)
+    throw new ConfigError(
+      `WALLET_TIER_TOKEN needs RPC_URL_${holders.chainId}: chain ${holders.chainId} has no RPC endpoint`,
+    )
   const { storeWriteMs: answerMs, keyTablePollMs: pollMs, maxKeysPerAccount: maxKeys, maxJsonDepth } = limits
   const now = Date.now
   const sessions = new SessionTable({ store, log, pollMs, answerMs, now })
@@ -423,9 +428,22 @@ async function openAccounts(
   }
   const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
   const chainIds = new Set(chains.keys())
-  const signIn = new SignIn({ settings, store, sessions, chainIds, chainClient, keccak, secp256k1, now })
-  const requestsPerHour = config.requestsPerHour[tier]
-  const service = createAccountService({ signIn, repository, tier, requestsPerHour, maxKeys, maxJsonDepth, now })
+  const tiers = new WalletTiers({ walletTier: tier, holders, chainClient, waitMs: limits.walletTierTokenMs, log, now })
+  const signIn = new SignIn({ settings, store, sessions, tiers, chainIds, chainClient, keccak, secp256k1, now })
+  const limitsOfAccounts = {
+    requestsPerHour: config.requestsPerHour,
+    addressRequestsPerHour: config.walletAddress.requestsPerHour,
+  }
+  const service = createAccountService({
+    signIn,
+    repository,
+    tiers,
+    tier,
+    ...limitsOfAccounts,
+    maxKeys,
+    maxJsonDepth,
+    now,
+  })
   return { service, sessions }
 }
 

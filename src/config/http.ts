@@ -23,6 +23,7 @@ import {
   url,
   type Values,
 } from './setting.ts'
+import { WALLET_TIER, WALLET_TIER_TOKEN } from './sign-in.ts'
 
 export interface ApiKey {
   readonly key: string
@@ -37,6 +38,23 @@ const RATE_LIMITS = {
   developer: integer('RATE_LIMIT_DEVELOPER', 1000, 1, 1e9),
   internal: integer('RATE_LIMIT_INTERNAL', 10_000, 1, 1e9),
 }
+
+/** How many accounts of wallets may use all of their requests from one network address: as many as an office has, not as a script makes. */
+const ACCOUNTS_PER_ADDRESS = 10
+
+/** Requests per hour of all accounts of wallets that send from one network address. */
+const WALLET_ADDRESS_REQUESTS = integer(
+  'RATE_LIMIT_WALLET_ADDRESS',
+  (source) => {
+    const perAccount = RATE_LIMITS[WALLET_TIER.read(source)].read(source)
+    const holders = WALLET_TIER_TOKEN.read(source)
+    // An account with the higher tier can use all of its requests from one address.
+    const perHolder = holders === undefined ? 0 : RATE_LIMITS[holders.tier].read(source)
+    return Math.min(1e9, Math.max(ACCOUNTS_PER_ADDRESS * perAccount, perHolder))
+  },
+  1,
+  1e9,
+)
 
 /** Tokens of an identity provider. They are accepted if the issuer is set. */
 const TOKEN_PARTS = {
@@ -109,6 +127,11 @@ export const HTTP_SETTINGS = {
     public: costLimit('COST_LIMIT_PUBLIC', RATE_LIMITS.public, 1 / 4),
     developer: costLimit('COST_LIMIT_DEVELOPER', RATE_LIMITS.developer, 1 / 2),
     internal: costLimit('COST_LIMIT_INTERNAL', RATE_LIMITS.internal, 0),
+  },
+  /** What all accounts of wallets that send from one network address may use in an hour, besides the limits of each (decision 151). */
+  walletAddress: {
+    requestsPerHour: WALLET_ADDRESS_REQUESTS,
+    costPerHour: costLimit('COST_LIMIT_WALLET_ADDRESS', WALLET_ADDRESS_REQUESTS, 3 / 4),
   },
   trustedProxies: list('TRUSTED_PROXIES'),
 }

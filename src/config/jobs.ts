@@ -1,13 +1,21 @@
 /** Settings of jobs: batches that the store keeps. */
 import { constant, derived, integer } from './setting.ts'
 
+const JOB_OPERATIONS_PER_DAY = integer('JOB_OPERATIONS_PER_DAY', 20_000_000, 1, 1e12)
 const JOB_MAX_BYTES = integer('JOB_MAX_BYTES', 16_384 * 1_048_576, 1_048_576, 1e15)
 
 export const JOB_LIMITS = {
   /** Operations of one job. */
   maxJobOperations: integer('JOB_MAX_OPERATIONS', 5_000_000, 1, 1e9),
   /** Operations that one API key may upload in one UTC day. */
-  jobOperationsPerDay: integer('JOB_OPERATIONS_PER_DAY', 20_000_000, 1, 1e12),
+  jobOperationsPerDay: JOB_OPERATIONS_PER_DAY,
+  /** Operations that all accounts of wallets may upload from one network address in one UTC day. */
+  jobOperationsPerDayOfAddress: integer(
+    'JOB_OPERATIONS_WALLET_ADDRESS',
+    (source) => Math.min(1e12, 2 * JOB_OPERATIONS_PER_DAY.read(source)),
+    1,
+    1e12,
+  ),
   /** Bytes that the operations and results of all jobs may take in the store. The oldest finished jobs are deleted first. */
   maxJobBytes: JOB_MAX_BYTES,
   /** The part of it that one API key may use, so that there is room for the jobs of other keys. */

@@ -5,20 +5,13 @@ import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
 import type { SessionTable } from '../service/accounts/session-table.ts'
+import { sessionTier } from '../service/accounts/wallet-tier.ts'
 import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
-import type { Tier } from '../wire/key-messages.ts'
 import { type ApiKeys, bearerTokenOf, type KeyHolder, keyProblem } from './access/api-keys.ts'
 import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/caller.ts'
-import {
-  CostLimiter,
-  costProblem,
-  createBudgets,
-  policiesOf,
-  remainingField,
-  StreamMeter,
-} from './access/cost-limit.ts'
+import { ClientLimits, type LimitedClient } from './access/client-limits.ts'
 import {
   createAccessLog,
   createItemMetrics,
@@ -27,15 +20,7 @@ import {
 } from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { IssuerKeys } from './access/issuer-keys.ts'
-import {
-  RateLimiter,
-  type RateStatus,
-  rateLimitProblem,
-  rateStatus,
-  type Subject,
-  takeQuota,
-  uncountedProblem,
-} from './access/rate-limit.ts'
+import { rateLimitProblem, type Subject, uncountedProblem, walletAddressSubject } from './access/rate-limit.ts'
 import {
   createRequestIds,
   errorTypeBase,
@@ -127,6 +112,8 @@ function checkSession({ holder, session }: RequestState): ProblemData | undefine
 interface Caller {
   readonly holder: KeyHolder | 'invalid' | undefined
   readonly subject: Subject
+  /** Subject of the network address, for an account of a wallet. */
+  readonly walletAddress: string | undefined
   /** Why its token is not valid, if that is why the holder is `invalid`. */
   readonly tokenProblem: ProblemData | undefined
   /** Set if the store has to be asked who has its token. */
@@ -148,9 +135,7 @@ class RequestHandler implements HttpHandler {
   /** The last token that was verified. */
   #verified: { readonly head: RequestHead; readonly found: KeyHolder | TokenProblem } | undefined
   readonly #sessions: SessionTokens | undefined
-  readonly #limiter: RateLimiter
-  readonly #costs: CostLimiter
-  readonly #budgets: ReturnType<typeof createBudgets>
+  readonly #limits: ClientLimits
   readonly #trusted: readonly AddressRange[]
   readonly #isLocalCaller: ReturnType<typeof createLocalCheck>
   readonly #writeAccess: ReturnType<typeof createAccessLog>
@@ -173,12 +158,10 @@ class RequestHandler implements HttpHandler {
     this.#findPath = createRouter(routes)
     this.#keys = keys
     this.#tokens = config.tokens && issuerKeys && new Tokens(config.tokens, issuerKeys, metrics)
-    this.#sessions = sessions && new SessionTokens(sessions, config.walletTier)
+    const tiers = { walletTier: config.walletTier, holders: config.walletTierToken }
+    this.#sessions = sessions && new SessionTokens(sessions, (session) => sessionTier(tiers, session))
     this.#usage = usage && new UsageMeter(usage, routes)
-    this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects, shares)
-    this.#costs = new CostLimiter(config.limits.maxRateLimitSubjects, shares)
-    shares?.listen((counts) => (counts.kind === 'requests' ? this.#limiter : this.#costs).receive(counts, this.#now()))
-    this.#budgets = createBudgets(config, metrics)
+    this.#limits = new ClientLimits(config, metrics, now, shares)
     this.#trusted = parseRanges(config.trustedProxies)
     this.#isLocalCaller = hasLocalTier(config) ? createLocalCheck(config) : () => false
     this.#writeAccess = createAccessLog(log, config.logSampleRatio, random)
@@ -188,8 +171,7 @@ class RequestHandler implements HttpHandler {
       'Requests rejected because the hourly limit was reached',
     )
     this.#streamParts = {
-      limiter: this.#limiter,
-      costs: this.#costs,
+      limits: this.#limits,
       items: createItemMetrics(metrics),
       now,
       succeed: (state, result) => this.#succeed(state, result),
@@ -213,38 +195,33 @@ class RequestHandler implements HttpHandler {
     const route = method === 'POST' ? this.#findPath(path)?.byMethod.POST : undefined
     if (route?.refusal === undefined || framingProblem(method, head) !== undefined) return undefined
     const nowMs = this.#now()
-    const { holder, subject } = this.#findCaller(request, nowMs)
+    const { holder, subject, walletAddress } = this.#findCaller(request, nowMs)
     const problem = route.refusal(subject, head.bodyBytes)
     if (problem === undefined) return undefined
     const tier = tierOf(holder, subject)
     const requestId = this.#findRequestId(head)
+    const limit = limitOf(this.#config, tier, holder)
+    const client = { subject, limit, budget: this.#limits.budgets[tier], walletAddress }
     const facts = {
       subject,
       problem,
-      window: this.#limiter.peek(subject, nowMs),
-      costs: this.#costs.peek(subject, nowMs),
+      rate: this.#limits.rate(client, nowMs),
+      costs: this.#limits.costs(client, nowMs),
       seconds: Math.floor(nowMs / 1000),
       path,
       errorTypeBase: errorTypeBase(this.#config, head),
     }
-    const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, tier, holder, nowMs))
+    const response = this.#refusals.respond(requestId, facts, () => this.#describeRefusal(facts, client, nowMs))
     const durationMs = performance.now() - startedMs
     this.#usage?.count(holder, route, nowMs, response.status)
     this.#count({ requestId, method, route: route.path, status: response.status, durationMs, tier, subject })
     return response
   }
 
-  #describeRefusal(
-    { window, costs, path, errorTypeBase }: RefusalFacts,
-    tier: Tier,
-    holder: KeyHolder | 'invalid' | undefined,
-    nowMs: number,
-  ) {
-    const limit = limitOf(this.#config, tier, holder)
-    const rate = rateStatus(window, limit, nowMs)
-    const budget = this.#budgets[tier]
-    const remaining = remainingField(rate, budget, costs, nowMs)
-    return { rate, policies: policiesOf(budget, limit), remaining, nowMs, path, errorTypeBase }
+  #describeRefusal({ rate, costs, path, errorTypeBase }: RefusalFacts, client: LimitedClient, nowMs: number) {
+    const policies = this.#limits.policies(client)
+    const remaining = this.#limits.remaining(rate, client.budget, costs, nowMs)
+    return { rate, policies, remaining, nowMs, path, errorTypeBase }
   }
 
   handle(exchange: Exchange): void {
@@ -300,7 +277,7 @@ class RequestHandler implements HttpHandler {
       return
     }
     // The address may be read only now.
-    state.addressSubject = state.subject
+    state.addressSubject = addressKey(this.#clientAddress(exchange))
     const run = (body: Uint8Array) => {
       isRead
         .then(() => {
@@ -352,9 +329,10 @@ class RequestHandler implements HttpHandler {
   unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string> {
     const config = this.#config
     const nowMs = this.#now()
-    const rate = rateStatus(this.#limiter.peek(addressKey(peer), nowMs), config.requestsPerHour.public, nowMs)
-    const budget = this.#budgets.public
-    const remaining = remainingField(rate, budget, this.#costs.peek(addressKey(peer), nowMs), nowMs)
+    const budget = this.#limits.budgets.public
+    const client = { subject: addressKey(peer), limit: budget.requests, budget, walletAddress: undefined }
+    const rate = this.#limits.rate(client, nowMs)
+    const remaining = this.#limits.remaining(rate, budget, this.#limits.costs(client, nowMs), nowMs)
     const limits = { rate, policies: budget.policies, remaining }
     const context = { requestId: this.#nextRequestId(), ...limits, nowMs, path: '/' }
     return unparsableResponse(status, { ...context, errorTypeBase: errorTypeBase(config, undefined) })
@@ -367,12 +345,15 @@ class RequestHandler implements HttpHandler {
     const caller = this.#findCaller(exchange, nowMs)
     exchange.client = caller.subject
     const requestId = this.#findRequestId(exchange.head)
-    const state = new RequestState(exchange, this.#config, this.#budgets, { requestId, nowMs, ...caller })
+    const state = new RequestState(exchange, this.#config, this.#limits, { requestId, nowMs, ...caller })
     exchange.state = state
     return state
   }
 
-  /** Finds out who asks. Reads the address only if there is no valid key, because that takes as long as everything else here. */
+  /**
+   * Finds out who asks. Reads the address only if there is no valid key, or that of an account of a wallet, because that takes as long as
+   * everything else here.
+   */
   #findCaller(request: ReceivedRequest, nowMs: number): Caller {
     const known = this.#keys.findHolder(request.head, nowMs)
     const verified = known === 'invalid' ? this.#verifyToken(request, nowMs) : undefined
@@ -380,7 +361,9 @@ class RequestHandler implements HttpHandler {
     const holder = verified !== undefined && 'subject' in verified ? verified : known
     const subject = typeof holder === 'object' ? holder.subject : this.#findSubject(request, holder)
     const unread = verified !== undefined && 'unread' in verified ? verified : undefined
-    return { holder, subject, tokenProblem, unread }
+    const isWallet = typeof holder === 'object' && holder.isWallet
+    const walletAddress = isWallet ? walletAddressSubject(addressKey(this.#clientAddress(request))) : undefined
+    return { holder, subject, walletAddress, tokenProblem, unread }
   }
 
   /** Verifies what a request carries instead of an API key, if it looks like a token. */
@@ -442,13 +425,8 @@ class RequestHandler implements HttpHandler {
    * @param refusal why the key must not be used for this request
    */
   #admit(state: RequestState, refusal: ProblemData | undefined): ProblemData | undefined {
-    const { limit, nowMs } = state
-    const window = this.#limiter.open(state.subject, nowMs)
-    const judge = (granted: number) => {
-      const rate = rateStatus(window, limit, nowMs)
-      return this.#judgeRate(state, rate, granted === 1) ?? refusal ?? this.#judgeHolder(state)
-    }
-    const granted = takeQuota(window, limit, 1)
+    const judge = (granted: number) => this.#judgeRate(state, granted === 1) ?? refusal ?? this.#judgeHolder(state)
+    const granted = this.#limits.take(state, 1, state.nowMs)
     if (typeof granted === 'number') return judge(granted)
     state.admission = granted.then(judge)
     // If the request is refused for another reason, nothing else waits for this.
@@ -456,13 +434,16 @@ class RequestHandler implements HttpHandler {
     return refusal
   }
 
-  #judgeRate(state: RequestState, rate: RateStatus, isAdmitted: boolean): ProblemData | undefined {
-    const { limit, tier } = state
+  #judgeRate(state: RequestState, isAdmitted: boolean): ProblemData | undefined {
+    const rate = this.#limits.rate(state, state.nowMs)
     state.knownRate = rate
     if (isAdmitted) return undefined
-    this.#rejected.series({ tier }).count++
+    const { limitName, hasOwnLimit } = state
+    this.#rejected.series({ tier: limitName }).count++
     // Some of the limit remains, but only the database knows whether other nodes have used it.
-    return rate.remaining > 0 ? uncountedProblem(limit) : rateLimitProblem(limit, tier, 'answer', state.hasOwnLimit)
+    return rate.remaining > 0
+      ? uncountedProblem(rate.limit)
+      : rateLimitProblem(rate.limit, limitName, 'answer', hasOwnLimit)
   }
 
   #judgeHolder({ holder, exchange, tokenProblem }: RequestState): ProblemData | undefined {
@@ -491,24 +472,18 @@ class RequestHandler implements HttpHandler {
 
   /** Checks the hourly budgets, and has what the request costs charged to its client. */
   #meter(state: RequestState, route: Route): ProblemData | undefined {
-    const { subject, budget, nowMs, exchange } = state
-    const open = (atMs: number) => this.#costs.open(subject, budget, atMs)
-    const window = open(nowMs)
-    state.costWindow = window
-    const meter = route.stream === undefined ? window : new StreamMeter(() => open(this.#now()))
+    const { nowMs, exchange } = state
+    const windows = this.#limits.meter(state, nowMs)
+    const meter = route.stream === undefined ? windows : this.#limits.streamMeter(state, this.#now)
     state.usage = this.#usage?.begin(state.holder, route, nowMs, meter)
     exchange.costs = state.usage ?? meter
-    const { usedUp } = window
-    if (usedUp === undefined) return undefined
-    usedUp.rejected.count++
-    return costProblem(window, usedUp, nowMs)
+    return this.#limits.costProblem(state, nowMs, 'request')
   }
 
   /** Reads the state of the hourly limit, which every response carries, even where requests are not counted (decision 46). */
   #withRate(state: RequestState): RequestState {
-    const { limit, nowMs } = state
-    state.knownRate ??= rateStatus(this.#limiter.peek(state.subject, nowMs), limit, nowMs)
-    state.costWindow ??= this.#costs.peek(state.subject, nowMs)
+    state.knownRate ??= this.#limits.rate(state, state.nowMs)
+    state.knownCosts ??= this.#limits.costs(state, state.nowMs)
     return state
   }
 

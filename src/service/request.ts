@@ -39,6 +39,8 @@ export function rejectExpired({ aborted, deadlineMs }: RequestContext, nowMs: nu
 export interface SubmissionCaller {
   /** Name of the API key's account; undefined without a key. */
   readonly account: string | undefined
+  /** Subject of the network address, for an account of a wallet. */
+  readonly walletAddress?: string | undefined
   readonly tier: Tier
   /** Header value as sent. */
   readonly idempotencyKey: string | undefined

@@ -3,6 +3,7 @@
  * statement, which locks it: of two that want it, the second finds nothing.
  */
 import type { AccountOperations, OpenOutcome, RefreshOutcome, SessionState } from '../wire/account-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { Database, Row, Session } from './database.ts'
 
 type Argument<Name extends keyof AccountOperations> = AccountOperations[Name]['argument']
@@ -25,6 +26,14 @@ export function createAccountStore(database: Database): {
       return rows.length === 1
     },
     openSession: (wanted) => database.transaction((session) => openSession(session, wanted)),
+    findRefresh: async ({ id, usedSha256, nowMs }) => {
+      const [row] = await database.reads.query(
+        'select account, attestation from account_session where id = $1 and refresh_sha256 = $2 and not ended and ends_ms > $3',
+        [id, usedSha256, nowMs],
+      )
+      if (row === undefined) return undefined
+      return { account: row['account'] as string, attestation: (row['attestation'] as Hex | null) ?? undefined }
+    },
     refreshSession: (wanted) => database.transaction((session) => refreshSession(session, wanted)),
     endSession: ({ id, nowMs }) =>
       database.transaction(async (session) => {
@@ -35,7 +44,7 @@ export function createAccountStore(database: Database): {
   }
 }
 
-const COLUMNS = 'id, account, token_sha256, token_ends_ms::text'
+const COLUMNS = 'id, account, token_sha256, token_ends_ms::text, is_holder'
 
 /**
  * Returns the number of the next change. Its row is locked until the end of the transaction, so changes become visible in the order of
@@ -130,7 +139,7 @@ async function openSession(
     [maxSessions],
   )
   if ((found!['total'] as number) >= maxSessions) return 'full'
-  const { id, account, tokenSha256, refreshSha256, tokenEndMs, endMs } = opened
+  const { id, account, tokenSha256, refreshSha256, tokenEndMs, endMs, isHolder, attestation } = opened
   await endSessions(
     session,
     number,
@@ -142,16 +151,16 @@ async function openSession(
   )
   await session.query(
     `insert into account_session
-       (id, account, token_sha256, token_ends_ms, refresh_sha256, created_ms, ends_ms, change)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [id, account, tokenSha256, tokenEndMs, refreshSha256, nowMs, endMs, number],
+       (id, account, token_sha256, token_ends_ms, refresh_sha256, created_ms, ends_ms, change, is_holder, attestation)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [id, account, tokenSha256, tokenEndMs, refreshSha256, nowMs, endMs, number, isHolder, attestation ?? null],
   )
   return 'done'
 }
 
 async function refreshSession(
   session: Session,
-  { id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, nowMs }: Argument<'refreshSession'>,
+  { id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, isHolder, nowMs }: Argument<'refreshSession'>,
 ): Promise<RefreshOutcome> {
   const known = await session.query(
     'select 1 as known from account_session where id = $1 and not ended and ends_ms > $2',
@@ -161,9 +170,9 @@ async function refreshSession(
   if (known.length === 0) return 'unknown'
   const number = await nextNumber(session)
   const [refreshed] = await session.query(
-    `update account_session set token_sha256 = $3, refresh_sha256 = $4, token_ends_ms = least($5, ends_ms), change = $7
+    `update account_session set token_sha256 = $3, refresh_sha256 = $4, token_ends_ms = least($5, ends_ms), change = $7, is_holder = $8
      where id = $1 and refresh_sha256 = $2 and not ended and ends_ms > $6 returning ${COLUMNS}`,
-    [id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, nowMs, number],
+    [id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, nowMs, number, isHolder],
   )
   if (refreshed !== undefined) return readSession(refreshed)
   // Who has this id without the newest token has an older one: the client or a thief has used it, and nothing tells which.
@@ -176,5 +185,6 @@ function readSession(row: Row): SessionState {
     account: row['account'] as string,
     tokenSha256: row['token_sha256'] as string,
     tokenEndMs: Number(row['token_ends_ms']),
+    isHolder: row['is_holder'] as boolean,
   }
 }

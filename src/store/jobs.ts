@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000
 const COLUMNS = `position::text, id, options, state, received::text, total::text, done::text, failed::text, errors,
   created_ms::text, started_ms::text, updated_ms::text, reason`
 const IS_OPEN = "state in ('receiving', 'queued', 'running')"
+/** Addresses of other days that one chunk of an upload deletes: more than it adds. */
+const ADDRESSES_PER_CHUNK = 100
 /** Candidate jobs for the next chunk: those of the least recently served accounts. */
 const JOBS_PER_CLAIM = 64
 /** Chunks that are deleted in one transaction. */
@@ -140,7 +142,12 @@ async function appendJob(
   const account = job['account'] as string
   const missing = await findMissingRoom(session, account, room, limits)
   if (missing !== undefined) return missing
-  if (!(await takeDailyQuota(session, account, operations, limits.perDay, nowMs))) return 'spent'
+  const { address } = limits
+  if (address !== undefined && !(await takeAddressQuota(session, address, operations, nowMs))) return 'address'
+  if (!(await takeDailyQuota(session, account, operations, limits.perDay, nowMs))) {
+    if (address !== undefined) await takeDailyQuota(session, address.subject, -operations, address.perDay, nowMs)
+    return 'spent'
+  }
   await session.query(
     'insert into job_chunk (job, first, operations, input, room, added_ms) values ($1, $2, $3, $4, $5, $6)',
     [position, first, operations, input, room, nowMs],
@@ -182,6 +189,27 @@ async function takeDailyQuota(
     [account, Math.floor(nowMs / DAY_MS), operations, perDay],
   )
   return rows.length === 1
+}
+
+/** As `takeDailyQuota`, for all accounts of wallets at one network address. Addresses are not kept longer than their day. */
+async function takeAddressQuota(
+  session: Session,
+  { subject, perDay }: NonNullable<JobLimits['address']>,
+  operations: number,
+  nowMs: number,
+): Promise<boolean> {
+  await session.query(
+    `with over as (
+       select account from job_account where account like 'wallets:%' and day < $1 and account <> $2
+       limit ${ADDRESSES_PER_CHUNK} for update skip locked
+     ) delete from job_account using over where job_account.account = over.account`,
+    [Math.floor(nowMs / DAY_MS), subject],
+  )
+  await session.query(
+    'insert into job_account (account, day, operations, turn) values ($1, 0, 0, 0) on conflict (account) do nothing',
+    [subject],
+  )
+  return takeDailyQuota(session, subject, operations, perDay, nowMs)
 }
 
 async function endInput(

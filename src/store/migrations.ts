@@ -273,6 +273,11 @@ const ACCOUNT_TABLES: readonly string[] = [
   'create index api_key_owner on api_key (owner) where owner is not null',
 ]
 
+/** What a session shows for its tier: migration `tiers of sessions`. Never edit it, because users have applied it. */
+const SESSION_TIER_COLUMNS: readonly string[] = [
+  'alter table account_session add column is_holder boolean not null default false, add column attestation text',
+]
+
 /** Usage by subject and day: migration `usage`. Never edit it, because users have applied it. */
 const USAGE_TABLES: readonly string[] = [
   // Subjects are read by their beginnings, in the order of their bytes.
@@ -388,6 +393,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'hours of clients', statements: HOUR_TABLE },
   { name: 'accounts', statements: ACCOUNT_TABLES },
   { name: 'usage', statements: USAGE_TABLES },
+  { name: 'tiers of sessions', statements: SESSION_TIER_COLUMNS },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

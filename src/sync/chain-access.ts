@@ -30,6 +30,9 @@ const REGISTRY = parseAbi([
   'function getSchema(bytes32 uid) view returns (SchemaRecord)',
 ])
 
+/** The same function in ERC-20 and ERC-721. */
+const TOKEN = parseAbi(['function balanceOf(address holder) view returns (uint256)'])
+
 interface SchemaRecord {
   readonly uid: Hex
   readonly resolver: Hex
@@ -165,6 +168,11 @@ export class ChainAccess {
       if (record.uid === uid && schemaUid(schema, resolver, revocable, keccak) === uid) return schema
       throw new RpcError('getSchema: the response is not the requested schema')
     })
+  }
+
+  /** Reads how much of a token an address holds, in the smallest units of an ERC-20, or in pieces of an ERC-721. Throws as `attestation` does. */
+  tokenBalance(token: Hex, holder: Hex): Promise<bigint> {
+    return this.#read(({ rpc }) => call<bigint>(rpc, token, TOKEN, 'balanceOf', [holder]))
   }
 
   /**

@@ -172,6 +172,11 @@ export class ChainClient {
     return this.#requests.ask('accountSignature', { chainId, ...signature }, this.#lookupLimits()).catch(unreachable)
   }
 
+  /** Reads how much of a token an address holds; otherwise as `attestation`. */
+  tokenBalance(chainId: number, token: Hex, holder: Hex): Promise<ChainResult<bigint>> {
+    return this.#requests.ask('tokenBalance', { chainId, token, holder }, this.#lookupLimits()).catch(unreachable)
+  }
+
   /** Returns why nothing is signed for a chain; undefined when it may be signed for. */
   refusalReason(chainId: number): string | undefined {
     const state = this.#states.get(chainId)

@@ -1154,6 +1154,10 @@ export interface Account {
    * What the sessions and keys of the account may use together.
    */
   requestsPerHour: number
+  /**
+   * What all accounts of wallets may use together from one network address.
+   */
+  addressRequestsPerHour: number
   scopes: ('compute' | 'verify' | 'records' | 'jobs')[]
   /**
    * How many API keys the account may have.
@@ -1426,6 +1430,14 @@ export interface SessionTokens {
    * For one request to /auth/refresh.
    */
   refreshToken: string
+  /**
+   * The tier of the token.
+   */
+  tier: 'public' | 'developer' | 'internal'
+  /**
+   * Why the token does not have the tier that WALLET_TIER_TOKEN gives to holders, if the service has such a tier.
+   */
+  tierNote?: string
 }
 /**
  * Properties of a new API key of an account. Its tier and its limit are those of the account.

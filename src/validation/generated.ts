@@ -4562,7 +4562,7 @@ return errors === 0;
 validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const check26 = validate86;
-const schema184 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386}}};
+const schema184 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386},"attestation":{"description":"UID of an attestation for the address of the message, if the service gives a higher tier for one (WALLET_TIER_TOKEN).","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 const pattern59 = new RegExp("^0x(?:[0-9a-fA-F]{2})+$", "u");
 
 function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -4585,7 +4585,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "message") || (key0 === "signature"))){
+if(!(((key0 === "message") || (key0 === "signature")) || (key0 === "attestation"))){
 validate86.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema184,data}];
 return false;
 break;
@@ -4644,6 +4644,28 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.attestation !== undefined){
+let data2 = data.attestation;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(!pattern0.test(data2)){
+validate86.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema184.properties.attestation,data:data2}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.attestation.type,parentSchema:schema184.properties.attestation,data:data2}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

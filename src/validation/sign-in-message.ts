@@ -10,6 +10,8 @@ export interface SignInRequest {
   readonly message: string
   readonly parsed: SignInMessage
   readonly signature: Hex
+  /** UID of the attestation that is to give a higher tier. */
+  readonly attestation: Hex | undefined
 }
 
 const FORM = {
@@ -25,10 +27,14 @@ const FORM = {
 export function readSignInRequest(body: Uint8Array, maxDepth: number): SignInRequest {
   const value = parseJsonObject(body, maxDepth)
   check(getValidator('account.schema.json#/$defs/SignInRequest'), value, [])
-  const { message, signature } = value as unknown as { readonly message: string; readonly signature: Hex }
+  const { message, signature, attestation } = value as unknown as {
+    readonly message: string
+    readonly signature: Hex
+    readonly attestation?: Hex
+  }
   const read = readSignInText(message)
   if (!read.ok) throw problemAt('invalid-input', ['message'], read.reason, FORM)
-  return { message, signature, parsed: read.message }
+  return { message, signature, parsed: read.message, attestation: attestation?.toLowerCase() as Hex | undefined }
 }
 
 /**

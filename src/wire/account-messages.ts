@@ -1,5 +1,7 @@
 /** Accounts of wallets: their nonces and sessions in the store. Only hashes of nonces and tokens leave the process that made them. */
 
+import type { Hex } from './values.ts'
+
 /** An open session of an account, without its tokens. */
 export interface AccountSession {
   /** SHA-256 of the part of a refresh token that all refresh tokens of the session share, 64 hex digits. */
@@ -8,6 +10,8 @@ export interface AccountSession {
   readonly account: string
   /** Milliseconds since the epoch from which on the token is invalid. */
   readonly tokenEndMs: number
+  /** True if the account held what `WALLET_TIER_TOKEN` asks for when this token was made. */
+  readonly isHolder: boolean
 }
 
 /** `client`: too many nonces of the client wait for their message. `full`: too many of all clients do. */
@@ -44,12 +48,22 @@ export interface AccountOperations {
   openSession: {
     argument: {
       readonly nonceSha256: string
-      readonly session: SessionState & { readonly refreshSha256: string; readonly endMs: number }
+      readonly session: SessionState & {
+        readonly refreshSha256: string
+        readonly endMs: number
+        /** UID of the attestation that the account has named for its tier. */
+        readonly attestation: Hex | undefined
+      }
       readonly nowMs: number
       readonly maxPerAccount: number
       readonly maxSessions: number
     }
     result: OpenOutcome
+  }
+  /** Returns the account of the session whose newest refresh token this is, and the attestation that it has named; else undefined. */
+  findRefresh: {
+    argument: { readonly id: string; readonly usedSha256: string; readonly nowMs: number }
+    result: { readonly account: string; readonly attestation: Hex | undefined } | undefined
   }
   /** Replaces the tokens of a session. `tokenEndMs` is at most the end of the session. */
   refreshSession: {
@@ -59,6 +73,7 @@ export interface AccountOperations {
       readonly tokenSha256: string
       readonly refreshSha256: string
       readonly tokenEndMs: number
+      readonly isHolder: boolean
       readonly nowMs: number
     }
     result: RefreshOutcome

@@ -78,6 +78,8 @@ export interface JobLimits {
   readonly maxOperations: number
   /** Operations that an account may upload in a day of UTC. */
   readonly perDay: number
+  /** The same limit for all accounts of wallets at one network address. */
+  readonly address?: { readonly subject: string; readonly perDay: number }
   /** Bytes that the operations and results of all jobs may take. */
   readonly maxBytes: number
   /** The part of them that the jobs of one account may take. */
@@ -113,7 +115,7 @@ export interface JobOperations {
       readonly nowMs: number
     }
     /** A number: another upload has added operations, and the job has this many; `closed`: the job takes no more; the others are limits. */
-    result: 'stored' | number | 'closed' | 'spent' | 'large' | 'full' | 'share'
+    result: 'stored' | number | 'closed' | 'spent' | 'address' | 'large' | 'full' | 'share'
   }
   /** Ends the upload. Undefined if there is no such job. */
   endJobInput: { argument: { readonly position: number; readonly nowMs: number }; result: Job | undefined }

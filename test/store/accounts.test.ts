@@ -21,6 +21,8 @@ const session = (name: string, account = ALICE) => ({
   refreshSha256: hashOf(`refresh ${name}`),
   tokenEndMs: NOW + 1000,
   endMs: NOW + 10_000,
+  isHolder: false,
+  attestation: undefined,
 })
 
 describe.each(ENGINES)('accounts on %s', (engine) => {
@@ -94,14 +96,37 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
     await open('family')
     const { id, refreshSha256: usedSha256 } = session('family')
     const next = { tokenSha256: hashOf('token 2'), refreshSha256: hashOf('refresh 2'), tokenEndMs: NOW + 99_000 }
-    const refresh = { ...next, id, usedSha256, nowMs: NOW }
+    const refresh = { ...next, id, usedSha256, isHolder: true, nowMs: NOW }
+    const newest = { id, usedSha256, nowMs: NOW }
+    expect(await store.findRefresh(newest)).toEqual({ account: ALICE, attestation: undefined })
     // No token outlives its session.
-    const refreshed = { id, account: ALICE, tokenSha256: next.tokenSha256, tokenEndMs: NOW + 10_000 }
+    const refreshed = {
+      id,
+      account: ALICE,
+      tokenSha256: next.tokenSha256,
+      tokenEndMs: NOW + 10_000,
+      isHolder: true,
+    }
     expect(await store.refreshSession(refresh)).toEqual(refreshed)
+    expect(await store.findRefresh(newest)).toBeUndefined()
+    expect(await store.changedSessions({ after: 0, nowMs: NOW })).toMatchObject({
+      put: expect.arrayContaining([refreshed]),
+    })
     expect(await find(NOW, 'family', '2')).toEqual(['2'])
     expect(await store.refreshSession(refresh)).toBe('reused')
     expect(await find(NOW, '2')).toEqual([])
     expect(await store.refreshSession({ ...refresh, usedSha256: next.refreshSha256 })).toBe('unknown')
+  })
+
+  it('keep the attestation that an account has named for its tier', async () => {
+    const attestation = `0x${'5'.repeat(64)}` as const
+    await store.addNonce(nonce('for holder'))
+    const opened = { ...session('holder'), isHolder: true, attestation }
+    const wanted = { nonceSha256: hashOf('for holder'), session: opened, nowMs: NOW, ...limits }
+    expect(await store.openSession(wanted)).toBe('done')
+    const newest = { id: opened.id, usedSha256: opened.refreshSha256, nowMs: NOW }
+    expect(await store.findRefresh(newest)).toEqual({ account: ALICE, attestation })
+    expect(await store.findRefresh({ ...newest, nowMs: NOW + 10_000 })).toBeUndefined()
   })
 
   it('give one of two concurrent refreshes new tokens, and end the session', async () => {
@@ -110,7 +135,7 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
     const next = (name: string) => ({ tokenSha256: hashOf(`token ${name}`), refreshSha256: hashOf(`refresh ${name}`) })
     const outcomes = await Promise.all(
       ['a', 'b'].map((name) =>
-        store.refreshSession({ id, usedSha256, ...next(name), tokenEndMs: NOW + 1000, nowMs: NOW }),
+        store.refreshSession({ id, usedSha256, ...next(name), tokenEndMs: NOW + 1000, isHolder: false, nowMs: NOW }),
       ),
     )
     expect(outcomes.filter((outcome) => outcome === 'reused')).toHaveLength(1)

@@ -350,6 +350,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'hours of clients',
       'accounts',
       'usage',
+      'tiers of sessions',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

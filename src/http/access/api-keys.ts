@@ -17,6 +17,8 @@ export interface KeyHolder {
   readonly label: string
   /** Subject whose requests the rate limit counts. */
   readonly subject: string
+  /** True for a key or a session of an account of a wallet. Its requests count for their network address too. */
+  readonly isWallet: boolean
   readonly scopes: readonly KeyScope[]
   /** Milliseconds since the epoch from which on the key is invalid. */
   readonly endMs: number
@@ -135,6 +137,7 @@ function createHolder({ sha256, tier, label, owner, ...rules }: Omit<StoredKey, 
     tier,
     label,
     subject: owner === undefined ? `key:${sha256}` : accountSubject(owner),
+    isWallet: owner !== undefined,
     scopes,
     endMs: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) || 0,
     requestsPerHour,

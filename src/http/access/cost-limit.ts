@@ -1,11 +1,20 @@
 /** The budgets of each client for one hour: bytes, vertices and processor time, besides its requests (decision 143). */
-import { type CostMeter, RESOURCES, type Resource } from '../../base/cost.ts'
+import { type Amounts, type CostMeter, RESOURCES, type Resource } from '../../base/cost.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
-import { HourTable, type RateStatus, type Subject, secondsUntil, WINDOW_SECONDS, windowEnd } from './rate-limit.ts'
+import {
+  HourTable,
+  type LimitName,
+  type RateStatus,
+  type Subject,
+  secondsUntil,
+  sharersOf,
+  WINDOW_SECONDS,
+  windowEnd,
+} from './rate-limit.ts'
 import type { CountSharing, SharedCount } from './shared-counts.ts'
 
 /** The budget of one resource, and its counters. */
@@ -18,13 +27,15 @@ interface ResourceBudget {
   readonly rejectedItems: Series
 }
 
-/** The budgets of the clients of one tier. */
+/** The budgets of the clients of one tier, or of all accounts of wallets at one network address. */
 export interface CostBudget {
-  readonly tier: Tier
+  readonly name: LimitName
+  /** Put before the names of its limits in `RateLimit-Policy` and `RateLimit`. */
+  readonly prefix: string
   readonly byResource: Readonly<Record<Resource, ResourceBudget>>
   /** Those that have a limit. */
   readonly limited: readonly ResourceBudget[]
-  /** Requests per hour of the tier. */
+  /** Requests per hour. */
   readonly requests: number
   /** Value of the header `RateLimit-Policy`, for clients with the limit of the tier. */
   readonly policies: string
@@ -33,42 +44,52 @@ export interface CostBudget {
 /** Units of the IETF draft. Without one, a policy would count requests. */
 const UNITS: Readonly<Record<Resource, string>> = { bytes: 'content-bytes', vertices: 'vertices', 'cpu-ms': 'cpu-ms' }
 
-/** Creates the budgets of all tiers from their settings, and the counters of what is charged and rejected. */
+/** Creates all budgets from their settings, and the counters of what is charged and rejected. */
 export function createBudgets(
-  { costPerHour, requestsPerHour }: Pick<Config, 'costPerHour' | 'requestsPerHour'>,
+  { costPerHour, requestsPerHour, walletAddress }: Pick<Config, 'costPerHour' | 'requestsPerHour' | 'walletAddress'>,
   metrics: Metrics,
-): Readonly<Record<Tier, CostBudget>> {
+): Readonly<Record<LimitName, CostBudget>> {
   const charged = metrics.counter('cost_charged_total', 'Bytes, vertices and milliseconds charged to clients')
   const rejected = metrics.counter('cost_rejected_total', 'Requests rejected because an hourly budget was used up')
   const rejectedItems = metrics.counter(
     'cost_rejected_items_total',
     'Batch items rejected because an hourly budget was used up',
   )
-  const budget = (tier: Tier): CostBudget => {
+  const budget = (name: LimitName, costs: Amounts, requests: number): CostBudget => {
+    const isAddress = name === 'wallet-address'
+    const prefix = isAddress ? 'address-' : ''
     const budgets = RESOURCES.map((resource): ResourceBudget => {
-      const labels = { tier, resource }
+      const labels = { tier: name, resource }
       return {
         resource,
-        limit: costPerHour[tier][resource],
-        charged: charged.series(labels),
+        limit: costs[resource],
+        // What an account uses is counted for its tier, and must not be counted a second time for its address.
+        charged: isAddress ? { count: 0 } : charged.series(labels),
         rejected: rejected.series(labels),
         rejectedItems: rejectedItems.series(labels),
       }
     })
     const limited = budgets.filter(({ limit }) => limit > 0)
-    const requests = requestsPerHour[tier]
     const policies = [
-      requestPolicy(requests),
-      ...limited.map(({ resource, limit }) => `"${resource}";q=${limit};qu="${UNITS[resource]}";w=${WINDOW_SECONDS}`),
+      requestPolicy(requests, prefix),
+      ...limited.map(
+        ({ resource, limit }) => `"${prefix}${resource}";q=${limit};qu="${UNITS[resource]}";w=${WINDOW_SECONDS}`,
+      ),
     ].join(', ')
     const byResource = Object.fromEntries(budgets.map((entry) => [entry.resource, entry]))
-    return { tier, byResource: byResource as Record<Resource, ResourceBudget>, limited, requests, policies }
+    return { name, prefix, byResource: byResource as Record<Resource, ResourceBudget>, limited, requests, policies }
   }
-  return { public: budget('public'), developer: budget('developer'), internal: budget('internal') }
+  const ofTier = (tier: Tier) => budget(tier, costPerHour[tier], requestsPerHour[tier])
+  return {
+    public: ofTier('public'),
+    developer: ofTier('developer'),
+    internal: ofTier('internal'),
+    'wallet-address': budget('wallet-address', walletAddress.costPerHour, walletAddress.requestsPerHour),
+  }
 }
 
-function requestPolicy(requests: number): string {
-  return `"requests";q=${requests};w=${WINDOW_SECONDS}`
+function requestPolicy(requests: number, prefix = ''): string {
+  return `"${prefix}requests";q=${requests};w=${WINDOW_SECONDS}`
 }
 
 /** Returns the value of `RateLimit-Policy` for a client with its own limit of requests per hour. */
@@ -167,12 +188,28 @@ export class CostLimiter extends HourTable<CostWindow> {
   }
 }
 
+/** Charges what an account uses also to its network address. */
+export class PairMeter implements CostMeter {
+  readonly #account: CostMeter
+  readonly #address: CostMeter
+
+  constructor(account: CostMeter, address: CostMeter) {
+    this.#account = account
+    this.#address = address
+  }
+
+  charge(resource: Resource, amount: number): void {
+    this.#account.charge(resource, amount)
+    this.#address.charge(resource, amount)
+  }
+}
+
 /** Charges each amount to the hour in which it is used: a stream may last longer than the hour in which it began. */
 export class StreamMeter implements CostMeter {
-  readonly #open: () => CostWindow
+  readonly #open: () => CostMeter
 
-  /** @param open returns the current window */
-  constructor(open: () => CostWindow) {
+  /** @param open returns the meter of the current hour */
+  constructor(open: () => CostMeter) {
     this.#open = open
   }
 
@@ -194,15 +231,14 @@ const USES: Readonly<Record<Resource, string>> = {
  * @param nowMs time of the response, for `Retry-After`
  */
 export function costProblem(
-  { budget, endSeconds }: CostWindow,
+  { budget: { name }, endSeconds }: CostWindow,
   { resource, limit }: ResourceBudget,
   nowMs: number,
 ): ProblemData {
-  const reached = `the limit of ${limit} ${USES[resource]} per hour is reached`
-  const { tier } = budget
+  const reached = `the limit of ${limit} ${USES[resource]} per hour${sharersOf(name)} is reached`
   const end = new Date(endSeconds * 1000).toISOString().replace('.000', '')
-  const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
-  const hint = `COST_LIMIT_${tier.toUpperCase()} of the service sets this limit`
+  const more = name === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
+  const hint = `COST_LIMIT_${name.toUpperCase().replace('-', '_')} of the service sets this limit`
   return {
     type: 'rate-limited',
     detail: `${reached}; the hour ends at ${end}${more}`,
@@ -216,14 +252,17 @@ export function costProblem(
  * is left.
  *
  * @param window undefined if nothing was charged yet: an hour would begin now
+ * @param addressWindow what all accounts at the network address of the client have used; undefined if that is not limited, or nothing
  */
 export function remainingField(
   rate: RateStatus,
   { limited }: CostBudget,
   window: CostWindow | undefined,
   nowMs: number,
+  addressWindow?: CostWindow,
 ): string {
-  const requests = `"requests";r=${rate.remaining};t=${secondsUntil(rate.resetSeconds, nowMs)}`
+  const prefix = rate.ofAddress === true ? 'address-' : ''
+  const requests = `"${prefix}requests";r=${rate.remaining};t=${secondsUntil(rate.resetSeconds, nowMs)}`
   let tightest: ResourceBudget | undefined
   let smallestShare = Number.POSITIVE_INFINITY
   for (const entry of limited) {
@@ -233,10 +272,20 @@ export function remainingField(
     smallestShare = share
     tightest = entry
   }
+  let tightestWindow = window
+  if (addressWindow !== undefined)
+    for (const entry of addressWindow.budget.limited) {
+      const share = 1 - addressWindow.used(entry.resource) / entry.limit
+      if (share >= smallestShare) continue
+      smallestShare = share
+      tightest = entry
+      tightestWindow = addressWindow
+    }
   if (tightest === undefined) return requests
   const { resource, limit } = tightest
   // Rounded up, so that 0 means that the next request is rejected.
-  const remaining = window === undefined ? limit : Math.max(0, Math.ceil(limit - window.used(resource)))
-  const seconds = window === undefined ? WINDOW_SECONDS : secondsUntil(window.endSeconds, nowMs)
-  return `${requests}, "${resource}";r=${remaining};t=${seconds}`
+  const remaining = tightestWindow === undefined ? limit : Math.max(0, Math.ceil(limit - tightestWindow.used(resource)))
+  const seconds = tightestWindow === undefined ? WINDOW_SECONDS : secondsUntil(tightestWindow.endSeconds, nowMs)
+  const budgetPrefix = tightestWindow?.budget.prefix ?? ''
+  return `${requests}, "${budgetPrefix}${resource}";r=${remaining};t=${seconds}`
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemType } from '../../base/problem.ts'
 import type { Tier } from '../../wire/key-messages.ts'
-import type { Subject } from './rate-limit.ts'
+import type { LimitName, Subject } from './rate-limit.ts'
 
 /** A finished request, as it is logged and counted. It never holds the body, the API key or the address in clear. */
 export interface FinishedRequest {
@@ -96,8 +96,8 @@ export function createRequestMetrics(metrics: Metrics): (request: FinishedReques
 /** Counts the items of batches. */
 export interface ItemMetrics {
   countItems(outcome: 'ok' | ProblemType, items: number): void
-  /** Counts items that the hourly limit rejected. */
-  countRejected(tier: Tier, items: number): void
+  /** Counts items that an hourly limit rejected. */
+  countRejected(limit: LimitName, items: number): void
 }
 
 export function createItemMetrics(metrics: Metrics): ItemMetrics {
@@ -117,8 +117,8 @@ export function createItemMetrics(metrics: Metrics): ItemMetrics {
       }
       series.count += count
     },
-    countRejected(tier, count) {
-      rejected.series({ tier }).count += count
+    countRejected(limit, count) {
+      rejected.series({ tier: limit }).count += count
     },
   }
 }

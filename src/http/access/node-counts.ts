@@ -298,6 +298,7 @@ function keyOf(kind: CountKind, subject: number | string): string {
 
 interface Waiter {
   readonly requests: number
+  readonly limit: number
   readonly resolve: (granted: number) => void
 }
 
@@ -315,8 +316,9 @@ class Grants implements RequestGrants {
   #away = 0
   #limit = 0
   #lastUseMs = 0
-  /** Until this time the limit counts as reached, and the database is not asked. */
+  /** Until this time a limit counts as reached, and the database is not asked. */
   #emptyUntilMs = 0
+  #emptyLimit = 0
   #waiters: Waiter[] = []
   /** Ends the waits when the first of them has lasted as long as allowed: behind many other clients, it takes several statements. */
   #waitTimer: NodeJS.Timeout | undefined
@@ -335,14 +337,22 @@ class Grants implements RequestGrants {
     this.#limit = limit
     const nowMs = this.#counts.now
     this.#lastUseMs = nowMs
-    if (this.#waiters.length === 0 && (this.#unused >= requests || nowMs < this.#emptyUntilMs))
-      return this.#use(requests)
-    if (this.#counts.isAway || this.#counts.isFull) return this.#takeAway(requests)
+    const isEmpty = nowMs < this.#emptyUntilMs && limit <= this.#emptyLimit
+    if (this.#waiters.length === 0 && (this.#unused >= requests || isEmpty)) return this.#use(requests, limit)
+    if (this.#counts.isAway || this.#counts.isFull) return this.#takeAway(requests, limit)
     return new Promise((resolve) => {
-      this.#waiters.push({ requests, resolve })
+      this.#waiters.push({ requests, limit, resolve })
       this.#waitTimer ??= setTimeout(() => this.giveUp(), this.#counts.waitMs)
       this.#counts.report(this)
     })
+  }
+
+  giveBack(requests: number): void {
+    if (requests === 0) return
+    this.#unused += requests
+    this.window.used -= requests
+    // Others that wait may use them.
+    this.#counts.hold(this)
   }
 
   /** Returns the next change: requests to report, and requests that are wanted or returned. */
@@ -352,6 +362,8 @@ class Grants implements RequestGrants {
     let want = -this.#unused
     if (this.#waiters.length > 0) {
       const waiting = this.#waiters.reduce((sum, { requests }) => sum + requests, 0)
+      // The keys and sessions of one account may have different limits.
+      this.#limit = this.#waiters.reduce((most, { limit }) => Math.max(most, limit), 0)
       want = Math.max(waiting - this.#unused, Math.ceil((this.#limit - this.window.used) * BLOCK_SHARE), 1)
     } else this.#unused = 0
     return { kind: 'requests', subject: this.subject, limit: this.#limit, want, amounts: [debt] }
@@ -367,26 +379,30 @@ class Grants implements RequestGrants {
     this.#waiters = []
     for (const waiter of waiters) {
       // A request that came while the database was asked may need another block.
-      if (!isReached && this.#unused < waiter.requests) this.#waiters.push(waiter)
-      else waiter.resolve(this.#use(waiter.requests))
+      const fitting = Math.min(waiter.requests, waiter.limit - this.window.used)
+      if (!isReached && this.#unused < fitting) this.#waiters.push(waiter)
+      else waiter.resolve(this.#use(waiter.requests, waiter.limit))
     }
     if (this.#waiters.length > 0) {
       if (!this.#counts.report(this)) this.giveUp()
     } else {
       this.#stopTimer()
-      if (isReached && this.#unused === 0) this.#emptyUntilMs = nowMs + IDLE_MS
+      if (isReached && this.#unused === 0) {
+        this.#emptyUntilMs = nowMs + IDLE_MS
+        this.#emptyLimit = this.#limit
+      }
     }
     if (this.#unused > 0) this.#counts.hold(this)
   }
 
   /** Ends all waits with what was granted before. */
   endWaits(): void {
-    for (const { requests, resolve } of this.#takeWaiters()) resolve(this.#use(requests))
+    for (const { requests, limit, resolve } of this.#takeWaiters()) resolve(this.#use(requests, limit))
   }
 
   /** Ends all waits, because the database does not answer in time. Requests within the share of this node are answered. */
   giveUp(): void {
-    for (const { requests, resolve } of this.#takeWaiters()) resolve(this.#takeAway(requests))
+    for (const { requests, limit, resolve } of this.#takeWaiters()) resolve(this.#takeAway(requests, limit))
   }
 
   #takeWaiters(): readonly Waiter[] {
@@ -408,16 +424,16 @@ class Grants implements RequestGrants {
     this.giveUp()
   }
 
-  #use(requests: number): number {
-    const used = Math.min(requests, this.#unused)
+  #use(requests: number, limit: number): number {
+    const used = Math.max(0, Math.min(requests, this.#unused, limit - this.window.used))
     this.#unused -= used
     this.window.used += used
     return used
   }
 
-  #takeAway(requests: number): number {
-    const used = this.#use(requests)
-    const left = Math.min(this.#counts.shareAway(this.#limit) - this.#away, this.#limit - this.window.used)
+  #takeAway(requests: number, limit: number): number {
+    const used = this.#use(requests, limit)
+    const left = Math.min(this.#counts.shareAway(limit) - this.#away, limit - this.window.used)
     const more = Math.max(0, Math.min(requests - used, left))
     this.#away += more
     this.#debt += more

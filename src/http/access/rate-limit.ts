@@ -1,6 +1,7 @@
 import type { ProblemData } from '../../base/problem.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
+import type { AddressKey } from './caller.ts'
 import type { CountSharing, RequestGrants, SharedCount } from './shared-counts.ts'
 
 /** Key under which requests are counted together: an address key, `key:` and the digest of an API key, `account:` and an account, or `LOCAL_CALLER`. */
@@ -9,6 +10,14 @@ export type Subject = number | string
 /** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing (decision 149). */
 export function accountSubject(account: string): string {
   return `account:${account}`
+}
+
+/** What a limit is for: the clients of a tier, or all accounts of wallets that send from one network address (decision 151). */
+export type LimitName = Tier | 'wallet-address'
+
+/** The subject of all accounts of wallets that send from one network address. */
+export function walletAddressSubject(address: AddressKey): string {
+  return `wallets:${address}`
 }
 
 /** The current hour of one subject. */
@@ -113,8 +122,43 @@ export function takeQuota(window: RateWindow, limit: number, requests: number): 
 export function takeOwnQuota(window: RateWindow, limit: number, requests: number): number {
   const granted = Math.max(0, Math.min(requests, limit - window.used))
   window.used += granted
-  if (granted > 0) window.shared?.add(0, granted, limit)
+  // The others learn of the hour also if nothing is granted, so that it ends at the same time everywhere.
+  window.shared?.add(0, granted, limit)
   return granted
+}
+
+/** A window and its limit. */
+export interface Quota {
+  readonly window: RateWindow
+  readonly limit: number
+}
+
+/**
+ * Takes requests of an account from its own quota and from that of its network address, so that what one of them rejects does not count in
+ * the other. The address is asked only for what the account may have: an account that has reached its limit takes nothing from others.
+ *
+ * @returns how many were granted; a promise if other nodes have to be asked
+ */
+export function takeQuotas(account: Quota, address: Quota, requests: number): number | Promise<number> {
+  const accountGrants = account.window.grants
+  const addressGrants = address.window.grants
+  if (accountGrants === undefined || addressGrants === undefined) {
+    const rooms = [account, address].map(({ window, limit }) => limit - window.used)
+    const fitting = Math.max(0, Math.min(requests, ...rooms))
+    takeOwnQuota(account.window, account.limit, fitting)
+    return takeOwnQuota(address.window, address.limit, fitting)
+  }
+  const takeFromAddress = (granted: number): number | Promise<number> => {
+    if (granted === 0) return 0
+    const settle = (fromAddress: number) => {
+      accountGrants.giveBack(granted - fromAddress)
+      return fromAddress
+    }
+    const fromAddress = addressGrants.take(granted, address.limit)
+    return typeof fromAddress === 'number' ? settle(fromAddress) : fromAddress.then(settle)
+  }
+  const granted = accountGrants.take(requests, account.limit)
+  return typeof granted === 'number' ? takeFromAddress(granted) : granted.then(takeFromAddress)
 }
 
 /** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected batch item does not. */
@@ -124,12 +168,14 @@ const WAIT_HINTS = {
 } as const
 
 /** How a caller of each tier can get a higher limit. */
-const HIGHER_LIMIT_HINTS: Readonly<Record<Tier, string>> = {
+const HIGHER_LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
   public:
     'on the machine of the service, "trigpoint keys add developer" creates an API key with a higher limit; RATE_LIMIT_PUBLIC sets the limit without a key',
   developer:
     'on the machine of the service, "trigpoint keys add internal" creates a key with a higher limit; RATE_LIMIT_DEVELOPER sets the limit of this one',
   internal: 'RATE_LIMIT_INTERNAL of the service sets this limit',
+  'wallet-address':
+    'RATE_LIMIT_WALLET_ADDRESS of the service sets this limit; keys that the operator makes do not count towards it',
 }
 
 const OWN_LIMIT_HINT = 'this key has a limit of its own: the operator of the service can make a key with a higher one'
@@ -137,24 +183,29 @@ const OWN_LIMIT_HINT = 'this key has a limit of its own: the operator of the ser
 /**
  * Returns the problem for requests that exceed the hourly limit.
  *
- * @param tier of the caller: only callers without a key get the hint to send one
+ * @param name of the limit: only callers without a key get the hint to send one
  * @param hasOwnLimit true if the limit is that of the key and not of its tier
  */
 export function rateLimitProblem(
   limit: number,
-  tier: Tier,
+  name: LimitName,
   rejected: keyof typeof WAIT_HINTS,
   hasOwnLimit = false,
 ): ProblemData {
-  const reached = `the limit of ${limit} requests per hour is reached`
-  const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
+  const reached = `the limit of ${limit} requests per hour${sharersOf(name)} is reached`
+  const more = name === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
   return {
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
     invalidParts: [
-      { pointer: '#', detail: reached, code: 'limit', hint: hasOwnLimit ? OWN_LIMIT_HINT : HIGHER_LIMIT_HINTS[tier] },
+      { pointer: '#', detail: reached, code: 'limit', hint: hasOwnLimit ? OWN_LIMIT_HINT : HIGHER_LIMIT_HINTS[name] },
     ],
   }
+}
+
+/** Says who shares a limit, if others than the client do. */
+export function sharersOf(name: LimitName): string {
+  return name === 'wallet-address' ? ' of all wallet accounts at one network address' : ''
 }
 
 /** Seconds after which a client may try again while the database that counts for all nodes does not answer. */
@@ -178,6 +229,15 @@ export interface RateStatus {
   remaining: number
   /** Unix seconds. */
   resetSeconds: number
+  /** True if it is the limit of the network address, and not that of the account. */
+  ofAddress?: boolean
+}
+
+/** Returns the limit of which less remains; if that is equal, the one that lasts longer, so that a client does not try again too early. */
+export function tighterRate(account: RateStatus, address: RateStatus): RateStatus {
+  const difference = account.remaining - address.remaining
+  const isAddress = difference === 0 ? address.resetSeconds > account.resetSeconds : difference > 0
+  return isAddress ? { ...address, ofAddress: true } : account
 }
 
 /** @param window undefined if nothing was counted yet: an hour would begin now */

@@ -9,8 +9,10 @@ import type { Route, RouteRequest } from '../routes/route.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 import type { KeyHolder } from './api-keys.ts'
-import { type CostBudget, type CostWindow, policiesOf, remainingField } from './cost-limit.ts'
-import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+import type { AddressKey } from './caller.ts'
+import type { ClientLimits, LimitedClient, UsedCosts } from './client-limits.ts'
+import type { CostBudget } from './cost-limit.ts'
+import { type LimitName, type RateStatus, rateStatus, type Subject, walletAddressSubject } from './rate-limit.ts'
 import type { RequestUsage } from './request-usage.ts'
 import type { UnreadToken } from './session-tokens.ts'
 import { TOKEN_METADATA_PATH } from './tokens.ts'
@@ -18,19 +20,22 @@ import { TOKEN_METADATA_PATH } from './tokens.ts'
 /** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
 export const LOCAL_CALLER = 'local'
 
+const NO_COSTS: UsedCosts = { window: undefined, addressWindow: undefined }
+
 /** The state of a request in flight: everything that its response needs. */
-export class RequestState implements ResponseContext, RouteRequest {
+export class RequestState implements ResponseContext, RouteRequest, LimitedClient {
   readonly exchange: Exchange
   readonly requestId: string
   readonly nowMs: number
   readonly #config: Config
   #holder: KeyHolder | 'invalid' | undefined
   #subject: Subject
-  readonly #budgets: Readonly<Record<Tier, CostBudget>>
+  #walletAddress: string | undefined
+  readonly #limits: ClientLimits
   /** undefined until the window was read. */
   knownRate: RateStatus | undefined = undefined
-  /** What the client has used; undefined until the window was read, or if there is none. */
-  costWindow: CostWindow | undefined = undefined
+  /** What the client has used; undefined until the windows were read. */
+  knownCosts: UsedCosts | undefined = undefined
   /** Set if other nodes have to be asked for the quota of the request: resolves with the reason to reject it. */
   admission: Promise<ProblemData | undefined> | undefined = undefined
   /** Why the token of the request is not valid; undefined if that is not the problem. */
@@ -38,7 +43,7 @@ export class RequestState implements ResponseContext, RouteRequest {
   /** Token of a session that this process does not know yet. */
   readonly unread: UnreadToken | undefined
   /** Subject of the address; set if the holder is found only after the transport may have forgotten the address. */
-  addressSubject: Subject | undefined = undefined
+  addressSubject: AddressKey | undefined = undefined
   route: Route | undefined = undefined
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
@@ -51,23 +56,25 @@ export class RequestState implements ResponseContext, RouteRequest {
   constructor(
     exchange: Exchange,
     config: Config,
-    budgets: Readonly<Record<Tier, CostBudget>>,
+    limits: ClientLimits,
     facts: {
       readonly requestId: string
       readonly nowMs: number
       readonly holder: KeyHolder | 'invalid' | undefined
       readonly subject: Subject
+      readonly walletAddress: string | undefined
       readonly tokenProblem: ProblemData | undefined
       readonly unread: UnreadToken | undefined
     },
   ) {
     this.exchange = exchange
     this.#config = config
-    this.#budgets = budgets
+    this.#limits = limits
     this.requestId = facts.requestId
     this.nowMs = facts.nowMs
     this.#holder = facts.holder
     this.#subject = facts.subject
+    this.#walletAddress = facts.walletAddress
     this.tokenProblem = facts.tokenProblem
     this.unread = facts.unread
   }
@@ -82,10 +89,15 @@ export class RequestState implements ResponseContext, RouteRequest {
     return this.#subject
   }
 
+  get walletAddress(): string | undefined {
+    return this.#walletAddress
+  }
+
   /** Counts the request as one without a key: its key must not be used for it. */
-  dropKey(addressSubject: Subject): void {
+  dropKey(addressSubject: AddressKey): void {
     this.#holder = undefined
     this.#subject = addressSubject
+    this.#walletAddress = undefined
     this.exchange.client = addressSubject
   }
 
@@ -93,6 +105,8 @@ export class RequestState implements ResponseContext, RouteRequest {
   identify(holder: KeyHolder): void {
     this.#holder = holder
     this.#subject = holder.subject
+    if (holder.isWallet && this.addressSubject !== undefined)
+      this.#walletAddress = walletAddressSubject(this.addressSubject)
     this.exchange.client = holder.subject
   }
 
@@ -118,22 +132,27 @@ export class RequestState implements ResponseContext, RouteRequest {
     return this.knownRate ?? rateStatus(undefined, this.limit, this.nowMs)
   }
 
+  /** The limit of requests that is reported. */
+  get limitName(): LimitName {
+    return this.rate.ofAddress === true ? 'wallet-address' : this.tier
+  }
+
   get budget(): CostBudget {
-    return this.#budgets[this.tier]
+    return this.#limits.budgets[this.tier]
   }
 
   get policies(): string {
-    return policiesOf(this.budget, this.limit)
+    return this.#limits.policies(this)
   }
 
   get remaining(): string {
-    return remainingField(this.rate, this.budget, this.costWindow, this.nowMs)
+    return this.#limits.remaining(this.rate, this.budget, this.knownCosts ?? NO_COSTS, this.nowMs)
   }
 
   get caller(): SubmissionCaller {
     const { holder, tier, exchange } = this
     const account = typeof holder === 'object' ? holder.subject : undefined
-    return { account, tier, idempotencyKey: exchange.head.idempotencyKey }
+    return { account, walletAddress: this.#walletAddress, tier, idempotencyKey: exchange.head.idempotencyKey }
   }
 
   get path(): string {

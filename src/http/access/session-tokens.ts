@@ -5,6 +5,7 @@ import type { ProblemData } from '../../base/problem.ts'
 import type { SessionTable } from '../../service/accounts/session-table.ts'
 import { TOKEN_PREFIX } from '../../service/accounts/sign-in.ts'
 import { hasValidChecksum } from '../../service/keys/key-text.ts'
+import type { SessionState } from '../../wire/account-messages.ts'
 import { DEFAULT_SCOPES, type Tier } from '../../wire/key-messages.ts'
 import type { KeyHolder } from './api-keys.ts'
 import { accountSubject } from './rate-limit.ts'
@@ -31,13 +32,13 @@ const MAX_ABSENT = 10_000
 
 export class SessionTokens {
   readonly #sessions: SessionTable
-  readonly #tier: Tier
+  readonly #tierOf: (session: SessionState) => Tier
   readonly #absent = new LruCache<true>(MAX_ABSENT)
 
-  /** @param tier of all accounts */
-  constructor(sessions: SessionTable, tier: Tier) {
+  /** @param tierOf returns the tier of a session */
+  constructor(sessions: SessionTable, tierOf: (session: SessionState) => Tier) {
     this.#sessions = sessions
-    this.#tier = tier
+    this.#tierOf = tierOf
   }
 
   /** True if a bearer value has the form of a token. */
@@ -53,9 +54,10 @@ export class SessionTokens {
     if (session === undefined) return this.#absent.get(sha256) === true ? ENDED : { unread: sha256 }
     return {
       kind: 'token',
-      tier: this.#tier,
+      tier: this.#tierOf(session),
       label: session.account,
       subject: accountSubject(session.account),
+      isWallet: true,
       scopes: DEFAULT_SCOPES,
       endMs: session.tokenEndMs,
       requestsPerHour: undefined,

@@ -10,6 +10,8 @@ import type { CountKind, CountReport, Counts } from '../../wire/process-messages
 export interface RequestGrants {
   /** Takes requests from the quota of an hour. @returns how many were granted; a promise if the other nodes have to be asked */
   take(requests: number, limit: number): number | Promise<number>
+  /** Returns requests that were granted and are not answered. */
+  giveBack(requests: number): void
 }
 
 /** How the limiters share what they count. */

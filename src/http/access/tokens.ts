@@ -199,6 +199,7 @@ export class Tokens {
       tier: TIERS.has(claimed) ? (claimed as Tier) : tier,
       label: 'bearer token',
       subject: `token:${hash('sha256', JSON.stringify([iss, sub]))}`,
+      isWallet: false,
       scopes: scopesOf(claims),
       endMs,
       requestsPerHour: undefined,

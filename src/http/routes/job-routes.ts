@@ -87,8 +87,9 @@ function neverRuns(): never {
 
 /** Returns whose jobs a request may see: those of its key or, in development, those of this machine (decision 133). */
 function jobCaller({ caller, exchange, errorTypeBase }: RouteRequest): JobCaller {
-  const { account = exchange.client === LOCAL_CALLER ? LOCAL_CALLER : undefined, idempotencyKey } = caller
-  return { account, idempotencyKey, errorTypeBase }
+  const { account = exchange.client === LOCAL_CALLER ? LOCAL_CALLER : undefined, ...others } = caller
+  const { walletAddress, idempotencyKey } = others
+  return { account, walletAddress, idempotencyKey, errorTypeBase }
 }
 
 /** Returns whose job an upload is. It waits for the quota. */

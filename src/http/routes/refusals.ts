@@ -1,6 +1,6 @@
 import type { ProblemData } from '../../base/problem.ts'
-import type { CostWindow } from '../access/cost-limit.ts'
-import type { RateWindow, Subject } from '../access/rate-limit.ts'
+import type { UsedCosts } from '../access/client-limits.ts'
+import type { RateStatus, Subject } from '../access/rate-limit.ts'
 import type { HeaderBlock, ResponseData } from '../transport/port.ts'
 import { headerBlock, problemResponse, type ResponseContext } from './respond.ts'
 
@@ -8,8 +8,8 @@ import { headerBlock, problemResponse, type ResponseContext } from './respond.ts
 export interface RefusalFacts {
   readonly subject: Subject
   readonly problem: ProblemData
-  readonly window: RateWindow | undefined
-  readonly costs: CostWindow | undefined
+  readonly rate: RateStatus
+  readonly costs: UsedCosts
   /** Unix seconds. */
   readonly seconds: number
   readonly path: string
@@ -18,7 +18,6 @@ export interface RefusalFacts {
 
 interface Prepared {
   readonly facts: RefusalFacts
-  readonly usedRequests: number
   readonly usedCosts: number
   readonly status: number
   readonly headers: HeaderBlock
@@ -58,8 +57,7 @@ export class Refusals {
     for (let index = 0; index < pairs.length; index += 2) lines.push([pairs[index]!, pairs[index + 1]!])
     const prepared = {
       facts,
-      usedRequests: facts.window?.used ?? 0,
-      usedCosts: facts.costs?.total ?? 0,
+      usedCosts: totalOf(facts.costs),
       status,
       headers: headerBlock(lines),
       bodyStart: body.slice(0, -'"}'.length),
@@ -70,13 +68,20 @@ export class Refusals {
   }
 }
 
-function isCurrent({ facts, usedRequests, usedCosts }: Prepared, now: RefusalFacts): boolean {
+function totalOf({ window, addressWindow }: UsedCosts): number {
+  return (window?.total ?? 0) + (addressWindow?.total ?? 0)
+}
+
+function isCurrent({ facts, usedCosts }: Prepared, now: RefusalFacts): boolean {
   return (
     facts.seconds === now.seconds &&
-    facts.window === now.window &&
-    usedRequests === (now.window?.used ?? 0) &&
-    facts.costs === now.costs &&
-    usedCosts === (now.costs?.total ?? 0) &&
+    facts.rate.limit === now.rate.limit &&
+    facts.rate.remaining === now.rate.remaining &&
+    facts.rate.resetSeconds === now.rate.resetSeconds &&
+    facts.rate.ofAddress === now.rate.ofAddress &&
+    facts.costs.window === now.costs.window &&
+    facts.costs.addressWindow === now.costs.addressWindow &&
+    usedCosts === totalOf(now.costs) &&
     facts.problem === now.problem &&
     facts.path === now.path &&
     facts.errorTypeBase === now.errorTypeBase

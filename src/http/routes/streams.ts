@@ -3,9 +3,9 @@ import { ProblemError } from '../../base/problem.ts'
 import type { EventSink } from '../../service/records/record-services.ts'
 import type { BatchSink } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
-import { type CostLimiter, costProblem } from '../access/cost-limit.ts'
+import type { ClientLimits } from '../access/client-limits.ts'
 import type { ItemMetrics } from '../access/finished-request.ts'
-import { type RateLimiter, rateLimitProblem, rateStatus, takeQuota } from '../access/rate-limit.ts'
+import { rateLimitProblem } from '../access/rate-limit.ts'
 import type { RequestState } from '../access/request-state.ts'
 import type { ResponseStream } from '../transport/port.ts'
 import { type ContentKind, contentResponse, problemJson } from './respond.ts'
@@ -80,8 +80,7 @@ export class StreamSink implements EventSink, BatchSink {
 }
 
 export interface StreamRequestParts {
-  readonly limiter: RateLimiter
-  readonly costs: CostLimiter
+  readonly limits: ClientLimits
   readonly items: ItemMetrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -92,8 +91,8 @@ export interface StreamRequestParts {
 
 /** Creates the request object of a streaming route. Its first item was already counted as the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limiter, costs, items: metrics, now, succeed, fail, finish } = parts
-  const { exchange, subject, limit, tier, budget } = state
+  const { limits, items: metrics, now, succeed, fail, finish } = parts
+  const { exchange, subject } = state
   let prepaidItems = 1
   return {
     exchange,
@@ -118,27 +117,23 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     costs: exchange.costs,
     chargeSent(bytes) {
       if (state.route?.isMetered !== true) return
-      const window = costs.open(subject, budget, now())
-      const { usedUp } = window
-      if (usedUp !== undefined) throw new ProblemError(costProblem(window, usedUp, now()))
-      const meter = exchange.costs ?? window
+      const problem = limits.costProblem(state, now(), 0)
+      if (problem !== undefined) throw new ProblemError(problem)
+      const meter = exchange.costs ?? limits.meter(state, now())
       meter.charge('bytes', bytes)
     },
-    costProblem(items) {
-      const window = costs.open(subject, budget, now())
-      const { usedUp } = window
-      if (usedUp === undefined) return undefined
-      usedUp.rejectedItems.count += items
-      return costProblem(window, usedUp, now())
-    },
+    costProblem: (items) => limits.costProblem(state, now(), items),
     takeQuota(items) {
       const prepaid = Math.min(items, prepaidItems)
       prepaidItems -= prepaid
       const count = (granted: number) => {
-        if (granted < items) metrics.countRejected(tier, items - granted)
+        if (granted < items) {
+          state.knownRate = limits.rate(state, now())
+          metrics.countRejected(state.limitName, items - granted)
+        }
         return granted
       }
-      const taken = takeQuota(limiter.open(subject, now()), limit, items - prepaid)
+      const taken = limits.take(state, items - prepaid, now())
       const { admission } = state
       if (typeof taken === 'number' && admission === undefined) return count(prepaid + taken)
       return Promise.all([taken, admission]).then(([more, problem]) =>
@@ -149,15 +144,18 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       if (outcome === 'ok') state.usage?.addOperations(items)
       metrics.countItems(outcome, items)
     },
-    quotaProblem: rateLimitProblem(limit, tier, 'item', state.hasOwnLimit),
+    get quotaProblem() {
+      const { rate, limitName, hasOwnLimit } = state
+      return rateLimitProblem(rate.limit, limitName, 'item', hasOwnLimit)
+    },
     problemJson: (problem) => problemJson(state, problem),
     onDisconnect(listener) {
       state.onDisconnect = listener
     },
     begin(kind, extra) {
       const nowMs = now()
-      state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
-      state.costWindow = costs.peek(subject, nowMs)
+      state.knownRate = limits.rate(state, nowMs)
+      state.knownCosts = limits.costs(state, nowMs)
       return exchange.beginResponse(contentResponse(state, 200, kind, '', extra))
     },
     finish(stream) {

@@ -11,6 +11,7 @@ import { createKeyRoutesOf, orUnavailable } from '../keys/key-api.ts'
 import { KeyManager, type KeyRepository } from '../keys/keys.ts'
 import type { ServiceResponse } from '../request.ts'
 import type { NewTokens, SignIn } from './sign-in.ts'
+import type { WalletTiers } from './wallet-tier.ts'
 
 /** What the HTTP layer sees of accounts. All methods throw a `ProblemError`. */
 export interface AccountService {
@@ -33,8 +34,12 @@ export interface AccountService {
 export interface AccountServiceParts {
   readonly signIn: SignIn
   readonly repository: KeyRepository
+  readonly tiers: WalletTiers
+  /** Tier of the keys of accounts. */
   readonly tier: Tier
-  readonly requestsPerHour: number
+  readonly requestsPerHour: Readonly<Record<Tier, number>>
+  /** What all accounts may use together from one network address. */
+  readonly addressRequestsPerHour: number
   readonly maxKeys: number
   readonly maxJsonDepth: number
   /** Milliseconds since the epoch. */
@@ -45,7 +50,7 @@ const STORE = 'the database of the accounts'
 const KEYS = 'the store of the API keys'
 
 export function createAccountService(parts: AccountServiceParts): AccountService {
-  const { signIn, repository, tier, requestsPerHour, maxKeys, maxJsonDepth, now } = parts
+  const { signIn, repository, tiers, tier, requestsPerHour, addressRequestsPerHour, maxKeys, maxJsonDepth, now } = parts
   const keysOf = ({ account }: AccountSession) =>
     createKeyRoutesOf(new KeyManager(repository, now, { account, maxKeys }))
   return {
@@ -58,10 +63,12 @@ export function createAccountService(parts: AccountServiceParts): AccountService
     refresh: (body) =>
       orUnavailable(STORE, async () => describeTokens(await signIn.refresh(readRefreshRequest(body, maxJsonDepth)))),
     signOut: ({ id }) => orUnavailable(STORE, () => signIn.signOut(id)),
-    describe({ account, tokenEndMs }) {
+    describe({ account, tokenEndMs, isHolder }) {
       const [, chain, address] = account.split(':') as [string, string, string]
       const chainId = chain === '0' ? null : Number(chain)
-      const limits = { tier, requestsPerHour, scopes: DEFAULT_SCOPES, maxKeys }
+      const own = tiers.tierOf({ isHolder })
+      const requests = { requestsPerHour: requestsPerHour[own], addressRequestsPerHour }
+      const limits = { tier: own, ...requests, scopes: DEFAULT_SCOPES, maxKeys }
       const expiresAt = new Date(tokenEndMs).toISOString()
       return { json: JSON.stringify({ account, address: checksumAddress(address), chainId, ...limits, expiresAt }) }
     },

@@ -10,10 +10,12 @@ import { parseSignature, personalMessage } from '../../crypto/signature.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { SignInRequest } from '../../validation/sign-in-message.ts'
+import type { Tier } from '../../wire/key-messages.ts'
 import type { SignInMessage } from '../../wire/sign-in-text.ts'
 import type { Hex } from '../../wire/values.ts'
 import { hasValidChecksum, randomBase62, withChecksum } from '../keys/key-text.ts'
 import type { SessionTable } from './session-table.ts'
+import type { TierFinding, WalletTiers } from './wallet-tier.ts'
 
 export interface SignInSettings {
   /** Allowed domains in lower case; undefined allows this machine, with any port. */
@@ -33,6 +35,7 @@ export interface SignInParts {
   readonly settings: SignInSettings
   readonly store: Pick<StoreClient, 'ask'>
   readonly sessions: SessionTable
+  readonly tiers: WalletTiers
   /** IDs of the chains of this service. */
   readonly chainIds: ReadonlySet<number>
   /** Undefined if no chain has an RPC endpoint. */
@@ -49,6 +52,9 @@ export interface NewTokens {
   /** ISO 8601. */
   readonly expiresAt: string
   readonly refreshToken: string
+  readonly tier: Tier
+  /** Why the token does not have the tier of holders, if there is one. */
+  readonly tierNote: string | undefined
 }
 
 export const TOKEN_PREFIX = 'tps_'
@@ -64,6 +70,8 @@ const ZERO_ADDRESS = /^0x0{40}$/
 /** Contracts of accounts that are asked at a time, by all clients and by one. */
 const MAX_CONTRACT_CALLS = 8
 const MAX_CONTRACT_CALLS_PER_CLIENT = 2
+
+const NO_FINDING: TierFinding = { isHolder: false, note: undefined }
 
 /** All methods throw a `ProblemError` for what a client did wrong, and a `StoreFault` if the database cannot be used. */
 export class SignIn {
@@ -102,10 +110,13 @@ export class SignIn {
   }
 
   /** Opens a session for a signed message. */
-  async signIn({ message, parsed, signature }: SignInRequest, client: QueueClient): Promise<NewTokens> {
-    const { store, settings, now, sessions } = this.#parts
+  async signIn({ message, parsed, signature, attestation }: SignInRequest, client: QueueClient): Promise<NewTokens> {
+    const { store, settings, now, sessions, tiers } = this.#parts
     this.#checkMessage(parsed, now())
     const account = await this.#findAccount(message, parsed, signature, client)
+    // The chain is asked only for a nonce of ours.
+    if (tiers.hasHolders) await this.#checkNonce(sha256(parsed.nonce))
+    const finding = await tiers.find(account, attestation)
     const family = randomBase62(SHORT)
     const made = this.#makeTokens(family)
     const nowMs = now()
@@ -113,7 +124,15 @@ export class SignIn {
     const tokenEndMs = Math.min(endMs, nowMs + settings.tokenSeconds * 1000)
     const wanted = {
       nonceSha256: sha256(parsed.nonce),
-      session: { id: sha256(family), account, ...made.hashes, tokenEndMs, endMs },
+      session: {
+        id: sha256(family),
+        account,
+        ...made.hashes,
+        tokenEndMs,
+        endMs,
+        isHolder: finding.isHolder,
+        attestation,
+      },
       nowMs,
       maxPerAccount: settings.maxSessionsPerAccount,
       maxSessions: settings.maxSessions,
@@ -123,25 +142,43 @@ export class SignIn {
     if (outcome === 'full')
       throw new ProblemError({ type: 'overloaded', detail: 'too many sessions are open', retryAfterSeconds: 60 })
     await sessions.refresh()
-    return { ...made.tokens, expiresAt: new Date(tokenEndMs).toISOString() }
+    return this.#newTokens(made.tokens, tokenEndMs, finding)
+  }
+
+  #newTokens(
+    tokens: { readonly token: string; readonly refreshToken: string },
+    tokenEndMs: number,
+    finding: TierFinding,
+  ): NewTokens {
+    const tier = this.#parts.tiers.tierOf(finding)
+    return { ...tokens, expiresAt: new Date(tokenEndMs).toISOString(), tier, tierNote: finding.note }
   }
 
   /** Replaces the tokens of a session. A refresh token that is used a second time ends the session. */
   async refresh(refreshToken: string): Promise<NewTokens> {
-    const { store, settings, now, sessions } = this.#parts
+    const { store, settings, now, sessions, tiers } = this.#parts
     if (!hasValidChecksum(refreshToken, REFRESH_PREFIX))
       throw unauthorized('the refresh token is misspelt: it begins with tpr_ and ends with its checksum')
     const family = refreshToken.slice(REFRESH_PREFIX.length, REFRESH_PREFIX.length + SHORT)
+    const names = { id: sha256(family), usedSha256: sha256(refreshToken) }
+    const finding = tiers.hasHolders ? await this.#findTier(names) : NO_FINDING
     const made = this.#makeTokens(family)
     const nowMs = now()
     const tokenEndMs = nowMs + settings.tokenSeconds * 1000
-    const wanted = { id: sha256(family), usedSha256: sha256(refreshToken), ...made.hashes, tokenEndMs, nowMs }
+    const wanted = { ...names, ...made.hashes, tokenEndMs, isHolder: finding.isHolder, nowMs }
     const outcome = await store.ask('refreshSession', wanted, this.#deadlineMs())
     await sessions.refresh()
     if (outcome === 'unknown') throw unauthorized('the session of this refresh token has ended: sign in again')
     if (outcome === 'reused')
       throw unauthorized('the refresh token was used before, so its session has ended: sign in again')
-    return { ...made.tokens, expiresAt: new Date(outcome.tokenEndMs).toISOString() }
+    return this.#newTokens(made.tokens, outcome.tokenEndMs, finding)
+  }
+
+  /** Finds the tier of a session again. A refresh token that was used before is left to the refresh, which ends the session. */
+  async #findTier(names: { readonly id: string; readonly usedSha256: string }): Promise<TierFinding> {
+    const { store, now, tiers } = this.#parts
+    const session = await store.ask('findRefresh', { ...names, nowMs: now() }, this.#deadlineMs())
+    return session === undefined ? NO_FINDING : tiers.find(session.account, session.attestation)
   }
 
   /** Ends a session: its token and its refresh tokens. */
@@ -214,8 +251,7 @@ export class SignIn {
     client: QueueClient,
     ask: () => ReturnType<ChainClient['accountSignature']>,
   ): Promise<boolean> {
-    const { store, now } = this.#parts
-    if (!(await store.ask('hasNonce', { sha256: nonceSha256, nowMs: now() }, this.#deadlineMs()))) throw wrongNonce()
+    await this.#checkNonce(nonceSha256)
     const isBusy =
       this.#contractCalls >= MAX_CONTRACT_CALLS || this.#contractClients.of(client) >= MAX_CONTRACT_CALLS_PER_CLIENT
     if (isBusy)
@@ -235,6 +271,11 @@ export class SignIn {
       this.#contractCalls--
       this.#contractClients.remove(client)
     }
+  }
+
+  async #checkNonce(sha256: string): Promise<void> {
+    const { store, now } = this.#parts
+    if (!(await store.ask('hasNonce', { sha256, nowMs: now() }, this.#deadlineMs()))) throw wrongNonce()
   }
 
   #deadlineMs(): number {

@@ -6,6 +6,8 @@ import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 export interface JobCaller {
   /** The owner of the job; undefined if the caller has no key. */
   readonly account: string | undefined
+  /** Subject of the network address, for an account of a wallet: its operations have a limit too. */
+  readonly walletAddress?: string | undefined
   /** Header value as sent. */
   readonly idempotencyKey?: string | undefined
   /** Prefix of problem type URIs. */

@@ -92,7 +92,7 @@ class Jobs implements JobService {
     await caller.admitted
     const { options, split } = await readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations }, context)
     checkJobOptions(options)
-    const writer = this.#writer(await this.#createJob(options, caller, context), 0, context)
+    const writer = this.#writer(await this.#createJob(options, caller, context), 0, caller, context)
     for (let index = 0; index < split.count; index++)
       if (writer.add(body.subarray(split.starts[index], split.ends[index]))) await writer.store()
     return this.#accepted(await writer.end())
@@ -257,7 +257,7 @@ class Jobs implements JobService {
     const receive = async () => {
       await caller.admitted
       const job = await open()
-      const writer = this.#writer(job, from, context)
+      const writer = this.#writer(job, from, caller, context)
       if (await upload.writeTo(writer))
         return this.#accepted(more ? await this.#find(job.id, caller, patient(context)) : await writer.end())
       const detail = `the upload of job ${job.id} broke off; continue it with PUT /compute/v0/jobs/${job.id}/input`
@@ -273,10 +273,11 @@ class Jobs implements JobService {
     }
   }
 
-  #writer(job: Job, from: number, context: RequestContext): JobWriter {
+  #writer(job: Job, from: number, { walletAddress }: JobCaller, context: RequestContext): JobWriter {
     const { ask, now, config } = this.#parts
     const onStored = () => this.#runner.checkForChunks()
-    return new JobWriter({ ask, now, limits: config.limits, onStored, context: patient(context) }, job, from)
+    const parts = { ask, now, limits: config.limits, walletAddress, onStored, context: patient(context) }
+    return new JobWriter(parts, job, from)
   }
 
   async #createJob(

@@ -51,6 +51,8 @@ interface JobWriterParts {
   readonly limits: Config['limits']
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Subject of the network address, whose operations of the day are limited too; undefined if they are not. */
+  readonly walletAddress: string | undefined
   /** Called after each chunk is stored. */
   readonly onStored: () => void
   /** The client that waits for the store and is charged for its time. What has arrived is stored even if it has disconnected. */
@@ -101,11 +103,14 @@ export class JobWriter {
   async store(): Promise<void> {
     const operations = this.#lines.length
     if (operations === 0) return
-    const { ask, limits, now, onStored, context } = this.#parts
+    const { ask, limits, walletAddress, now, onStored, context } = this.#parts
     const input = encodeLines(this.#lines)
     const jobLimits: JobLimits = {
       maxOperations: limits.maxJobOperations,
       perDay: limits.jobOperationsPerDay,
+      ...(walletAddress === undefined
+        ? {}
+        : { address: { subject: walletAddress, perDay: limits.jobOperationsPerDayOfAddress } }),
       maxBytes: limits.maxJobBytes,
       maxAccountBytes: limits.maxJobBytesPerKey,
       maxOpen: limits.maxOpenJobs,
@@ -169,8 +174,13 @@ function uploadProblem(
       const detail = `a job takes at most ${limits.maxJobOperations} operations, so job ${id} has failed: send them as several jobs`
       return new ProblemError({ type: 'payload-too-large', detail })
     }
-    case 'spent': {
-      const detail = `the limit of ${limits.jobOperationsPerDay} operations of jobs per day is reached; ${storedText}: continue with PUT after midnight UTC`
+    case 'spent':
+    case 'address': {
+      const limit =
+        outcome === 'spent'
+          ? `${limits.jobOperationsPerDay} operations of jobs per day`
+          : `${limits.jobOperationsPerDayOfAddress} operations of jobs per day of all wallet accounts at one network address`
+      const detail = `the limit of ${limit} is reached; ${storedText}: continue with PUT after midnight UTC`
       const retryAfterSeconds = Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1000)
       return new ProblemError({ type: 'rate-limited', detail, retryAfterSeconds })
     }

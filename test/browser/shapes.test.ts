@@ -47,7 +47,7 @@ describe.skipIf(WHY_NOT !== undefined)('the panel that makes geometries', () => 
     expect(await text()).toContain('a place')
     const around = await made(page, 'buffer', { radius: '1000000', toleranceMeters: '5000' })
     expect(around.inputRefs).toEqual([nearest.from.ref])
-    expect(await text()).toContain(`error ${(around.errorMeters / 1000).toFixed(1)} km. Not signed.`)
+    expect(await text()).toContain(`error ${(around.errorMeters / 1000).toFixed(3)} km. Not signed.`)
     await shoot(page, 'shape-light')
     expect(await axeFindings(page)).toEqual([])
     const [request] = await Promise.all([

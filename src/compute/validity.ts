@@ -1,6 +1,7 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import { partAreaSquareMeters } from '../geodesy/area.ts'
 import { findParallelCrossing } from '../geodesy/parallel-crossing.ts'
+import { shortWayTurn } from '../geometry/edge-turn.ts'
 import { type FlatGeometry, vertexPath } from '../geometry/flat.ts'
 import { enclosedPole, type PoleResolver } from '../geometry/pole-resolver.ts'
 import { findRing, firstWholeParallel, hasWholeParallel, hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
@@ -183,9 +184,11 @@ function reachesPole(vertices: Float64Array, start: number, end: number): boolea
   return false
 }
 
+/** Returns true if an edge runs over exactly 180° of longitude. One that crosses ±180 the short way does not. */
 function hasHalfGlobeEdge(vertices: Float64Array, start: number, end: number): boolean {
   for (let vertex = start + 1; vertex < end; vertex++) {
-    if (Math.abs(vertices[2 * vertex]! - vertices[2 * vertex - 2]!) >= 180) return true
+    const [from, to] = [vertices[2 * vertex - 2]!, vertices[2 * vertex]!]
+    if (Math.abs(to - from) >= 180 && shortWayTurn(from, to) === 0) return true
   }
   return false
 }

@@ -246,8 +246,7 @@ function joinRuns(runs: readonly Place[][], pole: number | undefined): Place[][]
       if (next !== undefined) continue
       if (reached !== undefined) return undefined
       reached = Math.sign(lon) * 90
-      // Validity takes an area below 1 m² for a mistake if an edge is longer than 180°.
-      for (const step of [1, 1 / 3, -1 / 3, -1]) ring.push([step * lon, reached])
+      ring.push([lon, reached], [-lon, reached])
       next = nextRun([first, ...waiting], -lon, reached)
     }
     if (next !== first) return undefined

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { kernelPoleResolver } from '../../src/compute/validity.ts'
+import { ProblemError } from '../../src/base/problem.ts'
+import { checkInterior, kernelPoleResolver } from '../../src/compute/validity.ts'
+import { areaSquareMeters } from '../../src/geodesy/area.ts'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
 import { enclosedPole } from '../../src/geometry/pole-resolver.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -22,6 +24,18 @@ const isValid = (geometry: Geometry): boolean => findInvalidity(read(geometry), 
 const geometryContains = (a: Geometry, b: Geometry): boolean => contains(read(a), read(b), poleOf)
 const geometriesIntersect = (a: Geometry, b: Geometry): boolean => intersects(read(a), read(b), poleOf)
 const distance = (a: Geometry, b: Geometry): number => distanceMeters(kernel, read(a), read(b), 100_000)
+
+/** Returns the area in m², or the code of the fault for which the polygon is refused. */
+function areaOf(geometry: Geometry): number | string | undefined {
+  const flat = read(geometry)
+  try {
+    checkInterior(flat, ['geometry'], kernel, true)
+    return areaSquareMeters(kernel, flat)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return error.data.invalidParts?.[0]?.code
+  }
+}
 
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
@@ -258,5 +272,32 @@ describe('the interior of a ring', () => {
       RUNS,
     )
     expect(aroundPole).toBeGreaterThan(RUNS.numRuns / 5)
+  })
+
+  it('is accepted with the same area as elsewhere, however small it is', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(seeds, (random) => {
+        const size = 10 ** (7 * random() - 6)
+        const lat = 160 * random() - 80
+        const angles = Array.from({ length: 3 + Math.floor(6 * random()) }, () => 2 * Math.PI * random()).toSorted(
+          (a, b) => a - b,
+        )
+        const vertices = angles.map((angle): Position => {
+          const radius = size * (0.2 + 0.8 * random())
+          return [radius * Math.cos(angle), Math.max(-90, Math.min(90, lat + radius * Math.sin(angle)))]
+        })
+        const ring = [...vertices, vertices[0]!]
+        const opposite = ring.map(([lon, lat]): Position => [lon > 0 ? lon - 180 : lon + 180, lat])
+        const [here, there] = [ring, opposite].map((coordinates) => areaOf(polygon(coordinates)))
+        if (typeof here === 'number') {
+          accepted++
+          // The longitudes there are rounded to 3 nm.
+          expect(Math.abs((there as number) - here)).toBeLessThan(1e-8 * Math.sqrt(here) + 1e-9 * here + 1e-6)
+        } else expect(there).toEqual(here)
+      }),
+      RUNS,
+    )
+    expect(accepted).toBeGreaterThan(RUNS.numRuns / 2)
   })
 })

@@ -23,6 +23,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ['docs/library.md', '', 'test/docs/library-docs.test.ts runs the page, also without the globals of Node.js'],
   ['docs/accounts.md', 'PUBLIC_URL', 'starts the service: test/contract/sign-in.test.ts starts it with such settings'],
   ['docs/accounts.md', 'import { createSiweMessage }', 'needs a wallet: test/contract/sign-in.test.ts does the same'],
+  ['docs/accounts.md', 'WALLET_TIER_TOKEN', 'settings: test/onchain/wallet-tier.test.ts starts the service with both'],
   ['docs/accounts.md', 'export TRIGPOINT_API_KEY', 'needs a key: test/contract/usage.test.ts asks for the same'],
   [
     'docs/accounts.md',

@@ -22,6 +22,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ['docs/client.md', '', 'test/docs/client-docs.test.ts runs the page, and the client without Node.js'],
   ['docs/library.md', '', 'test/docs/library-docs.test.ts runs the page, also without the globals of Node.js'],
   ['docs/accounts.md', 'PUBLIC_URL', 'starts the service: test/contract/sign-in.test.ts starts it with such settings'],
+  ['docs/accounts.md', 'WALLET_TIER_TOKEN', 'settings: test/onchain/wallet-tier.test.ts starts the service with both'],
   ['docs/accounts.md', '', 'test/docs/accounts-docs.test.ts runs the page in order'],
   ['docs/tokens.md', '', 'needs an issuer: test/contract/tokens.test.ts starts one, with the same settings'],
   ['docs/solidity.md', '', 'test/onchain/solidity-docs.test.ts compiles and runs the page on a chain'],

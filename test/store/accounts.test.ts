@@ -81,8 +81,9 @@ describe.each(ENGINES)('accounts on %s', (engine) => {
   it('report a session to each reader, and its end', async () => {
     const { number } = await store.changedSessions({ after: 0, nowMs: NOW })
     expect(await open('found')).toBe('done')
-    const { id, account, tokenSha256, tokenEndMs } = session('found')
-    const opened = { number: number + 1, isWhole: false, put: [{ id, account, tokenSha256, tokenEndMs }], ended: [] }
+    const { id, account, tokenSha256, tokenEndMs, isHolder } = session('found')
+    const put = [{ id, account, tokenSha256, tokenEndMs, isHolder }]
+    const opened = { number: number + 1, isWhole: false, put, ended: [] }
     expect(await store.changedSessions({ after: number, nowMs: NOW })).toEqual(opened)
     expect(await find(NOW + 1000, 'found')).toEqual([])
     await store.endSession({ id, nowMs: NOW })

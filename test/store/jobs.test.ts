@@ -198,6 +198,20 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     await cancelAll('other')
   })
 
+  it('counts the operations of accounts at one address together, and not what an account may not upload', async () => {
+    const [first, second] = [await newJob('address a'), await newJob('address b')]
+    const address = { subject: 'wallets:1', perDay: 10 }
+    expect(await append(first, 0, 6, { address })).toBe('stored')
+    expect(await append(second, 0, 5, { address })).toBe('address')
+    expect(await append(second, 0, 5, { address: { ...address, subject: 'wallets:2' } })).toBe('stored')
+    // Neither has used anything of the other.
+    expect(await append(second, 5, 5, { address, perDay: 9 })).toBe('address')
+    expect(await append(second, 5, 4, { address, perDay: 8 })).toBe('spent')
+    expect(await append(second, 5, 4, { address, perDay: 9 })).toBe('stored')
+    expect(await append(second, 9, 1, { address, perDay: 10 })).toBe('address')
+    expect(await append(second, 9, 10, { address }, NOW + DAY_MS)).toBe('stored')
+  })
+
   it('adds operations only where the job ends, and within its limits', async () => {
     const job = await newJob('h')
     expect(await append(job, 0, 5)).toBe('stored')

@@ -29,8 +29,8 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     const settings = { RECORDS: '1', USAGE_FLUSH_MS: '50', MAX_KEYS_PER_ACCOUNT: '3' }
     ;[service, limited, browser] = await Promise.all([
       startTestService(settings),
-      // A sign-in takes two requests of the address, and the page then five of the account.
-      startTestService({ ...settings, ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '4', RATE_LIMIT_DEVELOPER: '5' }),
+      // A sign-in takes two requests of the address, and the page then three of the account.
+      startTestService({ ...settings, ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '20', RATE_LIMIT_DEVELOPER: '5' }),
       openBrowser(),
     ])
     for (const { lines } of [service, limited])
@@ -306,18 +306,30 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
   })
 
   it.each(THEMES)('says when requests are possible again (%s, %d px)', async (theme, width) => {
-    // Both tests use the quota of one address; the second finds it used up.
     const { page, context } = await open({ theme, width }, limited)
-    const button = page.getByRole('button', { name: 'Test wallet' })
+    await signIn(page)
+    const note = page.locator('.note.limit').first()
     await eventually(async () => {
-      if (await button.isVisible()) await button.click()
-      const refresh = page.getByRole('button', { name: 'Refresh' })
-      if (await refresh.isVisible()) await refresh.click()
-      expect(await page.locator('.note.limit').first().isVisible()).toBe(true)
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      expect(await note.isVisible()).toBe(true)
     })
-    expect(await page.locator('.note.limit').first().textContent()).toMatch(/Too many requests for now: .*Try again at/)
-    await page.locator('.note.limit').first().scrollIntoViewIfNeeded()
+    expect(await note.textContent()).toMatch(/Too many requests for now: .*Try again at/)
+    expect(await page.textContent('.limit-list li')).toContain('0 left of 5')
+    await note.scrollIntoViewIfNeeded()
     await shoot(page, `account-limit-${theme}`)
+    expect(await axeFindings(page)).toEqual([])
+    await context.close()
+  })
+
+  it('says when a sign-in is possible again', async () => {
+    await eventually(async () =>
+      expect((await fetch(`${limited.url}/auth/nonce`, { method: 'POST' })).status).toBe(429),
+    )
+    const { page, context, wallet } = await open({}, limited)
+    await page.getByRole('button', { name: 'Test wallet' }).click()
+    await page.locator('.sign-in .note.limit').waitFor()
+    expect(wallet.messages).toEqual([])
+    await shoot(page, 'account-sign-in-limit-light')
     expect(await axeFindings(page)).toEqual([])
     await context.close()
   })

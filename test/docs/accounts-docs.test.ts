@@ -10,8 +10,8 @@ import { startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const PAGE = 'docs/accounts.md'
-/** Starts the service, which this test does itself. */
-const START = 'PUBLIC_URL'
+/** Settings of the service, which this test starts itself. */
+const SETTINGS = ['PUBLIC_URL', 'WALLET_TIER_TOKEN']
 
 describe(PAGE, () => {
   let service: TestService
@@ -31,7 +31,9 @@ describe(PAGE, () => {
   const atService = (code: string) =>
     code.replaceAll('http://127.0.0.1:3000', service.url).replaceAll('127.0.0.1:3000', new URL(service.url).host)
   const blocks = (language: string) =>
-    blocksOf(PAGE).filter((block) => block.language === language && !block.code.startsWith(START))
+    blocksOf(PAGE).filter(
+      (block) => block.language === language && !SETTINGS.some((name) => block.code.startsWith(name)),
+    )
 
   it('has a program that does what its comments say', async () => {
     const code = blocks('js')

@@ -275,7 +275,7 @@ function offNote(): HTMLElement {
       'p',
       {},
       h('strong', {}, 'This service has no sign-in. '),
-      'Its operator has turned it off, or keeps no records.',
+      'Its operator has turned it off, or another setting rules it out.',
     ),
     h('p', {}, 'An API key from the operator raises your limit: enter it with the button at the top of the page.'),
   )

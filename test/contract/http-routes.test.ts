@@ -225,7 +225,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   it.each([
     ['GET', '/nowhere'],
     ['GET', '/compute/v0/distance/more'],
-    ['POST', '/compute/v0/buffer'],
+    ['POST', '/compute/v0/union'],
     ['GET', '/errors/no-such-type'],
     ['GET', '/errors/a/b'],
     ['GET', '/%zz%ff'],

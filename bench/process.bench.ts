@@ -1,6 +1,6 @@
 /**
- * Measures one process of the service with the embedded database: how long its first requests take after the start, compared with
- * later ones of the same client, and its memory while clients request signed distances and lists of records.
+ * Measures one process of the service with the embedded database: how long the first requests take after `/ready` has answered 200, compared
+ * with later ones of the same client, and its memory while clients request signed distances and lists of records.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
@@ -52,6 +52,7 @@ async function measureFirstRequests(folder: string, marks: Marks): Promise<reado
   const starts: Start[] = []
   for (let index = 0; index < STARTS; index++) {
     const start = await withService(folder, { RECORDS: '1' }, async ({ url }) => {
+      await untilReady(url)
       const firstP99Ms = await p99Of(url, REQUESTS)
       await p99Of(url, WARM_UP_REQUESTS)
       return { firstP99Ms, warmP99Ms: await p99Of(url, REQUESTS) }
@@ -103,6 +104,11 @@ async function measureMemory(folder: string, marks: Marks): Promise<object> {
     marks.add(`memory of one process under load: ≤ ${MAX_MB} MB`, `${megabytes} MB`, megabytes <= MAX_MB)
     return { atStart, filled, peak }
   })
+}
+
+/** Waits until a load balancer would send requests: the database is open. */
+async function untilReady(url: string): Promise<void> {
+  while (!(await fetch(`${url}/ready`)).ok) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
 /** Waits until the sample records are stored. */

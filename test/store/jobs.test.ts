@@ -210,6 +210,8 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await append(second, 5, 4, { address, perDay: 9 })).toBe('stored')
     expect(await append(second, 9, 1, { address, perDay: 10 })).toBe('address')
     expect(await append(second, 9, 10, { address }, NOW + DAY_MS)).toBe('stored')
+    await cancelAll('address a')
+    await cancelAll('address b')
   })
 
   it('adds operations only where the job ends, and within its limits', async () => {

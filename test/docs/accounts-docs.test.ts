@@ -46,7 +46,7 @@ describe(PAGE, () => {
   it('has commands that lead from nothing to the usage of a key', () => {
     const environment = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, TRIGPOINT_URL: service.url }
     const commands = blocks('sh')
-      // test/contract/usage.test.ts asks as an operator.
+      // test/store/usage-routes.test.ts asks as an operator.
       .filter(({ code }) => !code.includes('$admin'))
       // The key that the page shows is not one; the commands before have made one.
       .map(({ code }) => atService(code).replace('export TRIGPOINT_API_KEY=tp_dev_…\n', ''))

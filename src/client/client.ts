@@ -8,14 +8,14 @@ import type { ProofLike, StampLike } from './forms.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
-import { type SignInOptions, WalletSession } from './session.ts'
+import { type SignedIn, type SignInOptions, WalletSession } from './session.ts'
 import { ApiError, type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { GeometryLike } from '../geometry/geometry-like.ts'
 export type { Issuer } from './answers.ts'
 export type { BatchOperation } from './batch.ts'
 export type { InputLike, ProofLike, StampLike } from './forms.ts'
-export type { SignInOptions } from './session.ts'
+export type { SignedIn, SignInOptions } from './session.ts'
 // biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
 export { ApiError, ConnectionError } from './transport.ts'
 export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
@@ -86,12 +86,13 @@ export interface Client {
    * `token`, and one of them replaces it when it is about to end. The tokens are in memory only. When the session has ended, all calls
    * throw {ApiError} with status 401 until the next `signIn` or `signOut`.
    *
+   * @returns the tier of the session, and why it is not that of holders, if there is one
    * @throws {ApiError} with status 404 if the service has the sign-in off, 401 if it rejects the message or the signature
    * @throws {RangeError} if the options make no message of EIP-4361
    * @throws {TypeError} without a chain id
    * @throws what `signMessage` throws, such as the error of a wallet whose user rejected it
    */
-  signIn(options: SignInOptions): Promise<void>
+  signIn(options: SignInOptions): Promise<SignedIn>
   /** Ends the session and forgets its tokens, also if the service does not respond. Does nothing without a session. */
   signOut(options?: CallOptions): Promise<void>
   /** Checks that the service runs. */

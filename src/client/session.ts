@@ -17,7 +17,12 @@ export interface SignInOptions extends CallOptions {
   readonly uri?: string | undefined
   /** One line that the wallet shows, in printable ASCII. */
   readonly statement?: string | undefined
+  /** UID of an attestation that gives the account a higher tier, if the service has such a tier. */
+  readonly attestation?: string | undefined
 }
+
+/** The tier of the new session, and why it is not the higher one, if the service has one. */
+export type SignedIn = Pick<SessionTokens, 'tier' | 'tierNote'>
 
 interface OpenSession {
   token: string
@@ -61,8 +66,8 @@ export class WalletSession implements TokenSource {
   }
 
   /** Opens a session with a message that the wallet signs. */
-  async signIn(options: SignInOptions): Promise<void> {
-    const { statement, signMessage } = options
+  async signIn(options: SignInOptions): Promise<SignedIn> {
+    const { statement, signMessage, attestation } = options
     const chainId = requireChain(options.chainId ?? this.#chainId)
     const address = checksumAddress(options.address)
     // Wallets warn of a message whose domain is not that of the page.
@@ -73,9 +78,11 @@ export class WalletSession implements TokenSource {
     const fields = { address, chainId, domain, uri, nonce, statement, issuedAtMs: this.#now() }
     const message = writeSignInText(fields)
     const signature = await signMessage(message)
-    const tokens = await this.#post<SessionTokens>('/auth/siwe', { message, signature }, options, false)
+    const tokens = await this.#post<SessionTokens>('/auth/siwe', { message, signature, attestation }, options, false)
     this.#session = { ...this.#readTokens(tokens), refreshing: undefined }
     this.#ended = undefined
+    const { tier, tierNote } = tokens
+    return { tier, ...(tierNote === undefined ? {} : { tierNote }) }
   }
 
   /** Forgets the tokens. */
@@ -99,7 +106,9 @@ export class WalletSession implements TokenSource {
       const isUsable = this.#session === session && session.token !== rejected && this.#now() < session.endMs
       if (signal?.aborted === true || !isUsable) throw error
     }
-    return session.token
+    // Somebody may have signed in meanwhile.
+    const isReplaced = this.#session !== undefined && this.#session !== session
+    return isReplaced ? this.token(signal, rejected) : session.token
   }
 
   async #refresh(session: OpenSession): Promise<void> {

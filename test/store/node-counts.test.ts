@@ -147,10 +147,10 @@ describe.skipIf(POSTGRES === undefined)('nodes that share hourly limits in Postg
       other.cost('f').charge('vertices', 10)
       expect(other.cost('f').used('vertices')).toBeGreaterThanOrEqual(600 + own)
     })
-    expect(other.cost('f').usedUp?.resource).toBe('vertices')
+    expect(other.cost('f').usedUp()?.resource).toBe('vertices')
     await eventually(() => {
       one.cost('f').charge('vertices', 10)
-      expect(one.cost('f').usedUp?.resource).toBe('vertices')
+      expect(one.cost('f').usedUp()?.resource).toBe('vertices')
     })
   })
 })

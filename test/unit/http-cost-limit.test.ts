@@ -25,9 +25,9 @@ describe('the budgets of a client', () => {
   ] as const)('are used up exactly at their limit: %s', (resource, most, last) => {
     const window = new CostLimiter(10).open('a', budget, NOON)
     window.charge(resource, most)
-    expect(window.usedUp).toBeUndefined()
+    expect(window.usedUp()).toBeUndefined()
     window.charge(resource, last)
-    expect(window.usedUp?.resource).toBe(resource)
+    expect(window.usedUp()?.resource).toBe(resource)
   })
 
   it('begin with the first request and are full again after an hour', () => {
@@ -35,16 +35,16 @@ describe('the budgets of a client', () => {
     const window = limiter.open('a', budget, NOON + 999)
     window.charge('vertices', 10)
     expect(window.endSeconds * 1000).toBe(NOON + HOUR_MS)
-    expect(limiter.open('a', budget, NOON + HOUR_MS - 1).usedUp).toBeDefined()
-    expect(limiter.open('a', budget, NOON + HOUR_MS).usedUp).toBeUndefined()
-    expect(limiter.open('b', budget, NOON).usedUp).toBeUndefined()
+    expect(limiter.open('a', budget, NOON + HOUR_MS - 1).usedUp()).toBeDefined()
+    expect(limiter.open('a', budget, NOON + HOUR_MS).usedUp()).toBeUndefined()
+    expect(limiter.open('b', budget, NOON).usedUp()).toBeUndefined()
   })
 
   it('have no limit of a resource whose limit is 0', () => {
     const { public: unlimited } = budgetsOf('bytes=0,vertices=0,cpu-ms=0')
     const window = new CostLimiter(10).open('a', unlimited, NOON)
     window.charge('bytes', 1e15)
-    expect(window.usedUp).toBeUndefined()
+    expect(window.usedUp()).toBeUndefined()
     expect(unlimited.policies).toBe('"requests";q=100;w=3600')
     expect(remainingField(rate, unlimited, window, NOON)).toBe('"requests";r=100;t=3600')
   })
@@ -53,8 +53,19 @@ describe('the budgets of a client', () => {
     const { public: small, developer } = budgetsOf('vertices=10')
     const limiter = new CostLimiter(10)
     limiter.open('key:a', small, NOON).charge('vertices', 10)
-    expect(limiter.open('key:a', small, NOON).usedUp).toBeDefined()
-    expect(limiter.open('key:a', developer, NOON).usedUp).toBeUndefined()
+    expect(limiter.open('key:a', small, NOON).usedUp()).toBeDefined()
+    expect(limiter.open('key:a', developer, NOON).usedUp()).toBeUndefined()
+  })
+
+  it('are those of the key or session that asks, whichever of an account was used last', () => {
+    const { public: small, developer } = budgetsOf('vertices=10')
+    const limiter = new CostLimiter(10)
+    const window = limiter.open('account:a', developer, NOON)
+    window.charge('vertices', 10)
+    limiter.open('account:a', small, NOON)
+    expect(window.usedUp(developer)).toBeUndefined()
+    limiter.open('account:a', developer, NOON)
+    expect(window.usedUp(small)?.resource).toBe('vertices')
   })
 
   it('of a stream are those of the hour in which it uses them', () => {
@@ -115,7 +126,7 @@ describe('the problem of a request beyond a budget', () => {
   it('names the resource, its limit and the end of the hour', () => {
     const window = new CostLimiter(10).open('a', budget, NOON)
     window.charge('bytes', 100)
-    const problem = costProblem(window, window.usedUp!, NOON + 1_800_000)
+    const problem = costProblem(window.budget, window, window.usedUp()!, NOON + 1_800_000)
     expect(problem).toMatchObject({ type: 'rate-limited', retryAfterSeconds: 1800 })
     expect(problem.detail).toMatch(
       /^the limit of 100 bytes .* per hour .* ends at 2026-01-01T13:00:00Z, and an API key/,

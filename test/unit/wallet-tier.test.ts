@@ -160,4 +160,40 @@ describe('the tier of an account', () => {
     for (const answer of waiting) answer()
     expect((await found).filter(({ isHolder }) => isHolder)).toHaveLength(64)
   })
+
+  it('is looked up once for requests that are repeated meanwhile', async () => {
+    let calls = 0
+    const balance = async (): Promise<ChainResult<bigint>> => {
+      calls++
+      return { ok: true, value: 9n }
+    }
+    const { tiers } = open(coin, { balance })
+    const account = `eip155:0:${HOLDER}`
+    const found = await Promise.all(Array.from({ length: 100 }, () => tiers.find(account, undefined)))
+    expect(found.every(({ isHolder }) => isHolder)).toBe(true)
+    expect(calls).toBe(1)
+    await tiers.find(account, undefined)
+    expect(calls).toBe(2)
+  })
+
+  it('counts calls until they end, also if nobody waits for them any more', async () => {
+    let calls = 0
+    const balance = () => {
+      calls++
+      return new Promise<ChainResult<bigint>>(() => {})
+    }
+    const { tiers, lines } = open(coin, { balance }, 20)
+    for (let index = 0; index < 70; index++)
+      await tiers.find(`eip155:0:0x${String(index).padStart(40, '0')}`, undefined)
+    expect(calls).toBe(64)
+    expect(lines).toHaveLength(1)
+  })
+
+  it('is that of all wallets if the call fails, or the contract has no balances', async () => {
+    const failing = open(coin, { balance: () => Promise.reject(new Error('the thread has ended')) })
+    expect((await failing.tiers.find(`eip155:0:${HOLDER}`, undefined)).note).toContain('cannot be asked now')
+    const empty = open(coin, { balance: async () => ({ ok: true, value: undefined }) as ChainResult<bigint> })
+    expect((await empty.tiers.find(`eip155:0:${HOLDER}`, undefined)).isHolder).toBe(false)
+    expect(empty.lines).toHaveLength(1)
+  })
 })

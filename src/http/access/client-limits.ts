@@ -113,8 +113,8 @@ export class ClientLimits {
    */
   costProblem(client: LimitedClient, nowMs: number, counted: 'request' | number): ProblemData | undefined {
     const { window, addressWindow } = this.costs(client, nowMs)
-    const used = window?.usedUp
-    const addressUsed = addressWindow?.usedUp
+    const used = window?.usedUp(client.budget)
+    const addressUsed = addressWindow?.usedUp(this.#addressBudget)
     if (used === undefined && addressUsed === undefined) return undefined
     // If both are used up, the one that lasts longer is named, so that the client does not try again too early.
     const isAddress =
@@ -122,7 +122,9 @@ export class ClientLimits {
     const entry = (isAddress ? addressUsed : used)!
     if (counted === 'request') entry.rejected.count++
     else entry.rejectedItems.count += counted
-    return costProblem((isAddress ? addressWindow : window)!, entry, nowMs)
+    return isAddress
+      ? costProblem(this.#addressBudget, addressWindow!, entry, nowMs)
+      : costProblem(client.budget, window!, entry, nowMs)
   }
 
   /** Returns the value of `RateLimit-Policy`. */

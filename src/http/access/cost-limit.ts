@@ -99,7 +99,7 @@ export function policiesOf({ requests, policies }: CostBudget, limit: number): s
 
 /** What one client has used in its current hour. */
 export class CostWindow implements CostMeter {
-  /** Changes with the tier of a key. */
+  /** That of the last request, whose metrics are charged. Changes with the tier of a key. */
   budget: CostBudget
   /** Unix seconds; the window has expired from then on. */
   endSeconds: number
@@ -152,9 +152,13 @@ export class CostWindow implements CostMeter {
     return this.#bytes + this.#vertices + this.#cpuMs
   }
 
-  /** Returns a budget that is used up; undefined while something is left of each. */
-  get usedUp(): ResourceBudget | undefined {
-    for (const entry of this.budget.limited) if (this.used(entry.resource) >= entry.limit) return entry
+  /**
+   * Returns a budget that is used up; undefined while something is left of each.
+   *
+   * @param budget of the request: the sessions and keys of one account may have different ones
+   */
+  usedUp({ limited }: CostBudget = this.budget): ResourceBudget | undefined {
+    for (const entry of limited) if (this.used(entry.resource) >= entry.limit) return entry
     return undefined
   }
 }
@@ -231,7 +235,8 @@ const USES: Readonly<Record<Resource, string>> = {
  * @param nowMs time of the response, for `Retry-After`
  */
 export function costProblem(
-  { budget: { name }, endSeconds }: CostWindow,
+  { name }: CostBudget,
+  { endSeconds }: CostWindow,
   { resource, limit }: ResourceBudget,
   nowMs: number,
 ): ProblemData {

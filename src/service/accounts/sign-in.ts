@@ -64,7 +64,7 @@ const SHORT = 22
 const LONG = 43
 /** How far the clock of a client may be ahead of ours. */
 const SKEW_MS = 60_000
-/** How old a message may be without an expiration time of its own; its nonce is the closer limit. */
+/** Domains of this machine, with any port. */
 const LOOPBACK_DOMAIN = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/
 const ZERO_ADDRESS = /^0x0{40}$/
 /** Contracts of accounts that are asked at a time, by all clients and by one. */

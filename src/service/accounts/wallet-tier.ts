@@ -37,12 +37,15 @@ export function sessionTier(
 }
 
 const HOLDER: TierFinding = { isHolder: true, note: undefined }
-/** Look-ups of a process at a time. */
-const MAX_LOOK_UPS = 64
+/** Calls to the chain of a process at a time. */
+const MAX_CALLS = 64
 
 export class WalletTiers {
   readonly #parts: WalletTierParts
-  #lookUps = 0
+  /** Calls to the chain that have not ended. */
+  #calls = 0
+  /** Look-ups that callers wait for, by account and attestation: requests that a client repeats share one. */
+  readonly #lookUps = new Map<string, Promise<TierFinding>>()
   #isAway = false
 
   constructor(parts: WalletTierParts) {
@@ -79,13 +82,14 @@ export class WalletTiers {
       )
     if (holders.proof.kind === 'attestation' && attestation === undefined)
       return refused('name the UID of an attestation as attestation, with the message')
-    if (this.#lookUps >= MAX_LOOK_UPS) return this.#unknown('too many accounts are looked up now')
-    this.#lookUps++
-    try {
-      return await this.#lookUp(holders, address, attestation)
-    } finally {
-      this.#lookUps--
+    const name = `${account} ${attestation}`
+    let lookUp = this.#lookUps.get(name)
+    if (lookUp === undefined) {
+      if (this.#calls >= MAX_CALLS) return refused('too many accounts are looked up now: refresh the session later')
+      lookUp = this.#lookUp(holders, address, attestation).finally(() => this.#lookUps.delete(name))
+      this.#lookUps.set(name, lookUp)
     }
+    return lookUp
   }
 
   async #lookUp({ chainId, proof }: WalletTierToken, address: Hex, attestation: Hex | undefined): Promise<TierFinding> {
@@ -94,8 +98,9 @@ export class WalletTiers {
     if (proof.kind === 'token') {
       const balance = await this.#within(chainClient.tokenBalance(chainId, proof.token as Hex, address))
       if (!balance.ok) return this.#unknown(balance.reason)
+      if (balance.value === undefined) return this.#unknown(`${proof.token} returns no balance`)
       this.#answered()
-      if (balance.value !== undefined && balance.value >= proof.balance) return HOLDER
+      if (balance.value >= proof.balance) return HOLDER
       return refused(
         `the account holds ${balance.value} of token ${proof.token} on chain ${chainId}, less than ${proof.balance}`,
       )
@@ -111,12 +116,19 @@ export class WalletTiers {
   async #within<T>(result: Promise<ChainResult<T>>): Promise<ChainResult<T>> {
     const { waitMs } = this.#parts
     let timer: NodeJS.Timeout | undefined
+    const fail = (reason: string): ChainResult<T> => ({ ok: false, reason, cause: 'unreachable' })
     const late = new Promise<ChainResult<T>>((resolve) => {
-      const reason = `no answer within ${waitMs} ms`
-      timer = setTimeout(() => resolve({ ok: false, reason, cause: 'unreachable' }), waitMs)
+      timer = setTimeout(() => resolve(fail(`no answer within ${waitMs} ms`)), waitMs)
     })
+    // A call that nobody waits for any more still counts until it ends.
+    this.#calls++
+    const ended = result
+      .catch((error: unknown) => fail(String(error)))
+      .finally(() => {
+        this.#calls--
+      })
     try {
-      return await Promise.race([result, late])
+      return await Promise.race([ended, late])
     } finally {
       clearTimeout(timer)
     }

@@ -28,6 +28,11 @@ export function unpack(packed: PackedBytes, index: number): Uint8Array {
   return new Uint8Array(packed.buffer, start, packed.offsets[index + 1]! - start)
 }
 
+/** Copies packed bytes. A buffer that is sent to a thread is transferred, and the original is needed for a second try. */
+export function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
+  return { buffer: buffer.slice(0), offsets }
+}
+
 const { port1: closedPort, port2 } = new MessageChannel()
 
 /**

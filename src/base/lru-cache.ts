@@ -24,18 +24,18 @@ export class LruCache<T> {
 
   /** Replaces the entry of this key. An entry that is heavier than the maximum weight is not stored. */
   set(key: string, value: T): void {
-    this.#remove(key)
+    this.delete(key)
     const weight = this.#weightOf(value, key)
     if (weight > this.#maxWeight) return
     this.#entries.set(key, value)
     this.#weight += weight
     for (const oldest of this.#entries.keys()) {
       if (this.#weight <= this.#maxWeight) break
-      this.#remove(oldest)
+      this.delete(oldest)
     }
   }
 
-  #remove(key: string): void {
+  delete(key: string): void {
     const removed = this.#entries.get(key)
     if (removed === undefined) return
     this.#entries.delete(key)

@@ -12,6 +12,8 @@ export const PROBLEMS = {
   'payload-too-large': { status: 413, title: 'Payload Too Large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported Media Type' },
   'too-complex': { status: 422, title: 'Too Complex' },
+  'not-repairable': { status: 422, title: 'Not Repairable' },
+  undecided: { status: 422, title: 'Undecided' },
   'rate-limited': { status: 429, title: 'Rate Limited' },
   internal: { status: 500, title: 'Internal Server Error' },
   database: { status: 500, title: 'Database Error' },

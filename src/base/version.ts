@@ -5,6 +5,9 @@ import packageJson from '../../package.json' with { type: 'json' }
 /** Version of this package. */
 export const version: string = packageJson.version
 
+/** The program `trigpoint` as messages name it: in a checkout it is not on the PATH (docs/command-line.md). */
+export const PROGRAM = 'npx --no-install trigpoint'
+
 /**
  * Returns the commit of a checkout, read from .git without running git; `unknown` outside a checkout.
  *

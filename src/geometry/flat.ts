@@ -68,3 +68,17 @@ export function findOwner(starts: Uint32Array, item: number): number {
   }
   return low
 }
+
+/** Makes a point at 0, 0, whose vertex may be overwritten. */
+export function createPoint(): FlatGeometry {
+  return {
+    type: 'Point',
+    vertices: new Float64Array(2),
+    sequenceStarts: Uint32Array.of(0, 1),
+    partStarts: Uint32Array.of(0, 1),
+    partDimensions: Uint8Array.of(0),
+    elementStarts: Uint32Array.of(0, 1),
+    elementTypes: ['Point'],
+    elementPaths: [[]],
+  }
+}

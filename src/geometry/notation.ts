@@ -1,3 +1,4 @@
+import { latitudeHint, longitudeHint } from '../base/coordinate-hints.ts'
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import type { Position } from '../types/generated.ts'
 import type { GeometryLimits } from './read.ts'
@@ -130,11 +131,11 @@ export class FormatBudget {
     if (Math.abs(longitude) > 180) {
       throw this.problem(at, `longitude ${longitude} is outside -180..180`, {
         code: 'longitude-range',
-        hint: 'longitudes are not wrapped: bring it into -180..180',
+        hint: longitudeHint(longitude),
       })
     }
     if (Math.abs(latitude) > 90) {
-      const hint = Math.abs(latitude) <= 180 ? 'the order is longitude, latitude' : 'latitudes end at the poles'
+      const hint = latitudeHint(latitude, 'the order is longitude, latitude')
       throw this.problem(at, `latitude ${latitude} is outside -90..90`, { code: 'latitude-range', hint })
     }
   }

@@ -16,10 +16,16 @@ type Path = readonly (string | number)[]
  *
  * @param geometry shape, counts and ranges already checked against `geometry.schema.json`
  * @param path of the geometry in the request, for messages
+ * @param openRings if given, open rings are closed, and their sequences are added to it
  * @throws {ProblemError} `invalid-input` for an open ring or a geometry over the limits
  */
-export function readGeometry(geometry: Geometry, path: Path, limits: GeometryLimits): FlatGeometry {
-  const builder = new Builder(path, limits)
+export function readGeometry(
+  geometry: Geometry,
+  path: Path,
+  limits: GeometryLimits,
+  openRings?: Set<number>,
+): FlatGeometry {
+  const builder = new Builder(path, limits, openRings)
   builder.add(geometry, [])
   return builder.finish(geometry.type)
 }
@@ -27,6 +33,7 @@ export function readGeometry(geometry: Geometry, path: Path, limits: GeometryLim
 class Builder {
   readonly #path: Path
   readonly #limits: GeometryLimits
+  readonly #openRings: Set<number> | undefined
   #vertices = new Float64Array(64)
   #count = 0
   #sequenceStarts: number[] = [0]
@@ -36,9 +43,10 @@ class Builder {
   #elementTypes: ElementType[] = []
   #elementPaths: Path[] = []
 
-  constructor(path: Path, limits: GeometryLimits) {
+  constructor(path: Path, limits: GeometryLimits, openRings: Set<number> | undefined) {
     this.#path = path
     this.#limits = limits
+    this.#openRings = openRings
   }
 
   add(geometry: Geometry, subpath: Path): void {
@@ -95,8 +103,8 @@ class Builder {
   }
 
   #addPart(dimension: Dimension, sequences: readonly (readonly Position[])[], subpath: Path): void {
-    sequences.forEach((positions, index) => {
-      if (dimension === 2) this.#checkClosed(positions, [...subpath, index])
+    sequences.forEach((received, index) => {
+      const positions = dimension === 2 ? this.#toClosed(received, [...subpath, index]) : received
       this.#reserve(positions.length)
       for (const position of positions) {
         // + 0 turns −0 into 0, as the canonical text of the number does.
@@ -116,13 +124,17 @@ class Builder {
     }
   }
 
-  #checkClosed(ring: readonly Position[], subpath: Path): void {
+  #toClosed(ring: readonly Position[], subpath: Path): readonly Position[] {
     const first = ring[0]!
     const last = ring[ring.length - 1]!
-    if (first[0] === last[0] && first[1] === last[1]) return
+    if (first[0] === last[0] && first[1] === last[1]) return ring
+    if (this.#openRings !== undefined) {
+      this.#openRings.add(this.#sequenceStarts.length - 1)
+      return [...ring, first]
+    }
     throw problemAt('invalid-input', [...this.#path, ...subpath], `ring has ${ring.length} positions and is open`, {
       code: 'open-ring',
-      hint: `a ring needs at least 4 positions, the last equal to the first: append [${first[0]}, ${first[1]}]`,
+      hint: `a ring needs at least 4 positions, the last equal to the first: append [${first[0]}, ${first[1]}], or let POST /compute/v0/repair do it`,
     })
   }
 

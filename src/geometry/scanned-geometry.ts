@@ -226,15 +226,16 @@ function hashSpan(kernel: Kernel, span: Span): boolean {
 
 /** Returns the canonical text itself, with each number formatted. Its hash is that of `hashScannedGeometry`, but takes longer. */
 export function scannedCanonicalText(kernel: Kernel, text: ScannedText, value: unknown): string {
-  return canonicalGeometry(restore(kernel, text, value as Record<string, unknown>))
+  return canonicalGeometry(restoreGeometry(kernel, text, value))
 }
 
 /** Rebuilds the geometry as `JSON.parse` would have returned it, without foreign members. */
-function restore(kernel: Kernel, text: ScannedText, value: Record<string, unknown>): Geometry {
+export function restoreGeometry(kernel: Kernel, text: ScannedText, geometry: unknown): Geometry {
+  const value = geometry as Record<string, unknown>
   const type = value['type'] as GeometryType
   if (type === 'GeometryCollection') {
     const members = value['geometries'] as Record<string, unknown>[]
-    return { type, geometries: members.map((member) => restore(kernel, text, member)) } as Geometry
+    return { type, geometries: members.map((member) => restoreGeometry(kernel, text, member)) } as Geometry
   }
   const { textStart, textEnd } = findSpan(text, value)!
   return { type, coordinates: JSON.parse(kernel.views().bytes.toString('latin1', textStart, textEnd)) } as Geometry

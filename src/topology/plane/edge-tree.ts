@@ -12,6 +12,9 @@ const NORTHWARD = 4
 const SOUTHWARD = 8
 const ANY = EASTWARD | WESTWARD | NORTHWARD | SOUTHWARD
 
+/** The arrays of an edge tree, for example in shared memory. */
+export type EdgeTreeArrays = Pick<EdgeTree, 'boxes' | 'leafFirst' | 'leafLast' | 'leafSequence'>
+
 /**
  * A hierarchy of bounding boxes around consecutive edges of a geometry in the plane. Consecutive edges are near each other, so
  * nothing has to be sorted. A leaf holds edges of one sequence. Boxes are exact, because their sides are coordinates of vertices.
@@ -36,25 +39,30 @@ export class EdgeTree {
   /**
    * @param firstSequence first sequence to include
    * @param endSequence index after the last sequence to include
+   * @param arrays those of the tree that was built of the same vertices and sequences; they are used as they are
    */
   constructor(
     { vertices, sequenceStarts }: Pick<FlatGeometry, 'vertices' | 'sequenceStarts'>,
     firstSequence = 0,
     endSequence = sequenceStarts.length - 1,
+    arrays?: EdgeTreeArrays,
   ) {
     this.vertices = vertices
     this.sequenceStarts = sequenceStarts
+    if (arrays !== undefined) {
+      this.levels = levelsOf(arrays.leafFirst.length)
+      this.boxes = arrays.boxes
+      this.leafFirst = arrays.leafFirst
+      this.leafLast = arrays.leafLast
+      this.leafSequence = arrays.leafSequence
+      return
+    }
     let leaves = 0
     for (let sequence = firstSequence; sequence < endSequence; sequence++) {
       leaves += countLeaves(sequenceStarts[sequence + 1]! - sequenceStarts[sequence]!)
     }
-    const levels = [0]
-    let nodes = 0
-    for (let size = leaves; ; size = Math.ceil(size / FANOUT)) {
-      nodes += size
-      levels.push(nodes)
-      if (size <= 1) break
-    }
+    const levels = levelsOf(leaves)
+    const nodes = levels[levels.length - 1]!
     this.levels = levels
     this.boxes = new Float64Array(4 * nodes)
     this.leafFirst = new Int32Array(leaves)
@@ -190,6 +198,17 @@ export class EdgeTree {
       }
     }
     return trends
+  }
+}
+
+/** Returns the first node of each level above a number of leaves, and the number of nodes. */
+function levelsOf(leaves: number): number[] {
+  const levels = [0]
+  let nodes = 0
+  for (let size = leaves; ; size = Math.ceil(size / FANOUT)) {
+    nodes += size
+    levels.push(nodes)
+    if (size <= 1) return levels
   }
 }
 

@@ -33,7 +33,9 @@ export class PreparedTopology {
   #isRing: Uint8Array | undefined
   #eastward: PreparedTopology | null | undefined
 
-  constructor(geometry: FlatGeometry) {
+  /** @param tree the tree of its edges, if that was built before */
+  constructor(geometry: FlatGeometry, tree?: EdgeTree) {
+    this.#tree = tree
     const { elementTypes, partDimensions } = geometry
     this.geometry = geometry
     this.isOnePolygonal = elementTypes.length === 1 && partDimensions[0] === 2

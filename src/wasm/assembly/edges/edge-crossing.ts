@@ -32,6 +32,13 @@ import { distanceToEdge, Edge, setEdge } from './point-edge'
  */
 const TOUCH: f64 = 1e-7
 
+/**
+ * Metres. A point that is nearer to the line of a piece has no certain side: the error of an azimuth moves the far end of a line by
+ * up to 15 nm. If all four sides of two pieces on one geodesic were taken as they come out, pieces that are kilometres apart would
+ * seem to cross.
+ */
+const SIDE_ERROR: f64 = 5e-8
+
 /** A piece of an edge: both ends in degrees, an upper bound of its length in metres, and both ends in space. */
 @unmanaged
 class Piece {
@@ -103,12 +110,12 @@ export function crossingPlace(out: Waypoint): void {
   let high = inverse(s.lat1, s.lon1, s.lat2, s.lon2, geodesic)
   const salp = geodesic.salp1
   const calp = geodesic.calp1
-  const side = geodesicSide(t, s.lat1, s.lon1)
+  const isLeft = offsetFrom(t, s.lat1, s.lon1) > 0
   let low: f64 = 0
   for (let halving = 0; halving < HALVINGS; halving++) {
     const middleMeters = (low + high) / 2
     direct(s.lat1, s.lon1, salp, calp, middleMeters, out)
-    if (geodesicSide(t, out.lat, out.lon) == side) low = middleMeters
+    if (offsetFrom(t, out.lat, out.lon) > 0 == isLeft) low = middleMeters
     else high = middleMeters
   }
 }
@@ -203,16 +210,29 @@ function planeSide(piece: Piece, p: usize): i32 {
   return offset > margin ? 1 : offset < -margin ? -1 : 0
 }
 
+/** Reduced length of the piece that `offsetFrom` measured from. */
+let pieceReducedLength: f64 = 0
+
 /**
- * Side of the piece on which a point lies, by the azimuths at the first end of the piece: 1 left, −1 right, 0 on its
- * line.
+ * Distance of a point from the line of a piece, by the azimuths at the first end of the piece: metres to the first order, positive
+ * on the left.
  */
-function geodesicSide(piece: Piece, lat: f64, lon: f64): i32 {
+function offsetFrom(piece: Piece, lat: f64, lon: f64): f64 {
   inverse(piece.lat1, piece.lon1, piece.lat2, piece.lon2, geodesic)
   const salp = geodesic.salp1
   const calp = geodesic.calp1
+  pieceReducedLength = geodesic.m12
   inverse(piece.lat1, piece.lon1, lat, lon, geodesic)
   countSolutions(2)
-  const sine = salp * geodesic.calp1 - calp * geodesic.salp1
-  return sine > 0 ? 1 : sine < 0 ? -1 : 0
+  return (salp * geodesic.calp1 - calp * geodesic.salp1) * geodesic.m12
+}
+
+/**
+ * Side of the piece on which a point lies, by the azimuths: 1 left, −1 right, 0 when the point is so near to its line that the side
+ * is not certain. Then an end of one piece is that near to the other, or they do not meet.
+ */
+function geodesicSide(piece: Piece, lat: f64, lon: f64): i32 {
+  const offset = offsetFrom(piece, lat, lon)
+  const error = SIDE_ERROR * Math.max(1, geodesic.m12 / pieceReducedLength)
+  return offset > error ? 1 : offset < -error ? -1 : 0
 }

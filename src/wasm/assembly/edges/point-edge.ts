@@ -23,7 +23,10 @@ import { NearEdge, walkNear } from './near-edge'
 
 const CONVEX_TO: f64 = (Math.PI / 2) * b - 1
 const CONCAVE_FROM: f64 = (Math.PI / 2) * RHI + 1
-/** An interval is searched only when it may hold a value that is lower than the best by this much, metres. */
+/**
+ * An interval is searched only when it may hold a value that is lower than the least found by this much, metres, or by a quarter of the
+ * least if that is smaller: otherwise a point on the edge would count as away from it.
+ */
 const MIN_GAIN: f64 = 1e-6
 /** Above this length, metres, the first guess of the foot is a fraction of an angle instead of the chord. */
 const STRAIGHT: f64 = 2e5
@@ -289,7 +292,8 @@ function search(edge: Edge, latP: f64, lonP: f64, start: f64, best: f64): f64 {
     // |f'| ≤ 1, so f stays between these bounds on the interval.
     const nearest = (f0 + f1 - h) / 2
     const farthest = (f0 + f1 + h) / 2
-    if (nearest >= least - MIN_GAIN || nearest >= CONCAVE_FROM) continue
+    const worth = least - Math.min(MIN_GAIN, least / 4)
+    if (nearest >= worth || nearest >= CONCAVE_FROM) continue
     if (farthest <= CONVEX_TO) {
       if (d0 >= 0 || d1 <= 0) continue
       const guess = hint > t0 && hint < t1 ? hint : (t0 + t1) / 2
@@ -299,10 +303,10 @@ function search(edge: Edge, latP: f64, lonP: f64, start: f64, best: f64): f64 {
       continue
     }
     let t = (t0 + t1) / 2
-    if (farthest <= BOUNDED_TO && tangentBound(h, f0, d0, f1, d1, farthest) >= least - MIN_GAIN) continue
+    if (farthest <= BOUNDED_TO && tangentBound(h, f0, d0, f1, d1, farthest) >= worth) continue
     const rho = Math.max(Math.PI / 2 - nearest / b, farthest / b - Math.PI / 2)
     if (rho <= SMOOTH) {
-      if (cubicBound(h, f0, d0, f1, d1, (0.1 + 3 * rho) / (b * b * b)) >= least - MIN_GAIN) continue
+      if (cubicBound(h, f0, d0, f1, d1, (0.1 + 3 * rho) / (b * b * b)) >= worth) continue
       t = Math.max(t0 + 0.1 * h, Math.min(t1 - 0.1 * h, t0 + cubicMinimum(h, f0, d0, f1, d1)))
     } else if (hint > t0 + 0.05 * h && hint < t1 - 0.05 * h) {
       // The foot on the sphere is a good point to split at, once, unless that leaves a sliver.

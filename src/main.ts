@@ -5,6 +5,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import { createLog, type Log } from './base/log.ts'
 import { makeFolder } from './base/make-folder.ts'
@@ -20,6 +21,7 @@ import type { LocalChain } from './local-chain/local-chain.ts'
 import { readServiceConfig, startService } from './start.ts'
 import { OWN_EVALUATION } from './wire/compute-messages.ts'
 
+const STANDARD_INPUT = 0
 const EXIT_USAGE = 2
 const EXIT_CONFIG = 78
 const EXIT_INTERNAL = 70
@@ -27,6 +29,7 @@ const EXIT_INTERNAL = 70
 /** Runs the service until a signal stops it (`npm start`). Exits the process with an error code if the start fails. */
 export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
+  const hangUp = new HangUp()
   let log: Log = createLog('pretty')
   let task = 'start'
   let localChain: LocalChain | undefined
@@ -52,6 +55,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     warnAboutClaims(config, log)
     if (commandLine.records !== undefined) {
       task = commandLine.records.kind === 'backup' ? 'make a backup' : 'restore'
+      hangUp.release()
       const { runRecordsCommand } = await import('./cli/commands/backup.ts') // loaded on demand, because it loads the database
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
@@ -64,8 +68,13 @@ export async function main(argv: readonly string[]): Promise<void> {
       config = readConfig(env, availableParallelism())
     }
     if (config.processes > 1) {
-      return await superviseProcesses({ config, env, log, build: { version, commit }, localChain, startedMs })
+      return await superviseProcesses({ config, env, log, build: { version, commit }, localChain, startedMs, hangUp })
     }
+    hangUp.handle(() => {
+      // A terminal that closes sends it too.
+      if (isatty(STANDARD_INPUT)) process.kill(process.pid, 'SIGTERM')
+      else log.warn('SIGHUP is ignored', { reason: 'it is for several processes (PROCESSES)' })
+    })
     const service = await startService(config, log, { version, commit }, localChain)
     // Before the "ready" line, because its reader may send a signal at once.
     stopOnSignals(() => service.stop(), localChain, log)
@@ -93,10 +102,19 @@ interface SuperviseParts {
   readonly build: { readonly version: string; readonly commit: string }
   readonly localChain: LocalChain | undefined
   readonly startedMs: number
+  readonly hangUp: HangUp
 }
 
 /** Runs several processes on one port, until a signal stops them. */
-async function superviseProcesses({ config, env, log, build, localChain, startedMs }: SuperviseParts): Promise<void> {
+async function superviseProcesses({
+  config,
+  env,
+  log,
+  build,
+  localChain,
+  startedMs,
+  hangUp,
+}: SuperviseParts): Promise<void> {
   // Loaded on demand, because most services run as one process.
   const { StartFailure, Supervisor } = await import('./processes/supervisor.ts')
   const { eraseStartEnvironment } = await import('./attest/start-environment.ts')
@@ -117,14 +135,40 @@ async function superviseProcesses({ config, env, log, build, localChain, started
   )
   try {
     const facts = await supervisor.start()
-    process.on('SIGHUP', () => void supervisor.replaceAll())
     const readySeconds = (performance.now() - startedMs) / 1000
     announce({ ...facts, localChain: localChain?.facts, readySeconds }, config, log)
+    hangUp.handle(() => void supervisor.replaceAll())
   } catch (error) {
     await supervisor.stop()
     if (!(error instanceof StartFailure)) throw error
     await localChain?.close()
     process.exit(error.code) // the process has logged the reason
+  }
+}
+
+/** Handles SIGHUP, whose default is to end the process, from the first moment. A signal during the start is carried out after it. */
+class HangUp {
+  #isPending = false
+  #run: (() => void) | undefined
+  readonly #receive = () => {
+    if (this.#run === undefined) this.#isPending = true
+    else this.#run()
+  }
+
+  constructor() {
+    process.on('SIGHUP', this.#receive)
+  }
+
+  /** Restores the default, for commands that end by themselves. */
+  release(): void {
+    process.off('SIGHUP', this.#receive)
+  }
+
+  /** Sets what the signal does from now on, and does it at once if a signal has come. */
+  handle(run: () => void): void {
+    this.#run = run
+    if (this.#isPending) run()
+    this.#isPending = false
   }
 }
 

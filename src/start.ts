@@ -5,6 +5,7 @@ import type { Log } from './base/log.ts'
 import { Metrics } from './base/metrics.ts'
 import type { ProblemData } from './base/problem.ts'
 import type { BannerFacts } from './cli/banner.ts'
+import { OPERATIONS } from './compute/operations.ts'
 import { type Config, readConfig, readSome } from './config/config.ts'
 import { ConfigError, checkAll, type Environment } from './config/setting.ts'
 import { readSigningKey } from './config/signing-key.ts'
@@ -52,6 +53,8 @@ import { fillWithSamples } from './service/records/sample-records.ts'
 import { createStoreAccess } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
+import { createStoredGeometries } from './service/stored/geometries.ts'
+import { createSetService } from './service/stored/sets.ts'
 import { createUsageService } from './service/usage/usage-api.ts'
 import { UsageRecorder } from './service/usage/usage-recorder.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
@@ -60,6 +63,7 @@ import { createProofReader } from './service/verify/verified-proof.ts'
 import { createVerifyService } from './service/verify/verify.ts'
 import { type ChainClient, startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, NO_COMPUTE_POOL, startComputePool } from './threads/compute-pool.ts'
+import { type CrossChecks, createCrossChecks } from './threads/cross-checks.ts'
 import type { DataLink } from './threads/data-link.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { type SignerClient, startSigner } from './threads/signer-client.ts'
@@ -158,11 +162,12 @@ export async function startService(
   const chains = chainTable(config)
   const locations = locationSchemas(config)
   const basics: Basics = { config, log, build, chains, locations, evidence: await readEvidenceSettings(config) }
-  const threads = await startThreads(basics, localChain, part)
-  const { signer, store, chainClient, relay, pool } = threads
   const metrics = new Metrics()
+  const threads = await startThreads(basics, metrics, localChain, part)
+  const { signer, store, chainClient, relay, pool, crossChecks } = threads
   const { services, submissions, keyTable, keyFile, sessions } = await createServices(basics, threads, metrics, part)
   if (computes(config.role)) await warmUp(basics, services)
+  crossChecks?.begin()
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
   const { allMetrics, data } = part ?? {}
@@ -196,7 +201,8 @@ export async function startService(
     config.apiKeysFile,
     config.limits.keyFilePollMs,
     (stored) => apiKeys.setStored(stored),
-    (reason) => log.warn('cannot read API keys, keeping the previous ones', { reason }),
+    (reason) =>
+      log.warn('cannot read the file of API keys: none of its keys is valid until it can be read', { reason }),
   )
   const server = createHttpServer(config, app.handler, log)
   registerServerMetrics(metrics, pool, server)
@@ -204,8 +210,18 @@ export async function startService(
   const isAlone = part === undefined
   const counts = isAlone ? startDataCounts(config, threads) : undefined
   if (counts !== undefined) registerDataMetrics(metrics, { store, relay, chainClient, counts })
+  // If other processes count too, they have to know of this one before it counts. An embedded database of one process opens after the
+  // listener, because creating it takes seconds.
+  const opensFirst = !isAlone || config.databaseUrl !== undefined
+  if (opensFirst) {
+    store?.open()
+    await usage?.register(REGISTER_MS)
+  }
   const port = isAlone ? await listen(server, config) : await server.listen(config.host, config.port, true)
-  store?.open() // after the listener, because creating a database takes seconds
+  if (!opensFirst) {
+    store?.open()
+    void usage?.register(config.limits.storeOpenMs)
+  }
   if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
@@ -230,12 +246,16 @@ export async function startService(
       await usage?.close()
       await nodeCounts?.close()
       await pool.close()
+      await crossChecks?.close()
       // The sync thread returns its lease to the store before the store closes.
       await Promise.all([signer.close(), chainClient?.close()])
       await store?.close()
     },
   }
 }
+
+/** Longest wait of the start for the database that is told of it. */
+const REGISTER_MS = 2000
 
 /** Warms the code of signed requests up. If that fails, the first requests are only slower. */
 async function warmUp({ chains, log }: Basics, { compute }: Services): Promise<void> {
@@ -265,6 +285,9 @@ function bannerFacts(
     secp256k1: signer.backend,
     publicPerHour: config.requestsPerHour.public,
     localPerHour: hasLocalTier(config) ? config.requestsPerHour.internal : undefined,
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies.join(','),
+    walletTier: signInDomains(config) === undefined ? undefined : config.walletTier,
   }
 }
 
@@ -287,6 +310,8 @@ interface Threads {
   /** Undefined if the service submits nothing. */
   readonly relay: RelayClient | undefined
   readonly pool: ComputePool
+  /** Undefined if no answer is checked. */
+  readonly crossChecks: CrossChecks | undefined
 }
 
 /**
@@ -295,6 +320,7 @@ interface Threads {
  */
 async function startThreads(
   { config, log, chains, evidence }: Basics,
+  metrics: Metrics,
   localChain: Pick<LocalChain, 'fund'> | undefined,
   part: ProcessPart | undefined,
 ): Promise<Threads> {
@@ -308,14 +334,23 @@ async function startThreads(
       ? await startChainAccess(config, log, signer, store)
       : await startChainAccess(config, log, signer, undefined, () => data.chains())
   const modules = { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') }
+  const crossChecks =
+    computes(config.role) && config.limits.crossCheckShare > 0
+      ? createCrossChecks({ limits: config.limits, log, metrics, operations: Object.keys(OPERATIONS) })
+      : undefined
   const pool = computes(config.role)
-    ? await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings, modules })
+    ? await startComputePool(config, {
+        chainIds: [...chains.keys()],
+        evidence: evidence.settings,
+        modules,
+        takeSample: crossChecks?.offer,
+      })
     : NO_COMPUTE_POOL
   const canSubmit = config.submission && chainClient && store
   const startOwnRelay = () =>
     data?.relay([...chainClient!.states().keys()]) ?? startRelay({ chainClient: chainClient!, signer, log })
   const relay = canSubmit && (config.role === 'api' ? otherRelay(chainClient) : startOwnRelay())
-  return { signer, store, chainClient, relay, pool }
+  return { signer, store, chainClient, relay, pool, crossChecks }
 }
 
 /** The relay of other nodes, which send the submissions that this one stores. Their state is unknown here. */
@@ -328,7 +363,7 @@ function otherRelay(chainClient: ChainClient): RelayClient {
 /** Builds what the routes call, from the threads up. */
 async function createServices(
   { config, log, build, chains, locations, evidence }: Basics,
-  { signer, store, chainClient, relay, pool }: Threads,
+  { signer, store, chainClient, relay, pool, crossChecks }: Threads,
   metrics: Metrics,
   part: ProcessPart | undefined,
 ): Promise<{
@@ -347,10 +382,22 @@ async function createServices(
   const policy = new ChainPolicy({ chains, schemas, builtInKinds: schemaKinds(config), allowAnySchema, chainClient })
   const runEvidence = createEvidenceRunner(config, pool, now)
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, runEvidence, now })
-  const resolver = createInputResolver({ chainClient, locations, readProof, now })
+  const geometries = createStoredGeometries({ config, pool, now }, store)
+  const resolver = createInputResolver({ chainClient, locations, readProof, storedShapes: geometries, now })
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
-  const parts = { config, pool, runEvidence, chains: policy, resolver, answers, signer, keccak, now }
+  const parts = {
+    config,
+    pool,
+    runEvidence,
+    chains: policy,
+    resolver,
+    storedShapes: geometries,
+    answers,
+    signer,
+    keccak,
+    now,
+  }
   const batchParts = shareLimits(parts)
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
@@ -360,12 +407,14 @@ async function createServices(
   const { maxJsonDepth, maxApiKeys } = config.limits
   const keyFile = keyTable === undefined ? new KeyFile(config.apiKeysFile, maxApiKeys) : undefined
   const keys = keyTable ?? keyFile!
-  const accounts = await openAccounts({ config, log, chains }, { store, chainClient }, keys)
+  const accounts = await openAccounts({ config, log, chains }, { store, chainClient }, keys, metrics)
   const services: Services = {
     compute: createComputeService(parts),
     isCrowded: () => signer.isCrowded,
     computeRefusal: createComputeRefusal(parts),
     ...createBatchService(batchParts),
+    geometries,
+    sets: createSetService(batchParts, store),
     jobs: createJobService({ ...batchParts, log, problemJson: jobProblemJson }, store, metrics),
     keys: createKeyService({ repository: keys, maxJsonDepth, now }),
     accounts: accounts?.service,
@@ -384,7 +433,7 @@ async function createServices(
       pageBytes: config.limits.featurePageBytes,
     }),
     resign: await createResignService({ config, signer, chains: policy, now }),
-    readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes }),
+    readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes, crossChecks }),
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
   return { services, submissions, keyTable, keyFile, sessions: accounts?.sessions }
@@ -404,6 +453,7 @@ async function openAccounts(
   { config, log, chains }: Pick<Basics, 'config' | 'log' | 'chains'>,
   { store, chainClient }: Pick<Threads, 'store' | 'chainClient'>,
   repository: KeyRepository,
+  metrics: Metrics,
 ): Promise<{ readonly service: AccountService; readonly sessions: SessionTable } | undefined> {
   const domains = signInDomains(config)
   if (domains === undefined || store === undefined || !servesClients(config.role)) return undefined
@@ -419,6 +469,7 @@ async function openAccounts(
     domains: domains === 'loopback' ? undefined : domains,
     tokenSeconds: limits.sessionTokenSeconds,
     sessionSeconds: limits.sessionSeconds,
+    refreshReuseSeconds: limits.refreshReuseSeconds,
     nonceSeconds: limits.signInNonceSeconds,
     maxNonces: limits.maxSignInNonces,
     maxNoncesPerClient: limits.maxSignInNoncesPerClient,
@@ -428,8 +479,21 @@ async function openAccounts(
   }
   const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
   const chainIds = new Set(chains.keys())
-  const tiers = new WalletTiers({ walletTier: tier, holders, chainClient, waitMs: limits.walletTierTokenMs, log, now })
-  const signIn = new SignIn({ settings, store, sessions, tiers, chainIds, chainClient, keccak, secp256k1, now })
+  const waitMs = limits.walletTierTokenMs
+  const tiers = new WalletTiers({ walletTier: tier, holders, chainClient, waitMs, log, now, metrics })
+  const signIn = new SignIn({
+    settings,
+    store,
+    sessions,
+    tiers,
+    chainIds,
+    chainClient,
+    keccak,
+    secp256k1,
+    now,
+    metrics,
+  })
+  metrics.gauge('sessions', 'Sessions of wallets that have a token', () => sessions.size)
   const limitsOfAccounts = {
     requestsPerHour: config.requestsPerHour,
     addressRequestsPerHour: config.walletAddress.requestsPerHour,
@@ -443,6 +507,7 @@ async function openAccounts(
     maxKeys,
     maxJsonDepth,
     now,
+    metrics,
   })
   return { service, sessions }
 }
@@ -527,7 +592,7 @@ export function storeSampleRecords(
   fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
     ({ stored, reason }) =>
       reason === undefined
-        ? log.info('sample records stored', { records: stored })
+        ? log.info('sample records stored', { records: stored, page: '/explore/records' })
         : log.warn('no sample records stored', { reason }),
     (error: Error) => log.warn('no sample records stored', { reason: error.message }),
   )

@@ -20,7 +20,10 @@ export async function trigpoint(argv: readonly string[]): Promise<void> {
   const abortController = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
     if (abortController.signal.aborted) process.exit(130)
-    abortController.abort(new Error(`ended by ${signal}`))
+    const reason = new Error(`ended by ${signal}`)
+    abortController.abort(reason)
+    // A verb that waits for standard input would not see that the signal is aborted.
+    process.stdin.on('error', () => {}).destroy(reason)
   }
   // `mcp` has nothing to clean up, so the default handling of signals is right when an assistant stops it.
   if (argv[0] !== 'mcp') {

@@ -1,10 +1,12 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { freeBuffer, freeBufferReady, isLarge, unpack } from '../src/base/bytes.ts'
+import { AnswerSampler } from '../src/compute/answer-sampler.ts'
 import { runComputeChunk } from '../src/compute/chunk.ts'
 import { createEngine } from '../src/compute/engine.ts'
 import { runLeavesTask, runMerkleTask } from '../src/compute/merkle-tree.ts'
 import { RequestMemos } from '../src/compute/skeleton-memo.ts'
+import { runPrepareTask } from '../src/compute/stored-shape.ts'
 import { runComputeTask } from '../src/compute/task.ts'
 import { loadSecp256k1, TERMINABLE_BACKENDS } from '../src/crypto/secp256k1.ts'
 import type {
@@ -15,8 +17,23 @@ import type {
   MerkleResult,
   MerkleTask,
 } from '../src/wire/batch-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeWorkerData, Worked } from '../src/wire/compute-messages.ts'
+import type {
+  AnswerSample,
+  ComputeBatch,
+  ComputeResult,
+  ComputeWorkerData,
+  Worked,
+} from '../src/wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/wire/evidence-messages.ts'
+import type {
+  FeaturesResult,
+  FeaturesTask,
+  IndexResult,
+  IndexTask,
+  MatchResult,
+  MatchTask,
+} from '../src/wire/set-messages.ts'
+import type { PrepareResult, PrepareTask } from '../src/wire/stored-messages.ts'
 
 /** The work of a compute thread: whole requests, items of a batch, the Merkle tree over a batch, and evidence. */
 export interface ComputeRunner {
@@ -24,6 +41,8 @@ export interface ComputeRunner {
   runChunk(chunk: ComputeChunk): Worked<ChunkResult>
   runTree(task: MerkleTask): Worked<MerkleResult>
   runLeaves(task: LeavesTask): Worked<LeavesResult>
+  runPrepare(task: PrepareTask): Worked<PrepareResult>
+  runSet(task: SetTask): Promise<Worked<SetResult>>
   runVerify(batch: VerifyBatch): Promise<Worked<VerifyResult[]>>
 }
 
@@ -63,9 +82,13 @@ export async function createComputeRunner({
   evaluation,
   pluginUrls,
   lowPriority,
+  crossCheckShare,
 }: ComputeWorkerData): Promise<ComputeRunner> {
   await freeBufferReady
-  const engine = createEngine(limits)
+  /** Answers to check that no message has taken along yet. */
+  const samples: AnswerSample[] = []
+  const sampler = crossCheckShare > 0 ? new AnswerSampler(crossCheckShare, (sample) => samples.push(sample)) : undefined
+  const engine = { ...createEngine(limits), ...(sampler && { sampler }) }
   const memos = new RequestMemos()
   const hasPlugins = pluginUrls.length > 0
   const config = {
@@ -95,11 +118,17 @@ export async function createComputeRunner({
       const result = heads.map((head, index) =>
         log.note(runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),
       )
-      return { result, costs: log.costs }
+      return worked(result, log)
     },
     runChunk: (chunk) => runWhole(() => runComputeChunk(chunk, engine, limits)),
     runTree: (task) => runWhole(() => runMerkleTask(task, engine.keccak)),
     runLeaves: (task) => runWhole(() => runLeavesTask(task, engine.keccak)),
+    runPrepare: (task) => runWhole(() => runPrepareTask(task, engine, limits)),
+    async runSet(task) {
+      // Few services have sets, so their code is loaded with the first one.
+      const { runSetTask } = await import('../src/compute/sets.ts')
+      return runWhole(() => runSetTask(task, engine, limits))
+    },
     async runVerify({ bytes, heads }) {
       verifier ??= await createVerifier()
       const log = new CostLog(engine.counts)
@@ -115,7 +144,11 @@ export async function createComputeRunner({
 
   function runWhole<T>(run: () => T): Worked<T> {
     const log = new CostLog(engine.counts)
-    return { result: log.note(run()), costs: log.costs }
+    return worked(log.note(run()), log)
+  }
+
+  function worked<T>(result: T, { costs }: CostLog): Worked<T> {
+    return samples.length === 0 ? { result, costs } : { result, costs, samples: samples.splice(0) }
   }
 }
 
@@ -124,14 +157,22 @@ async function loadPlugins(urls: readonly string[]) {
   return Promise.all(urls.map(loadPlugin))
 }
 
-type WorkResult = ComputeResult[] | ChunkResult | LeavesResult | MerkleResult | VerifyResult[]
+type SetTask = FeaturesTask | IndexTask | MatchTask
+type SetResult = FeaturesResult | IndexResult | MatchResult
+type Work = ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | PrepareTask | SetTask | VerifyBatch
+type WorkResult =
+  | ComputeResult[]
+  | ChunkResult
+  | LeavesResult
+  | MerkleResult
+  | PrepareResult
+  | SetResult
+  | VerifyResult[]
 
 let runner: Promise<ComputeRunner> | undefined
 
 /** Runs one Piscina task. */
-export default async function run(
-  work: ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | VerifyBatch,
-): Promise<Worked<WorkResult>> {
+export default async function run(work: Work): Promise<Worked<WorkResult>> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
     const worked = await runWork(await runner, work)
@@ -159,7 +200,17 @@ function transferables(result: WorkResult) {
   if (Array.isArray(result)) return []
   switch (result.type) {
     case 'leaves':
+    case 'prepared':
+    case 'problem':
+    case 'indexed':
       return []
+    case 'matched':
+      return [result.texts.buffer]
+    case 'features': {
+      const { vertices, sequenceStarts, partStarts, featureStarts, types, texts } = result.features
+      const arrays = [vertices, sequenceStarts, partStarts, featureStarts, types, texts, result.text]
+      return arrays.flatMap((array) => (array === undefined ? [] : [array.buffer as ArrayBuffer]))
+    }
     case 'merkle':
       return result.items.map(({ buffer }) => buffer)
     case 'chunk':
@@ -168,10 +219,7 @@ function transferables(result: WorkResult) {
 }
 
 /** Runs a piece of work according to its kind. */
-export function runWork(
-  runner: ComputeRunner,
-  work: ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | VerifyBatch,
-): Worked<WorkResult> | Promise<Worked<WorkResult>> {
+export function runWork(runner: ComputeRunner, work: Work): Worked<WorkResult> | Promise<Worked<WorkResult>> {
   switch (work.type) {
     case 'verify':
       return runner.runVerify(work)
@@ -181,6 +229,12 @@ export function runWork(
       return runner.runTree(work)
     case 'leaves':
       return runner.runLeaves(work)
+    case 'prepare':
+      return runner.runPrepare(work)
+    case 'features':
+    case 'index':
+    case 'match':
+      return runner.runSet(work)
     case 'chunk':
       return runner.runChunk(work)
   }

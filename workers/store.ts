@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StoreThreadConfig } from '../src/config/config.ts'
 import type { Database } from '../src/store/database.ts'
-import { embeddedFiles, requireRoom } from '../src/store/embedded-files.ts'
+import { embeddedFiles, requireRoom, tryNoteDamage } from '../src/store/embedded-files.ts'
 import { migrate, pendingMigrations } from '../src/store/migrations.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
@@ -98,6 +98,11 @@ function serveStore(database: Database, { dataDir, limits }: StoreThreadConfig):
     const isBroken = answer.type === 'failure' && answer.kind === 'unavailable'
     // An error without an SQL code means that the embedded engine itself broke down, for example out of memory.
     if (database.engine === 'embedded' && isBroken) process.exit(1)
+    // The engine reports its own errors; this is a record whose parts are not all there.
+    if (database.engine === 'embedded' && answer.type === 'failure' && answer.kind === 'damaged') {
+      tryNoteDamage(embeddedFiles(dataDir), answer.reason)
+      endSoon()
+    }
   }
   const failureKind = (error: unknown) => (error instanceof StoreFault ? error.kind : 'failed')
   const options = { failureKind, transfer: pageBuffers, clock: callClock(database) }

@@ -3,6 +3,7 @@ import { closeSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
 import { createFile } from '../base/new-file.ts'
+import { PROGRAM } from '../base/version.ts'
 import { ConfigError } from '../config/setting.ts'
 import type { SigningKeySource } from '../config/signing-key.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
@@ -128,7 +129,7 @@ function readText(file: string, name: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const hint = code === 'ENOENT' ? '; `trigpoint keygen` with the same settings makes it' : ''
+    const hint = code === 'ENOENT' ? `; \`${PROGRAM} keygen\` with the same settings makes it` : ''
     throw new ConfigError(`${name}: the file cannot be read (${code})${hint}`)
   }
 }

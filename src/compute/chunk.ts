@@ -10,6 +10,7 @@ import type { JsonObject } from '../validation/json-body.ts'
 import type { ChunkResult, ComputeChunk, UnfinishedItem } from '../wire/batch-messages.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../wire/compute-messages.ts'
 import { payloadSize, putPayload } from '../wire/signing-records.ts'
+import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { attestationJsonHead, leafJson } from './response-text.ts'
@@ -133,9 +134,11 @@ function runItem(
     }
     const request = readRequest(bytes, read, engine, limits, true, memo)
     const resolved = chunk.resolved[index] ?? NO_INPUTS
-    const outcome = runRequest(row, request, resolved, engine, limits)
+    const outcome = runRequest(row, request, { resolved, stored: chunk.stored ?? NO_STORED }, engine, limits)
     request.release()
-    return 'type' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
+    if ('type' in outcome) return { id, result: outcome }
+    engine.sampler?.offer(row, request.request.inputs, bytes, resolved, outcome)
+    return { id, row, request: request.request, outcome }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     // The problem may have come up before the id was read.
@@ -166,6 +169,7 @@ function rejected(id: string, problem: ProblemData): UnfinishedItem {
 }
 
 const NO_INPUTS: readonly ResolvedInput[] = []
+const NO_STORED: readonly StoredShape[] = []
 
 /** A computed item whose result is not encoded yet. */
 export interface ComputedItem {

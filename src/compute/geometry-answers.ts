@@ -20,6 +20,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { GeometryLimits } from '../geometry/read.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { repairGeometry } from './repair.ts'
 
 /** What a computation may use. */
 interface Context {
@@ -189,6 +190,40 @@ export function nearestMembers(
   }
   const rounded = fromScaledInteger(toScaledInteger(meters, CM_PER_METER), CM_PER_METER)
   return `"from":${write(onA, [sine, cosine])},"to":${write(onB, end)},"distanceMeters":${rounded}`
+}
+
+/**
+ * Makes a geometry valid.
+ *
+ * @param geometry with closed rings
+ * @param openRings sequences that were received open
+ * @param operand its path, and the geometry as received ; without it, its vertices are those of `geometry`
+ * @returns the members `geometry`, the same one if it was valid; `ref`; `changes`, one by one; `omittedChanges` if there are too many; and
+ *   `areaMovedSquareMeters`
+ * @throws {ProblemError} `not-repairable` if a polygon has no area, or its repair is not valid; `invalid-input` if it would have more
+ *   vertices than a request may have
+ */
+export function repairMembers(
+  context: Context,
+  geometry: FlatGeometry,
+  openRings: ReadonlySet<number>,
+  { path, ...received }: { readonly path: readonly (string | number)[]; readonly geometry?: Geometry },
+): string {
+  const { kernel, limits, counts } = context
+  const repaired = repairGeometry(kernel, geometry, openRings, path, limits)
+  const { changes, omittedChanges, areaMovedSquareMeters } = repaired
+  const answer = changes.length === 0 ? (received.geometry ?? repaired.geometry) : repaired.geometry
+  const vertices = repaired.vertexCount
+  const most = mostVertices(context)
+  if (vertices > most) {
+    throw problemAt('invalid-input', path, `its repair has ${vertices} vertices, more than ${most}`, {
+      code: 'too-many-vertices',
+      hint: `simplify it or split it over several requests${aloneHint(context)}`,
+    })
+  }
+  if (counts !== undefined) counts.vertices += vertices
+  const omitted = omittedChanges === 0 ? '' : `,"omittedChanges":${omittedChanges}`
+  return `${geometryMembers(context, answer)},"changes":${JSON.stringify(changes)}${omitted},"areaMovedSquareMeters":${areaMovedSquareMeters}`
 }
 
 function mostVertices({ limits, maxAnswerVertices = limits.maxVertices }: Context): number {

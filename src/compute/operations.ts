@@ -31,6 +31,10 @@ export interface OperationRow {
   readonly usesInterior: boolean
   /** True if inputs may be empty geometries. */
   readonly acceptsEmpty: boolean
+  /** True if open rings of inputs are closed instead of rejected. */
+  readonly closesRings: boolean
+  /** True if a request may ask for geodesic edges instead of straight ones (decision 159). */
+  readonly takesEdges: boolean
   /** Title of the schema of its requests. */
   readonly requestTitle: string
   /** True if edges are shortest geodesics, so that polygon rings must be valid as geodesics too (decision 125). */
@@ -60,6 +64,8 @@ const row = (
   accepts: undefined,
   usesInterior: true,
   acceptsEmpty: false,
+  closesRings: false,
+  takesEdges: false,
   requestTitle: `${name[0]!.toUpperCase()}${name.slice(1)}Request`,
   isGeodesic: false,
   ...overrides,
@@ -82,9 +88,10 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
       ['geometry1', 'geometry2'],
       ['container', 'geometry'],
     ],
+    takesEdges: true,
   }),
   within: row('within', ['geometry', 'target'], TRUTH, { isGeodesic: true }),
-  intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH),
+  intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH, { takesEdges: true }),
   // Without a pattern the result is a matrix, which is not signed (decision 147).
   relate: predicate('relate', 'RelateRequest'),
   equals: predicate('equals', 'PredicateRequest'),
@@ -103,5 +110,6 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   }),
   direct: row('direct', ['from'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
   nearest: row('nearest', ['from', 'to'], GEOMETRY, { isGeodesic: true }),
+  repair: row('repair', ['geometry'], GEOMETRY, { usesInterior: false, closesRings: true }),
   waypoints: row('waypoints', ['from', 'to'], GEOMETRY, { accepts: ['Point'], usesInterior: false, isGeodesic: true }),
 }

@@ -1,7 +1,9 @@
-import { type PreparedDistance, prepareDistance, reservePreparedMemory } from '../geodesy/prepared-distance.ts'
+import { type Walls, wallsOf } from '../geodesy/geodesic-predicates.ts'
+import { PreparedDistance, prepareDistance, reservePreparedMemory } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { type PreparedTopology, prepareTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
 
 /** For smaller geometries, building an index costs more than any query could save. */
@@ -69,6 +71,23 @@ export class PreparedGeometries {
     return entry
   }
 
+  /** Returns the cached entry of a stored geometry, and adds one when it is used for the first time; undefined for a small one. */
+  findStored({
+    ref,
+    geometry,
+    validityWork,
+    hasWholeParallel,
+    deviationMeters,
+  }: StoredShape): PreparedGeometry | undefined {
+    if (!this.#entries.has(ref)) this.#seen.add(ref)
+    const entry = this.find(ref, geometry)
+    if (entry === undefined) return undefined
+    entry.validityWork ??= validityWork
+    entry.hasWholeParallel ??= hasWholeParallel
+    entry.deviationMeters ??= deviationMeters
+    return entry
+  }
+
   /**
    * Returns true if the cache holds this very object, so that its arrays must not be freed.
    *
@@ -107,12 +126,15 @@ export class PreparedGeometry {
   areHolesChecked = false
   /** Undefined until it is determined. */
   hasWholeParallel: boolean | undefined = undefined
+  /** How far its geodesics may leave straight lines in longitude and latitude, metres. Undefined until it is determined. */
+  deviationMeters: number | undefined = undefined
   /** The area and the work that it took; undefined until it is computed. */
   area: { readonly squareMeters: number; readonly work: number } | undefined = undefined
   readonly #kernel: Kernel
   readonly #freeOne: () => boolean
   #topology: PreparedTopology | undefined
   #distance: PreparedDistance | undefined
+  #walls: Walls | undefined
   /** True while an operation uses the index in the kernel, which must not be freed then. */
   #isInUse = false
 
@@ -131,11 +153,25 @@ export class PreparedGeometry {
   /** The index for distances, or the geometry itself if the kernel has no memory for it. Call `endUse` afterwards. */
   get distance(): PreparedDistance | FlatGeometry {
     this.#isInUse = true
-    this.#distance ??= prepareDistance(this.#kernel, this.geometry)
-    while (this.#distance === undefined && this.#freeOne()) {
-      this.#distance = prepareDistance(this.#kernel, this.geometry)
-    }
+    this.#distance ??= this.#prepare(this.geometry)
     return this.#distance ?? this.geometry
+  }
+
+  /** The boundary of its polygons, for geodesic edges. Call `endUse` afterwards. */
+  get walls(): Walls {
+    this.#isInUse = true
+    if (this.#walls === undefined) {
+      const { lines, distance } = wallsOf(this.geometry)
+      this.#walls = { lines, distance: distance && (this.#prepare(distance) ?? distance) }
+    }
+    return this.#walls
+  }
+
+  /** Returns undefined if the kernel has no memory for it. */
+  #prepare(geometry: FlatGeometry): PreparedDistance | undefined {
+    let prepared = prepareDistance(this.#kernel, geometry)
+    while (prepared === undefined && this.#freeOne()) prepared = prepareDistance(this.#kernel, geometry)
+    return prepared
   }
 
   endUse(): void {
@@ -144,15 +180,20 @@ export class PreparedGeometry {
 
   /** Frees the geometry's index in the kernel. @returns false if it has none there, or the index is in use */
   release(): boolean {
-    if (this.#distance === undefined || this.#isInUse) return false
-    this.#distance.release()
+    if (this.#isInUse || (this.#distance === undefined && this.#walls === undefined)) return false
+    this.#distance?.release()
     this.#distance = undefined
+    if (this.#walls?.distance instanceof PreparedDistance) this.#walls.distance.release()
+    this.#walls = undefined
     return true
   }
 
   get byteLength(): number {
     const { vertices, sequenceStarts, partStarts } = this.geometry
     const flat = vertices.byteLength + sequenceStarts.byteLength + partStarts.byteLength
-    return (this.#topology?.byteLength ?? flat) + (this.#distance?.byteLength ?? 0)
+    const walls = this.#walls?.distance
+    const indexes = (this.#distance?.byteLength ?? 0) + (walls instanceof PreparedDistance ? walls.byteLength : 0)
+    // Lines of walls are copies of the vertices.
+    return (this.#topology?.byteLength ?? flat) + indexes + (walls === undefined ? 0 : vertices.byteLength)
   }
 }

@@ -5,14 +5,17 @@ import { checksumAddress } from '../crypto/address.ts'
 import type { Hex } from '../wire/values.ts'
 
 /** Tells how an input was read where a caller may expect otherwise. Not signed. */
-export interface Note {
-  /** `full-parallel`: an edge of a polygon from −180 to 180 was read as the whole parallel. */
-  readonly code: 'full-parallel'
-}
+export type Note =
+  /** An edge of a polygon from −180 to 180 was read as the whole parallel. */
+  | { readonly code: 'full-parallel' }
+  /** Edges were read as straight lines in longitude and latitude; their geodesics are up to this far from them. */
+  | { readonly code: 'planar-deviation'; readonly meters: number }
 
 /** Returns the text of a note for people. */
-export function noteText({ code }: { readonly code: string }): string {
-  return code === 'full-parallel' ? 'an edge from −180 to 180 was read as the whole parallel' : code
+export function noteText({ code, meters }: { readonly code: string; readonly meters?: unknown }): string {
+  if (code === 'full-parallel') return 'an edge from −180 to 180 was read as the whole parallel'
+  if (code !== 'planar-deviation') return code
+  return `edges were read as straight in longitude and latitude; geodesics run up to ${String(meters)} m beside them`
 }
 
 /** The facts about a result that every response has, signed or not. */
@@ -25,6 +28,7 @@ export interface ResultFacts {
   readonly operation: string
   readonly timestampSeconds: number
   readonly inputRefs: readonly Hex[]
+  readonly inputSalts?: readonly (Hex | null)[] | undefined
   readonly notes?: readonly Note[] | undefined
 }
 
@@ -34,20 +38,22 @@ export interface ResultFacts {
  * A template is faster than `JSON.stringify`. It is safe because every value is hex, a finite number, a boolean or one of our own
  * words, so nothing needs escaping.
  */
-export function resultMembers({ result, units, operation, timestampSeconds, inputRefs, notes }: ResultFacts): string {
+export function resultMembers(facts: ResultFacts): string {
+  const { result, units } = facts
   const unitsMember = units === undefined ? '' : `,"units":"${units}"`
   const resultMember = typeof result === 'string' ? `"matrix":"${result}"` : `"result":${result}`
-  return leadingMembers(`${resultMember}${unitsMember}`, { operation, timestampSeconds, inputRefs, notes })
+  return leadingMembers(`${resultMember}${unitsMember}`, facts)
 }
 
 /** Writes the first members of a response. @param own members that only this operation has, as JSON without braces */
 export function leadingMembers(
   own: string,
-  { operation, timestampSeconds, inputRefs, notes }: Omit<ResultFacts, 'result' | 'units'>,
+  { operation, timestampSeconds, inputRefs, inputSalts, notes }: Omit<ResultFacts, 'result' | 'units'>,
 ): string {
   const refs = inputRefs.length === 0 ? '' : `"${inputRefs.join('","')}"`
+  const saltsMember = inputSalts === undefined ? '' : `,"inputSalts":${JSON.stringify(inputSalts)}`
   const notesMember = notes === undefined ? '' : `,"notes":${JSON.stringify(notes)}`
-  return `${own},"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${notesMember}`
+  return `${own},"operation":"${operation}","timestamp":${timestampSeconds},"inputRefs":[${refs}]${saltsMember}${notesMember}`
 }
 
 /** The fields of an attestation that vary, before it is signed. */

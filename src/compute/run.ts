@@ -7,7 +7,15 @@ import type { Keccak } from '../crypto/primitives.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceToBandsMeters, isSinglePoint } from '../geodesy/band-distance.ts'
 import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
+import {
+  containsOnGeodesics,
+  type GeodesicOperand,
+  intersectsOnGeodesics,
+  LONGEST_EDGE_METERS,
+} from '../geodesy/geodesic-predicates.ts'
 import { lengthMeters } from '../geodesy/length.ts'
+import { MARGIN_METERS } from '../geodesy/nearness.ts'
+import { planarDeviationMeters } from '../geodesy/planar-deviation.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
@@ -20,15 +28,19 @@ import type { Topology } from '../topology/plane/prepared.ts'
 import { relate } from '../topology/relate.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import type { ResolvedInput } from '../wire/compute-messages.ts'
+import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import {
   bufferMembers,
   directMembers,
   type GeometryParameters,
   nearestMembers,
+  repairMembers,
   waypointMembers,
 } from './geometry-answers.ts'
 import type { OperationRow } from './operations.ts'
+import { areReadingsEqual } from './planar-equivalence.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './response-text.ts'
 import {
@@ -51,6 +63,8 @@ export type Operand = { readonly path: readonly (string | number)[] } & (
       /** Vertices already read, within the limits. */
       readonly flat: FlatGeometry
       readonly ref: Hex | undefined
+      /** Set if the geometry is stored: it was read and checked when it was stored, and costs no request that work. */
+      readonly stored?: StoredShape
     }
 )
 
@@ -81,9 +95,15 @@ function operandRef(operand: Operand, keccak: Keccak): Hex {
 /**
  * Reads the operand into flat vertices.
  *
+ * @param openRings gets the sequences of rings that were closed
  * @throws {ProblemError} `invalid-input` if the operation does not accept its type, or the geometry is not well-formed
  */
-function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits): FlatGeometry {
+function readOperand(
+  row: OperationRow,
+  operand: Operand,
+  limits: GeometryLimits,
+  openRings: Set<number>,
+): FlatGeometry {
   const { type } = 'flat' in operand ? operand.flat : operand.geometry
   if (row.accepts !== undefined && !row.accepts.some((accepted) => accepted === type)) {
     throw problemAt(
@@ -96,7 +116,10 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
       },
     )
   }
-  const geometry = 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
+  const geometry =
+    'flat' in operand
+      ? operand.flat
+      : readGeometry(operand.geometry, operand.path, limits, row.closesRings ? openRings : undefined)
   // The schema of a request says so too; this is for geometries that come with no request.
   if (geometry.vertices.length > 0 || row.acceptsEmpty) return geometry
   throw problemAt('invalid-input', operand.path, `is an empty ${type}, for which ${row.name} is not defined`, {
@@ -104,8 +127,13 @@ function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits
   })
 }
 
+function isStored(operand: Operand): boolean {
+  return 'stored' in operand
+}
+
 /**
- * Checks the limits for the request as a whole (decision 29). Reading has already checked each operand separately.
+ * Checks the limits for the request as a whole (decision 29). Reading has already checked each operand separately. Stored geometries
+ * do not count: they are not read for the request.
  *
  * @throws {ProblemError} `invalid-input` when all operands together exceed a limit
  */
@@ -114,8 +142,9 @@ function checkTotals(
   operands: readonly Operand[],
   { limits, counts }: ComputeContext,
 ): void {
-  const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
-  const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
+  const received = geometries.filter((_, index) => !isStored(operands[index]!))
+  const vertices = received.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
+  const parts = received.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
   if (counts !== undefined) counts.vertices += vertices
   if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
   const most =
@@ -141,6 +170,18 @@ export function tooComplexProblem(what: string, error: WorkLimitError): ProblemE
   })
 }
 
+/** Sees every answer with its request. */
+interface AnswerObserver {
+  /** @param body the request or the item, whose buffer may be reused afterwards */
+  offer(
+    row: OperationRow,
+    inputs: readonly { readonly path: Operand['path'] }[],
+    body: Uint8Array,
+    resolved: readonly ResolvedInput[],
+    outcome: Outcome,
+  ): void
+}
+
 /** Everything that a computation may use: no clock, no environment, no network. */
 export interface ComputeContext {
   readonly kernel: Kernel
@@ -154,22 +195,30 @@ export interface ComputeContext {
   /** The most vertices of an answer that is a geometry, if that is fewer than those of a request. */
   readonly maxAnswerVertices?: number
   /** Prepared geometries by their references, e.g. a cache. Results are the same without it. */
-  readonly prepared?: Pick<PreparedGeometries, 'find' | 'holds' | 'trim'>
+  readonly prepared?: Pick<PreparedGeometries, 'find' | 'holds' | 'trim'> &
+    Partial<Pick<PreparedGeometries, 'findStored'>>
+  /** Sees every answer, and copies some of them for a check. Results are the same without it. */
+  readonly sampler?: AnswerObserver
 }
 
 /** An operand's geometry with its cached preparation, if there is one. */
 interface Subject {
   readonly geometry: FlatGeometry
   readonly prepared: PreparedGeometry | undefined
+  readonly stored: StoredShape | undefined
   readonly path: Operand['path']
   /** True if one of its polygons has an edge that is read as a whole parallel. */
   readonly hasWholeParallel: boolean
+  /** Sequences of rings that were received open; only for operations that close them. */
+  readonly openRings: ReadonlySet<number>
 }
 
 export type Outcome = {
   /** e.g. `distance`, `within:50000`. */
   readonly operation: string
   readonly inputRefs: readonly Hex[]
+  /** The salt with which each input was hashed, or null; only if one has a salt. */
+  readonly inputSalts?: readonly (Hex | null)[]
   /** Says how an input was read, where a caller may expect something else. */
   readonly notes?: readonly Note[]
 } & (
@@ -197,6 +246,8 @@ export function isSignable(outcome: Outcome): outcome is Outcome & SignedOutcome
 export interface OperationParameters extends GeometryParameters {
   /** For `relate` only. Without it, the result is the matrix. */
   readonly pattern?: string | undefined
+  /** For `contains` and `intersects` only. Without it, edges are straight lines in longitude and latitude. */
+  readonly edges?: 'geodesic' | undefined
 }
 
 /**
@@ -229,27 +280,61 @@ function runOperands(
   parameters: OperationParameters,
   context: ComputeContext,
 ): Outcome {
-  const geometries = operands.map((operand) => readOperand(row, operand, context.limits))
+  const openRings = new Set<number>()
+  const geometries = operands.map((operand) => readOperand(row, operand, context.limits, openRings))
   checkTotals(geometries, operands, context)
-  for (const { vertices } of geometries) spendWork((vertices.length / 2) * WORK_PER_VERTEX)
+  geometries.forEach(({ vertices }, index) => {
+    if (!isStored(operands[index]!)) spendWork((vertices.length / 2) * WORK_PER_VERTEX)
+  })
   const inputRefs = operands.map((operand) => operandRef(operand, context.keccak))
   const subjects = geometries.map((geometry, index): Subject => {
-    const prepared = hasOwnHash(operands[index]!) ? context.prepared?.find(inputRefs[index]!, geometry) : undefined
-    const { path } = operands[index]!
-    if (prepared === undefined) return { geometry, prepared, path, hasWholeParallel: hasWholeParallel(geometry) }
+    const operand = operands[index]!
+    const { path } = operand
+    const stored = 'flat' in operand ? operand.stored : undefined
+    const prepared = findPrepared(operand, inputRefs[index]!, geometry, context)
+    if (prepared === undefined)
+      return { geometry, prepared, stored, path, hasWholeParallel: hasWholeParallel(geometry), openRings }
     prepared.hasWholeParallel ??= hasWholeParallel(prepared.geometry)
-    return { geometry: prepared.geometry, prepared, path, hasWholeParallel: prepared.hasWholeParallel }
+    const { geometry: cached, hasWholeParallel: hasParallel } = prepared
+    return { geometry: cached, prepared, stored, path, hasWholeParallel: hasParallel, openRings }
   })
   try {
     const outcome = computeRow(row, subjects, operands, inputRefs, parameters, context)
-    return subjects.some(({ hasWholeParallel }) => hasWholeParallel) ? { ...outcome, notes: FULL_PARALLEL } : outcome
+    const notes = notesOn(subjects, row.takesEdges && parameters.edges === undefined)
+    return notes.length > 0 ? { ...outcome, notes } : outcome
   } finally {
     for (const { prepared } of subjects) prepared?.endUse()
     context.prepared?.trim()
   }
 }
 
-const FULL_PARALLEL: readonly Note[] = [{ code: 'full-parallel' }]
+/** Deviations up to this are not noted, metres. */
+const SMALL_DEVIATION_METERS = 1
+
+/** @param isPlanar true if a request could have asked for geodesic edges, and did not */
+function notesOn(subjects: readonly Subject[], isPlanar: boolean): readonly Note[] {
+  const notes: Note[] = subjects.some(({ hasWholeParallel }) => hasWholeParallel) ? [{ code: 'full-parallel' }] : []
+  if (!isPlanar) return notes
+  const meters = subjects.reduce((most, subject) => Math.max(most, deviationMeters(subject)), 0)
+  if (meters > SMALL_DEVIATION_METERS) notes.push({ code: 'planar-deviation', meters: Math.ceil(meters) })
+  return notes
+}
+
+function deviationMeters({ geometry, prepared }: Subject): number {
+  if (prepared === undefined) return planarDeviationMeters(geometry)
+  prepared.deviationMeters ??= planarDeviationMeters(geometry)
+  return prepared.deviationMeters
+}
+
+function findPrepared(
+  operand: Operand,
+  ref: Hex,
+  geometry: FlatGeometry,
+  { prepared }: ComputeContext,
+): PreparedGeometry | undefined {
+  if ('flat' in operand && operand.stored !== undefined) return prepared?.findStored?.(operand.stored)
+  return hasOwnHash(operand) ? prepared?.find(ref, geometry) : undefined
+}
 
 /** Computes the most frequent request, a distance between two points. Skips the checks that two points cannot fail. */
 function pointDistance(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, counts }: ComputeContext): Outcome {
@@ -270,11 +355,14 @@ function computeRow(
 ): Outcome {
   const { kernel } = context
   const { radiusMeters, pattern } = parameters
+  const asksGeodesics = row.takesEdges && parameters.edges === 'geodesic'
   if (row.usesInterior) {
+    const isGeodesic = row.isGeodesic || asksGeodesics
     // If both inputs are the same geometry, it is checked once.
     const isSame = inputRefs[0] === inputRefs[1] && operands.every(hasOwnHash)
-    for (const subject of isSame ? subjects.slice(0, 1) : subjects) requireValid(row, subject, context)
+    for (const subject of isSame ? subjects.slice(0, 1) : subjects) requireValid(isGeodesic, subject, context)
   }
+  if (asksGeodesics) return onGeodesics(row, subjects, operands, inputRefs, context)
   const first = subjects[0]!
   const second = subjects[1]!
   switch (row.name) {
@@ -287,20 +375,8 @@ function computeRow(
     case 'within':
       return within(first, second, radiusMeters!, inputRefs, context)
     case 'contains':
-      return truth(
-        row.name,
-        inputRefs,
-        decide(() => contains(topologyFrom(first), topologyFrom(second), kernelPoleResolver(kernel), kernel), operands),
-      )
     case 'intersects':
-      return truth(
-        row.name,
-        inputRefs,
-        decide(
-          () => intersects(topologyFrom(first), topologyFrom(second), kernelPoleResolver(kernel), kernel),
-          operands,
-        ),
-      )
+      return truth(row.name, inputRefs, inPlane(row.name, subjects, operands, kernel))
     case 'relate': {
       const matrix = matrixOf(first, second, operands, context)
       if (pattern === undefined) return { kind: 'matrix', operation: row.name, inputRefs, matrix: matrix.toString() }
@@ -316,6 +392,8 @@ function computeRow(
         checkSubjectHoles(subject, kernel)
       }
       return shape(row.name, inputRefs, nearestMembers(context, distanceOperand(first), distanceOperand(second)))
+    case 'repair':
+      return shape(row.name, inputRefs, repairMembers(context, first.geometry, first.openRings, operands[0]!))
     case 'waypoints':
       return shape(row.name, inputRefs, waypointMembers(context, first.geometry, second.geometry, parameters))
     default:
@@ -323,15 +401,61 @@ function computeRow(
   }
 }
 
+/** Decides `contains`, or otherwise `intersects`, for edges that are straight in longitude and latitude. */
+function inPlane(
+  name: OperationRow['name'],
+  [a, b]: readonly Subject[],
+  operands: readonly Operand[],
+  kernel: Kernel,
+): boolean {
+  const predicate = name === 'contains' ? contains : intersects
+  return decide(() => predicate(topologyFrom(a!), topologyFrom(b!), kernelPoleResolver(kernel), kernel), operands)
+}
+
 function matrixOf(a: Subject, b: Subject, operands: readonly Operand[], { kernel }: ComputeContext): Matrix {
   return decide(() => relate(topologyFrom(a), topologyFrom(b), kernelPoleResolver(kernel), kernel), operands)
 }
 
+/** Decides `contains` or `intersects` on geodesic edges. @throws {ProblemError} `undecided` if the margin leaves both answers open */
+function onGeodesics(
+  { name }: OperationRow,
+  subjects: readonly Subject[],
+  operands: readonly Operand[],
+  inputRefs: readonly Hex[],
+  { kernel }: ComputeContext,
+): Outcome {
+  const operation = `${name}:geodesic`
+  for (const subject of subjects) {
+    if (subject.hasWholeParallel) throw noMeasureProblem(subject.geometry, subject.path, operation)
+    checkSubjectHoles(subject, kernel)
+  }
+  const [a, b] = subjects.map((subject): GeodesicOperand => {
+    return { geometry: subject.geometry, distance: distanceOperand(subject), walls: subject.prepared?.walls }
+  }) as [GeodesicOperand, GeodesicOperand]
+  const value = name === 'contains' ? containsOnGeodesics(kernel, a, b) : intersectsOnGeodesics(kernel, a, b)
+  if (value !== undefined) return truth(operation, inputRefs, value)
+  // Geometries that share vertices and edges, which exact arithmetic compares.
+  if (areReadingsEqual(kernel, a.geometry, b.geometry)) {
+    return truth(operation, inputRefs, inPlane(name, subjects, operands, kernel))
+  }
+  throw problemAt(
+    'undecided',
+    [],
+    `${name} with geodesic edges is not certain: the geometries touch within the margin of ${MARGIN_METERS.toFixed(6)} m, or an edge is longer than ${LONGEST_EDGE_METERS / 1000} km`,
+    {
+      code: 'within-margin',
+      hint: 'move the vertices that lie on an edge of the other geometry, give both geometries a vertex there, or divide long edges; without edges the answer is that of straight lines in longitude and latitude',
+    },
+  )
+}
+
 function requireValid(
-  { isGeodesic }: OperationRow,
-  { geometry, prepared, path }: Subject,
+  isGeodesic: boolean,
+  { geometry, prepared, stored, path }: Subject,
   context: ComputeContext,
 ): void {
+  // It was checked when it was stored, and no request pays for that.
+  if (!isGeodesic && stored?.validityWork !== undefined) return
   const known = isGeodesic ? prepared?.geodesicValidityWork : prepared?.validityWork
   // A cached check costs the same work as a check that runs, so that the cache cannot change the result.
   if (known !== undefined) {

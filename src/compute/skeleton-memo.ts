@@ -11,6 +11,9 @@ const ID = `${NAME}:`
 /** Ids that the response repeats exactly as written: integers, and strings without escapes. */
 const PLAIN_ID = /(?:0|-?[1-9][0-9]{0,14}|"[A-Za-z0-9_.: -]{0,128}")(?=[,}])/y
 
+/** A salt is a secret, so no cache keeps it. An escape may hide its name. */
+const MAY_HAVE_SALT = /"salt"|\\/
+
 /**
  * Caches the validated request (the facts) of a skeleton, which is the JSON of a request without its coordinates.
  *
@@ -60,7 +63,7 @@ export class SkeletonMemo<Facts extends object> {
     // A skeleton without facts cannot be reused: it holds the id of another item.
     if (cached !== undefined && this.#facts.has(cached)) return cached
     const skeleton = parseJson(text)
-    if (!isJsonObject(skeleton) || key.length > MAX_CHARACTERS) return skeleton
+    if (!isJsonObject(skeleton) || key.length > MAX_CHARACTERS || MAY_HAVE_SALT.test(key)) return skeleton
     // An id whose name has an escape, or a space behind it, is not the one that was cut out.
     if (Object.hasOwn(skeleton, 'id') && (this.#id === '' || text.includes('\\'))) return skeleton
     if (this.#skeletons.size >= MAX_ENTRIES) this.#skeletons.clear()

@@ -1,5 +1,5 @@
 import { spendWork } from '../base/work.ts'
-import { GeodesicEdge } from '../geodesy/edge-offset.ts'
+import { GeodesicEdge, UNCERTAIN_METERS } from '../geodesy/edge-offset.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { orientation } from '../topology/exact/exact.ts'
 import { wrapLongitude } from '../topology/layout/segment-set.ts'
@@ -107,16 +107,19 @@ export class SweptVertexTest {
   readonly #kernel: Kernel
   readonly #geometry: FlatGeometry
   readonly #isRounded: boolean
+  readonly #strictMargin: number | undefined
   #edge: { readonly start: number; readonly geodesic: GeodesicEdge } | undefined
 
   /**
    * @param geometry with longitudes unrolled along each ring, so that no edge jumps over ±180
    * @param isRounded whether unrolling has rounded the longitudes
+   * @param strictMargin metres; counts a vertex as swept if it is on the planar edge, or nearer than this to the geodesic
    */
-  constructor(kernel: Kernel, geometry: FlatGeometry, isRounded: boolean) {
+  constructor(kernel: Kernel, geometry: FlatGeometry, isRounded: boolean, strictMargin?: number) {
     this.#kernel = kernel
     this.#geometry = geometry
     this.#isRounded = isRounded
+    this.#strictMargin = strictMargin
   }
 
   /**
@@ -141,8 +144,12 @@ export class SweptVertexTest {
     const isOpposite = chord.y1 === -chord.y2 && (Math.abs(chord.y1) === 90 || isHalfTurn(chord.x1, chord.x2))
     if (isOpposite) return undefined
     const offset = this.#offsetFrom(chord, x, y)
-    const isCertain = Math.abs(offset.northMeters) > offset.errorMeters
-    const side = this.#sideInPlane(chord, vertex, vertexSequence, shift)
+    const isStrict = this.#strictMargin !== undefined
+    const margin = isStrict ? (this.#strictMargin * offset.errorMeters) / UNCERTAIN_METERS : offset.errorMeters
+    const isCertain = Math.abs(offset.northMeters) > margin
+    const side = isStrict
+      ? this.#sideOfEdge(chord, vertex, shift)
+      : this.#sideInPlane(chord, vertex, vertexSequence, shift)
     if (isCertain && side !== 0 && side > 0 === offset.northMeters > 0) return undefined
     const depthMeters = Math.max(Math.abs(offset.northMeters), offset.errorMeters)
     const sweptSide = isCertain ? Math.sign(offset.northMeters) : side > 0 ? -1 : 1

@@ -30,8 +30,16 @@ export class SweptVertexSearch {
    * @param element index of the Polygon or MultiPolygon
    * @param firstSequence index of its first ring
    * @param endSequence index after its last ring
+   * @param strictMargin see `SweptVertexTest`
    */
-  constructor(kernel: Kernel, topology: PreparedTopology, element: number, firstSequence: number, endSequence: number) {
+  constructor(
+    kernel: Kernel,
+    topology: PreparedTopology,
+    element: number,
+    firstSequence: number,
+    endSequence: number,
+    strictMargin?: number,
+  ) {
     const { geometry } = topology
     const { elementStarts } = geometry
     this.#isRounded = hasLongitudeJump(geometry, elementStarts[element]!, elementStarts[element + 1]!)
@@ -39,7 +47,7 @@ export class SweptVertexSearch {
     const isWhole = topology.isOnePolygonal && !this.#isRounded
     this.#tree = isWhole ? topology.tree : new EdgeTree(this.#geometry, firstSequence, endSequence)
     this.#reach = nodeReaches(this.#tree)
-    this.#edgeTest = new SweptVertexTest(kernel, this.#geometry, this.#isRounded)
+    this.#edgeTest = new SweptVertexTest(kernel, this.#geometry, this.#isRounded, strictMargin)
   }
 
   /** @throws {WorkLimitError} when the request exceeds its limit of work */

@@ -2,12 +2,19 @@ import { booleanData, numericData, type ResultData } from '../attest/data.ts'
 import { freeBuffer, isLarge } from '../base/bytes.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { fromScaledInteger } from '../base/units.ts'
+import { canonicalBytes, canonicalGeometry } from '../crypto/canonical.ts'
+import { bytesToHex, putDigits, utf8 } from '../crypto/hex.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { readLocationText } from '../geometry/location-text.ts'
 import { findNotation } from '../geometry/notation.ts'
 import { type ScannedText, scanText } from '../geometry/scan.ts'
-import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../geometry/scanned-geometry.ts'
+import {
+  hashScannedGeometry,
+  readScannedGeometry,
+  restoreGeometry,
+  scannedCanonicalText,
+} from '../geometry/scanned-geometry.ts'
 import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
 import { checkGeometry, type GeometryCheck } from '../validation/input.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
@@ -19,6 +26,7 @@ import type {
   ResolvedInput,
   UnresolvedInput,
 } from '../wire/compute-messages.ts'
+import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { leadingMembers, resultMembers } from './response-text.ts'
@@ -69,15 +77,17 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
     return request
   }
   const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, memo)
-  const outcome = runRequest(row, read, task.resolved, engine, limits)
+  const outcome = runRequest(row, read, task, engine, limits)
   read.release()
-  return 'type' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
+  if ('type' in outcome) return outcome
+  engine.sampler?.offer(row, read.request.inputs, task.body, task.resolved, outcome)
+  return encodeResult(row, read.request, outcome, task.timestampSeconds)
 }
 
 /** Builds the result from which the main thread requests an attestation, or one that gets none. */
 export function encodeResult(
   row: OperationRow,
-  { chainId, schema, recipient }: ComputeRequest,
+  { chainId, schema, recipient }: Pick<ComputeRequest, 'chainId' | 'schema' | 'recipient'>,
   outcome: Outcome,
   timestampSeconds: number,
 ): Extract<ComputeResult, { type: 'computed' | 'unsigned' }> {
@@ -98,7 +108,7 @@ export function encodeResult(
 export function runRequest(
   row: OperationRow,
   read: ReadRequest,
-  resolved: readonly ResolvedInput[],
+  { resolved, stored = NO_STORED }: Pick<ComputeTask, 'resolved' | 'stored'>,
   engine: ComputeContext,
   limits: Limits,
 ): Outcome | Extract<ComputeResult, { type: 'unresolved' }> {
@@ -106,29 +116,65 @@ export function runRequest(
   // The main thread knows the chains and rejects this one; nothing is computed for it.
   if (!limits.chainIds.includes(request.chainId)) return { type: 'unresolved', chainId: request.chainId, inputs: [] }
   if (!request.inputs.every(isGeometry)) {
-    const unresolved = unresolvedInputs(request, resolved)
+    const unresolved = unresolvedInputs(row, request, resolved, stored)
     if (unresolved.length > 0) return { type: 'unresolved', chainId: request.chainId, inputs: unresolved }
   }
   const hasRefs = engine.omitsPointRefs !== true || row.name !== 'distance' || !read.hasOnlyPoints
   // A loop: `map` gives another kind of array once it is compiled, and then what was compiled before it has to be compiled again.
   const operands: Operand[] = []
+  let isSalted = false
   for (const input of request.inputs) {
+    isSalted ||= input.salt !== undefined
     const isGeometry = input.form === 'geometry'
     operands.push(
-      isGeometry ? read.toOperand(input, operands.length, hasRefs) : resolvedOperand(input, resolved, limits),
+      isGeometry
+        ? read.toOperand(input, operands.length, hasRefs, row.closesRings)
+        : (storedOperand(row, input, stored) ?? resolvedOperand(input, resolved, limits)),
     )
   }
-  return runOperation(row, operands, request, engine)
+  const outcome = runOperation(row, operands, request, engine)
+  return isSalted ? { ...outcome, ...saltReferences(request.inputs, operands, outcome, engine) } : outcome
+}
+
+/** Hashes inputs that have a salt with it. */
+function saltReferences(
+  inputs: readonly Input[],
+  operands: readonly Operand[],
+  outcome: Outcome,
+  { keccak }: ComputeContext,
+): Pick<Outcome, 'inputRefs' | 'inputSalts'> {
+  const inputSalts = inputs.map(({ salt }) => (salt === 'random' ? drawSalt() : (salt ?? null)))
+  const inputRefs = inputs.map((input, index) => {
+    const salt = inputSalts[index]!
+    if (salt === null) return outcome.inputRefs[index]!
+    const text = canonicalInput(input, operands[index]!)
+    const salted = new Uint8Array(text.length + 32)
+    salted.set(text)
+    putDigits(salted, text.length, salt)
+    return keccak.hashHex(salted)
+  })
+  return { inputRefs, inputSalts }
+}
+
+function drawSalt(): Hex {
+  return `0x${bytesToHex(crypto.getRandomValues(new Uint8Array(32)))}`
+}
+
+/** Returns the bytes of which the reference of an input is the hash. */
+function canonicalInput(input: Input, operand: Operand): Uint8Array {
+  if (input.form === 'proof') return canonicalBytes(input.verifiedProof.proof)
+  if (input.form === 'onchain' || 'flat' in operand) throw new RangeError('an input without its text has no salt')
+  return utf8(canonicalGeometry(operand.geometry))
 }
 
 /** Writes the members of the response that describe a result, as JSON without braces. */
 export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
-  const { operation, inputRefs, notes } = outcome
+  const { operation, inputRefs, inputSalts, notes } = outcome
   if (outcome.kind === 'geometry')
-    return leadingMembers(outcome.members, { operation, timestampSeconds, inputRefs, notes })
+    return leadingMembers(outcome.members, { operation, timestampSeconds, inputRefs, inputSalts, notes })
   if (outcome.kind !== 'numeric') {
     const result = outcome.kind === 'matrix' ? outcome.matrix : outcome.value
-    return resultMembers({ result, units: undefined, operation, timestampSeconds, inputRefs, notes })
+    return resultMembers({ result, units: undefined, operation, timestampSeconds, inputRefs, inputSalts, notes })
   }
   const { units, scale } = requireNumeric(row)
   return resultMembers({
@@ -137,6 +183,7 @@ export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeco
     operation,
     timestampSeconds,
     inputRefs,
+    inputSalts,
     notes,
   })
 }
@@ -158,10 +205,33 @@ function isGeometry({ form }: Input): boolean {
   return form === 'geometry'
 }
 
-function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedInput[]): UnresolvedInput[] {
+const NO_STORED: readonly StoredShape[] = []
+
+function unresolvedInputs(
+  row: OperationRow,
+  request: ComputeRequest,
+  resolved: readonly ResolvedInput[],
+  stored: readonly StoredShape[],
+): UnresolvedInput[] {
   return request.inputs
     .filter((input) => input.form !== 'geometry' && !resolved.some(({ field }) => field === input.path[0]))
-    .map((input) => ({ field: String(input.path[0]), input }))
+    .filter((input) => storedOperand(row, input, stored) === undefined)
+    .map((input) => ({
+      field: String(input.path[0]),
+      input: input.form === 'stored' && needsText(row, input) ? { ...input, isWhole: true } : input,
+    }))
+}
+
+/** Whether a stored geometry is needed as it was received: to repair it, or to hash it with a salt. */
+function needsText({ closesRings }: OperationRow, { salt }: Input): boolean {
+  return closesRings || salt !== undefined
+}
+
+/** Returns the operand for a stored geometry. An operation that needs it as it was received gets its text instead. */
+function storedOperand(row: OperationRow, input: Input, stored: readonly StoredShape[]): Operand | undefined {
+  if (input.form !== 'stored' || needsText(row, input)) return undefined
+  const shape = stored.find(({ ref }) => ref === input.ref)
+  return shape && { flat: shape.geometry, path: input.path, ref: shape.ref, stored: shape }
 }
 
 function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
@@ -203,8 +273,9 @@ export interface ReadRequest {
    *
    * @param index of `input` among the inputs
    * @param hasRef false leaves out the reference, if all inputs are points
+   * @param isWhole true gives the geometry as received, e.g. with altitudes
    */
-  toOperand(input: GeometryInput, index: number, hasRef?: boolean): Operand
+  toOperand(input: GeometryInput, index: number, hasRef?: boolean, isWhole?: boolean): Operand
   /**
    * Frees memory after everything is computed. Left to the garbage collector, large geometries made it scan the whole
    * heap.
@@ -258,6 +329,7 @@ function scanRequest(
   if (request === undefined) return undefined
   const flats: (FlatGeometry | undefined)[] = []
   for (const input of request.inputs) {
+    if (input.salt !== undefined) return undefined // its hash covers more than the scanner hashes
     if (input.form === 'proof') return undefined // its hashes cover the coordinates, which the skeleton lacks
     const flat = input.form === 'geometry' ? readScannedGeometry(text, input.geometry, limits) : undefined
     if (flat === undefined && input.form === 'geometry') return undefined
@@ -290,7 +362,8 @@ class ScannedRequest implements ReadRequest {
     return this.#flats.every((flat) => flat?.type === 'Point')
   }
 
-  toOperand({ geometry, path }: GeometryInput, index: number, hasRef = true): Operand {
+  toOperand({ geometry, path }: GeometryInput, index: number, hasRef = true, isWhole = false): Operand {
+    if (isWhole) return { geometry: restoreGeometry(this.#engine.kernel, this.#text, geometry), path, ref: undefined }
     if (!hasRef) return { flat: this.#flats[index]!, path, ref: undefined }
     const ref = scannedRef(this.#text, geometry, this.#engine)
     this.#refs[index] = ref

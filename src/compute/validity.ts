@@ -24,8 +24,7 @@ const HINT_GEODESIC =
   'and one where another ring touches an edge'
 /** Hints for each reason why a polygon is invalid. */
 const HINTS: Readonly<Record<InvalidityReason, string>> = {
-  'self-intersection':
-    'two edges cross here: send the vertices in their order around the shape, or repair the polygon (ST_MakeValid, make_valid)',
+  'self-intersection': 'two edges cross here: send the vertices in their order around the shape',
   'self-touch': 'a ring may not touch itself: split it here into an exterior ring and a hole, or into two polygons',
   'repeated edge':
     'the ring follows the same edge twice here: remove the spike, or the vertices that lead there and back',
@@ -92,7 +91,7 @@ function invalidityProblem(
   const pointer = [...path, ...vertexPath(geometry, sequence, vertex)]
   return problemAt('invalid-input', pointer, `${reason} at [${lon}, ${lat}]`, {
     code: reason.replaceAll(' ', '-'),
-    hint,
+    hint: `${hint}; or let POST /compute/v0/repair do it`,
   })
 }
 

@@ -14,6 +14,7 @@ import { RECORD_LIMITS, RECORD_SETTINGS } from './records.ts'
 import { type Environment, readSettings, type Setting, type SettingTable, type Source, type Values } from './setting.ts'
 import { SIGN_IN_LIMITS, SIGN_IN_SETTINGS } from './sign-in.ts'
 import { SIGNER_SETTINGS } from './signer.ts'
+import { STORED_LIMITS } from './stored.ts'
 import { SUBMISSION_SETTINGS } from './submission.ts'
 import { SYNC_LIMITS, SYNC_SETTINGS } from './sync.ts'
 
@@ -23,6 +24,7 @@ const LIMITS = {
   ...EVIDENCE_LIMITS,
   ...RECORD_LIMITS,
   ...JOB_LIMITS,
+  ...STORED_LIMITS,
   ...CHAIN_LIMITS,
   ...SYNC_LIMITS,
   ...SIGN_IN_LIMITS,

@@ -18,6 +18,7 @@ import {
   parsed,
   readSettings,
   type Setting,
+  type Source,
   splitList,
   text,
   url,
@@ -42,19 +43,43 @@ const RATE_LIMITS = {
 /** How many accounts of wallets may use all of their requests from one network address: as many as an office has, not as a script makes. */
 const ACCOUNTS_PER_ADDRESS = 10
 
-/** Requests per hour of all accounts of wallets that send from one network address. */
-const WALLET_ADDRESS_REQUESTS = integer(
+/** The tiers of accounts: that of WALLET_TIER, and the higher one of WALLET_TIER_TOKEN, if it is set. */
+function accountTiers(source: Source): { readonly tier: Tier; readonly setBy: string; readonly requests: number }[] {
+  const holders = WALLET_TIER_TOKEN.read(source)
+  const tiers = [
+    { tier: WALLET_TIER.read(source), setBy: 'WALLET_TIER' },
+    ...(holders === undefined ? [] : [{ tier: holders.tier, setBy: 'WALLET_TIER_TOKEN' }]),
+  ]
+  return tiers.map((entry) => ({ ...entry, requests: RATE_LIMITS[entry.tier].read(source) }))
+}
+
+const WALLET_ADDRESS_LIMIT = integer(
   'RATE_LIMIT_WALLET_ADDRESS',
   (source) => {
-    const perAccount = RATE_LIMITS[WALLET_TIER.read(source)].read(source)
-    const holders = WALLET_TIER_TOKEN.read(source)
-    // An account with the higher tier can use all of its requests from one address.
-    const perHolder = holders === undefined ? 0 : RATE_LIMITS[holders.tier].read(source)
-    return Math.min(1e9, Math.max(ACCOUNTS_PER_ADDRESS * perAccount, perHolder))
+    const [account, ...holders] = accountTiers(source).map(({ requests }) => requests)
+    return Math.min(1e9, Math.max(ACCOUNTS_PER_ADDRESS * account!, ...holders))
   },
   1,
   1e9,
 )
+
+/** Requests per hour of all accounts of wallets that send from one network address. */
+const WALLET_ADDRESS_REQUESTS: Setting<number> = {
+  names: WALLET_ADDRESS_LIMIT.names,
+  read(source) {
+    const limit = WALLET_ADDRESS_LIMIT.read(source)
+    const fail = failure('RATE_LIMIT_WALLET_ADDRESS', String(limit))
+    // With less, no account could use what its own headers promise. The limit of a tier may be raised alone: then the default grows.
+    for (const { tier, setBy, requests } of accountTiers(source)) {
+      if (limit >= requests) continue
+      const setting = `RATE_LIMIT_${tier.toUpperCase()}`
+      fail(
+        `at least ${requests}, the limit of one account (${setting}, the tier that ${setBy} gives): raise it, or lower ${setting} or ${setBy}`,
+      )
+    }
+    return limit
+  },
+}
 
 /** Tokens of an identity provider. They are accepted if the issuer is set. */
 const TOKEN_PARTS = {
@@ -154,7 +179,7 @@ export const HTTP_LIMITS = {
   /** Days for which usage is kept. */
   usageKeepDays: integer('USAGE_KEEP_DAYS', 400, 1, 3650),
   /** Counts of a key, a day and a kind of request that a process holds until they are stored. */
-  maxUsageRows: integer('USAGE_MAX_ROWS', 1_000_000, 1, 10_000_000),
+  maxUsageRows: integer('USAGE_MAX_ROWS', 250_000, 1, 10_000_000),
 }
 
 const HOUR_MS = 3_600_000

@@ -1,5 +1,5 @@
 /** Sizes and timeouts of requests, batches and threads. Every queue has a maximum size, and every wait has a limit. */
-import { constant, derived, failure, integer, type Setting, type Source, wholeNumber } from './setting.ts'
+import { constant, derived, failure, integer, number, type Setting, type Source, wholeNumber } from './setting.ts'
 
 export const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
 export const MAX_VERTICES = integer('MAX_VERTICES', 50_000, 4, 5_000_000)
@@ -16,7 +16,7 @@ export const PROCESSES: Setting<number> = {
 }
 /** By default, the processes share the cores. */
 const COMPUTE_THREADS = integer('COMPUTE_THREADS', (source) => Math.ceil(source.cores / PROCESSES.read(source)), 0, 256)
-const MAX_STREAM_BYTES = integer(
+export const MAX_STREAM_BYTES = integer(
   'MAX_STREAM_BYTES',
   (source) => Math.max(8 * 1_048_576, 2 * (MAX_BODY_BYTES.read(source) + 1_048_576)),
   // Half of it holds whole lines; the other half holds the beginning of the next line and one read of the transport (512 KiB).
@@ -128,6 +128,13 @@ export const REQUEST_LIMITS = {
   /** Size of each compute thread's cache of prepared geometries. */
   maxPreparedBytes: integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
   workerHeapMb: constant(512),
+  /** The share of computed answers that an independent library checks afterwards; 0: none. */
+  crossCheckShare: number('CROSS_CHECK', 0.001, 0, 1),
+  /** Samples that may wait for their check; further ones are only counted. */
+  maxCrossChecksWaiting: constant(64),
+  /** A check that takes longer is given up. */
+  crossCheckMs: constant(5000),
+  crossCheckHeapMb: constant(64),
   /**
    * Size of V8's young generation (three semi-spaces) in a compute thread. One that fits into the processor's cache is collected
    * faster.

@@ -85,6 +85,8 @@ export const SIGN_IN_LIMITS = {
   sessionTokenSeconds: integer('SESSION_TOKEN_SECONDS', 900, 10, 86_400),
   /** How long a session can be continued after the sign-in. Then the wallet has to sign again. */
   sessionSeconds: integer('SESSION_SECONDS', 2_592_000, 60, 31_536_000),
+  /** For how long after its first use a refresh token can be used again. 0: never. */
+  refreshReuseSeconds: integer('REFRESH_REUSE_SECONDS', 10, 0, 60),
   /** How long a nonce can be used. */
   signInNonceSeconds: integer('SIGN_IN_NONCE_SECONDS', 300, 10, 3600),
   /** Longest wait of a sign-in for the chain of `WALLET_TIER_TOKEN`. */

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import type { AddressRange } from '../base/ip-address.ts'
 import type { Log } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
@@ -10,7 +11,7 @@ import { chargeTime } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
 import { type ApiKeys, bearerTokenOf, type KeyHolder, keyProblem } from './access/api-keys.ts'
-import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/caller.ts'
+import { addressKey, clientAddress, parseRanges } from './access/caller.ts'
 import { ClientLimits, type LimitedClient } from './access/client-limits.ts'
 import {
   createAccessLog,
@@ -20,7 +21,13 @@ import {
 } from './access/finished-request.ts'
 import { createLocalCheck, hasLocalTier } from './access/internal-check.ts'
 import type { IssuerKeys } from './access/issuer-keys.ts'
-import { rateLimitProblem, type Subject, uncountedProblem, walletAddressSubject } from './access/rate-limit.ts'
+import {
+  LIMIT_NAMES,
+  rateLimitProblem,
+  type Subject,
+  uncountedProblem,
+  walletAddressSubject,
+} from './access/rate-limit.ts'
 import {
   createRequestIds,
   errorTypeBase,
@@ -35,7 +42,7 @@ import { SESSIONS_NOT_READ, SessionTokens, type UnreadToken } from './access/ses
 import type { CountSharing } from './access/shared-counts.ts'
 import { type TokenProblem, Tokens } from './access/tokens.ts'
 import type { AllMetrics } from './routes/operator-routes.ts'
-import { createNotFoundPage } from './routes/page-routes.ts'
+import { createNotFoundPage, prefersPage } from './routes/page-routes.ts'
 import { type RefusalFacts, Refusals } from './routes/refusals.ts'
 import {
   contentResponse,
@@ -137,10 +144,14 @@ class RequestHandler implements HttpHandler {
   readonly #sessions: SessionTokens | undefined
   readonly #limits: ClientLimits
   readonly #trusted: readonly AddressRange[]
+  /** True until the log says that the headers of a proxy are ignored. Without `PUBLIC_URL`, no proxy is expected. */
+  #warnsOfProxy: boolean
   readonly #isLocalCaller: ReturnType<typeof createLocalCheck>
   readonly #writeAccess: ReturnType<typeof createAccessLog>
   readonly #countRequest: ReturnType<typeof createRequestMetrics>
   readonly #rejected: Counter
+  /** Where wallets get a key with a higher limit than callers without one; undefined if they cannot. */
+  readonly #signInPage: string | undefined
   readonly #usage: UsageMeter | undefined
   readonly #streamParts: StreamRequestParts
   readonly #refusals = new Refusals()
@@ -163,6 +174,7 @@ class RequestHandler implements HttpHandler {
     this.#usage = usage && new UsageMeter(usage, routes)
     this.#limits = new ClientLimits(config, metrics, now, shares)
     this.#trusted = parseRanges(config.trustedProxies)
+    this.#warnsOfProxy = config.publicUrl !== undefined && this.#trusted.length === 0
     this.#isLocalCaller = hasLocalTier(config) ? createLocalCheck(config) : () => false
     this.#writeAccess = createAccessLog(log, config.logSampleRatio, random)
     this.#countRequest = createRequestMetrics(metrics)
@@ -170,8 +182,13 @@ class RequestHandler implements HttpHandler {
       'ratelimit_rejected_total',
       'Requests rejected because the hourly limit was reached',
     )
+    // From 0 on, so that a rate over time includes the first rejection.
+    for (const tier of LIMIT_NAMES) this.#rejected.series({ tier })
+    const hasHigherTier = sessions !== undefined && config.walletTier !== 'public'
+    this.#signInPage = hasHigherTier ? `${config.publicUrl?.replace(/\/$/, '') ?? ''}/explore/account` : undefined
     this.#streamParts = {
       limits: this.#limits,
+      signInPage: this.#signInPage,
       items: createItemMetrics(metrics),
       now,
       succeed: (state, result) => this.#succeed(state, result),
@@ -254,7 +271,8 @@ class RequestHandler implements HttpHandler {
     }
     state.route = route
     state.parameter = path.parameter(exchange.path)
-    if (state.unread !== undefined && (route.counts || route.scope !== undefined)) {
+    if (route.countsForAddress === true) state.dropKey(this.#findSubject(exchange, undefined))
+    else if (state.unread !== undefined && (route.counts || route.scope !== undefined)) {
       this.#readSession(state, state.unread, route)
       return
     }
@@ -267,7 +285,8 @@ class RequestHandler implements HttpHandler {
 
   /**
    * Handles a request whose token this process does not know: that of a session which another process has just opened, or a wrong one.
-   * Its body arrives meanwhile. A stream has to be tried again, because it begins before the answer of the store.
+   * Its body arrives meanwhile. A stream has to be tried again, because it begins before the answer of the store, and so has a
+   * body from an address that has used up what it has without a key.
    */
   #readSession(state: RequestState, unread: UnreadToken, route: Route): void {
     const { exchange } = state
@@ -275,6 +294,16 @@ class RequestHandler implements HttpHandler {
     if (route.stream !== undefined && exchange.method !== 'HEAD') {
       this.decline(exchange, SESSIONS_NOT_READ, false)
       return
+    }
+    const hasBody = route.method !== 'GET' && route.method !== 'DELETE'
+    if (hasBody) {
+      // Until the store has answered, the request is one of its address. Otherwise made-up tokens would let it send any number of bytes.
+      const isUsedUp = this.#limits.rate(state, state.nowMs).remaining === 0
+      if (isUsedUp || this.#limits.costProblem(state, state.nowMs, 'request') !== undefined) {
+        this.decline(exchange, SESSIONS_NOT_READ, false)
+        return
+      }
+      exchange.costs = this.#limits.meter(state, state.nowMs)
     }
     // The address may be read only now.
     state.addressSubject = addressKey(this.#clientAddress(exchange))
@@ -292,15 +321,15 @@ class RequestHandler implements HttpHandler {
         })
         .catch((error: unknown) => this.fail(exchange, error))
     }
-    if (route.method === 'GET' || route.method === 'DELETE') run(NO_BODY)
-    else exchange.readBody(state.subject, run)
+    if (hasBody) exchange.readBody(state.subject, run)
+    else run(NO_BODY)
   }
 
   decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
     if (exchange.answered || exchange.aborted) return
     const state = this.#findState(exchange)
     const sendProblem = () => {
-      const response = problemResponse(this.#withRate(state), problem, state.allow)
+      const response = problemResponse(this.#withRate(state), problem, state.allow, prefersPage(exchange))
       this.#respond(state, close ? { ...response, close } : response)
     }
     const page = close ? undefined : this.#notFoundPage(state, problem)
@@ -342,6 +371,7 @@ class RequestHandler implements HttpHandler {
   #begin(exchange: Exchange): RequestState {
     const nowMs = this.#now()
     exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs
+    if (this.#warnsOfProxy && exchange.head.isForwarded) this.#warnOfProxy()
     const caller = this.#findCaller(exchange, nowMs)
     exchange.client = caller.subject
     const requestId = this.#findRequestId(exchange.head)
@@ -388,6 +418,15 @@ class RequestHandler implements HttpHandler {
 
   #clientAddress({ peer, head }: ReceivedRequest): Uint8Array {
     return clientAddress(peer, head.forwardedFor, this.#trusted)
+  }
+
+  /** Warns once: any client may send such a header, and must not fill the log. */
+  #warnOfProxy(): void {
+    this.#warnsOfProxy = false
+    this.#log.warn('headers of a proxy are ignored', {
+      reason:
+        'a request has X-Forwarded-For, Forwarded or a similar header, but TRUSTED_PROXIES is not set: if it came through your proxy, set TRUSTED_PROXIES to the address of the proxy; until then all its clients share one limit',
+    })
   }
 
   #findRequestId({ requestId }: RequestHead): string {
@@ -438,17 +477,17 @@ class RequestHandler implements HttpHandler {
     const rate = this.#limits.rate(state, state.nowMs)
     state.knownRate = rate
     if (isAdmitted) return undefined
-    const { limitName, hasOwnLimit } = state
+    const { limitName } = state
     this.#rejected.series({ tier: limitName }).count++
     // Some of the limit remains, but only the database knows whether other nodes have used it.
     return rate.remaining > 0
       ? uncountedProblem(rate.limit)
-      : rateLimitProblem(rate.limit, limitName, 'answer', hasOwnLimit)
+      : rateLimitProblem(rate.limit, limitName, 'answer', state.hintedClient(this.#signInPage))
   }
 
-  #judgeHolder({ holder, exchange, tokenProblem }: RequestState): ProblemData | undefined {
+  #judgeHolder({ holder, exchange, tokenProblem, hasDroppedKey }: RequestState): ProblemData | undefined {
     if (holder === 'invalid') return tokenProblem ?? this.#keys.explainInvalid(exchange.head)
-    return holder === undefined && this.#config.requireApiKey ? KEY_REQUIRED : undefined
+    return holder === undefined && !hasDroppedKey && this.#config.requireApiKey ? KEY_REQUIRED : undefined
   }
 
   /** Returns why who asks must not use the route. */

@@ -28,8 +28,7 @@ export const MEANINGS: Readonly<Record<ToolOperation, string>> = {
   distance: 'Geodesic distance in metres between the nearest points of two geometries on WGS 84; 0 if they intersect.',
   area: 'Geodesic area in square metres of a Polygon or MultiPolygon on WGS 84.',
   length: 'Geodesic length in metres of a LineString or MultiLineString on WGS 84.',
-  contains:
-    'Whether no part of the containee is outside the container and their interiors intersect (OGC contains). A geometry that is only on the boundary is not contained.',
+  contains: 'Whether no part of the containee is outside the container and their interiors meet (OGC contains).',
   within: 'Whether the distance between two geometries is at most a radius in metres.',
   intersects: 'Whether two geometries share at least one point, boundaries included.',
 }
@@ -72,10 +71,16 @@ export function createComputeTools(client: Client, chainId: number | undefined):
 }
 
 /** Operations of `compute_geometry`, with what each needs and gives. */
-const GEOMETRY_OPERATIONS = ['direct', 'waypoints', 'nearest', 'buffer'] as const satisfies readonly GeometryOperation[]
+const GEOMETRY_OPERATIONS = [
+  'direct',
+  'waypoints',
+  'nearest',
+  'buffer',
+  'repair',
+] as const satisfies readonly GeometryOperation[]
 const GEOMETRY_TOOL = { name: 'compute_geometry', title: 'Compute: a geometry' }
 const GEOMETRY_MEANING =
-  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters). nearest: the two places between which distance measures (from, to). buffer: the polygon within a radius of a Point (geometry, radius; toleranceMeters).'
+  'A geometry on WGS 84. direct: where the geodesic from a Point ends (from, azimuthDegrees, distanceMeters). waypoints: the geodesic between two Points, with a place every so many metres (from, to, everyMeters). nearest: the two places between which distance measures (from, to). buffer: the polygon within a radius of a Point (geometry, radius; toleranceMeters). repair: a valid geometry from an invalid one (geometry).'
 const GEOMETRY_OUTPUT: JsonSchema = {
   type: 'object',
   properties: {
@@ -87,6 +92,8 @@ const GEOMETRY_OUTPUT: JsonSchema = {
     to: { type: 'object' },
     distanceMeters: { type: 'number' },
     errorMeters: { type: 'number' },
+    changes: { type: 'array' },
+    areaMovedSquareMeters: { type: 'number' },
   },
 }
 
@@ -174,8 +181,14 @@ async function callSigned(
   return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
 }
 
-function matrixText({ matrix, inputRefs }: MatrixResponse): string {
-  return `relate: ${matrix}\nA matrix is not signed.\nInputs: ${inputRefs.join(', ')}`
+function matrixText({ matrix, ...response }: MatrixResponse): string {
+  return `relate: ${matrix}\nA matrix is not signed.\n${inputsText(response)}`
+}
+
+/** Names the salts too: the service does not keep them, and a model may read only the text. */
+function inputsText({ inputRefs, inputSalts }: Pick<ComputeResponse, 'inputRefs' | 'inputSalts'>): string {
+  const inputs = `Inputs: ${inputRefs.join(', ')}`
+  return inputSalts === undefined ? inputs : `${inputs}\nSalts: ${inputSalts.map((salt) => salt ?? 'none').join(', ')}`
 }
 
 /** Returns the reference of an operation's request schema. */
@@ -197,8 +210,8 @@ function resultText(response: ComputeResponse): string {
   return `${response.operation}: ${valueText(response.result, 'units' in response ? response.units : undefined)}${notes}`
 }
 
-function signatureText({ attestation, delegatedAttestation, inputRefs }: ComputeResponse, chainId: number): string {
-  return `${signedText(attestation, delegatedAttestation, chainId)}\nInputs: ${inputRefs.join(', ')}`
+function signatureText({ attestation, delegatedAttestation, ...response }: ComputeResponse, chainId: number): string {
+  return `${signedText(attestation, delegatedAttestation, chainId)}\n${inputsText(response)}`
 }
 
 /** Half of the Earth's circumference. Every point is within a larger radius (decision 8). */
@@ -216,7 +229,7 @@ export function createLocalComputeTools(): Tool[] {
       inputSchema: unsignedRequest(row),
       async call(given) {
         recompute ??= createRecompute()
-        const operation = row.name === 'within' ? `within:${radiusCm(given['radius'])}` : row.name
+        const operation = signedOperation(row, given)
         const outcome = recompute(
           operation,
           row.inputs.map((name) => readGeometry(given, name)),
@@ -267,13 +280,21 @@ export function createLocalComputeTools(): Tool[] {
   return [...tools, relate, geometry]
 }
 
+/** Returns the operation as the service would sign it. @throws {TypeError} on a member out of range */
+function signedOperation({ name, takesEdges }: OperationRow, { radius, edges }: Arguments): string {
+  if (name === 'within') return `within:${radiusCm(radius)}`
+  if (!takesEdges || edges === undefined) return name
+  if (edges !== 'geodesic') throw new TypeError('edges must be geodesic, or absent')
+  return `${name}:geodesic`
+}
+
 function toToolAnswer(operation: string, result: number | boolean, units?: string) {
   const text = `${operation}: ${valueText(result, units)}\nComputed on this machine, not signed.`
   return { text, structured: { operation, result, ...(units === undefined ? {} : { units }), signed: false } }
 }
 
-/** Builds the input schema of an operation: its inputs, which must be geometries here, and its radius if it has one. */
-function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
+/** Builds the input schema of an operation: its inputs, which must be geometries here, and its radius or edges. */
+function unsignedRequest({ name, inputs, takesEdges }: OperationRow): JsonSchema {
   const { properties } = standaloneSchema(requestSchemaReference(name)) as {
     properties: Readonly<Record<string, JsonSchema>>
   }
@@ -285,6 +306,7 @@ function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
     properties: {
       ...Object.fromEntries(inputs.map((input) => [input, geometry])),
       ...(radius === undefined ? {} : { radius }),
+      ...(takesEdges ? { edges: properties['edges'] } : {}),
     },
   }
 }

@@ -113,11 +113,11 @@ const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
   },
   'compute-request.schema.json#/$defs/SchemaUid': {
     type: 'string',
-    description: "UID of an attestation schema. Default: the service's own.",
+    description: "Attestation schema. Default: the service's own.",
   },
   'compute-request.schema.json#/$defs/Recipient': {
     type: 'string',
-    description: 'Address of the recipient. Default: the zero address.',
+    description: 'Default: the zero address.',
   },
 }
 

@@ -1,4 +1,4 @@
-import { HourTable } from '../http/access/rate-limit.ts'
+import { COSTS, HourObjects, HourTable, REQUESTS } from '../base/hour-table.ts'
 import type { CountKind, CountReport, Counts } from '../wire/process-messages.ts'
 import type { SocketPort } from '../wire/socket-port.ts'
 
@@ -11,13 +11,14 @@ interface Entry {
 
 /** Adds up the counts of all processes for each client, and sends each process the total of the others. */
 export class CountTotals {
-  readonly #tables: Readonly<Record<CountKind, HourTable<Entry>>>
+  readonly #hours: Readonly<Record<CountKind, HourObjects<Entry>>>
   readonly #ports = new Map<number, SocketPort>()
   #nextNumber = 0
 
   /** @param maxSubjects number of clients that are held in memory */
   constructor(maxSubjects: number) {
-    this.#tables = { requests: new HourTable(maxSubjects), costs: new HourTable(maxSubjects) }
+    const table = new HourTable(maxSubjects)
+    this.#hours = { requests: new HourObjects(table, REQUESTS), costs: new HourObjects(table, COSTS) }
   }
 
   /** Serves the connection of a process. */
@@ -34,8 +35,8 @@ export class CountTotals {
     const outbox = new Map<number, Counts[]>()
     for (const { kind, subject, endSeconds, amounts } of reports) {
       if (endSeconds * 1000 <= nowMs) continue
-      const table = this.#tables[kind]
-      const entry = table.peek(subject, nowMs) ?? table.begin(subject, nowMs, { endSeconds, amounts: new Map() })
+      const hours = this.#hours[kind]
+      const entry = hours.peek(subject, nowMs) ?? hours.begin(subject, nowMs, { endSeconds, amounts: new Map() })
       entry.amounts.set(number, amounts)
       for (const receiver of entry.amounts.keys()) {
         const others = amounts.map((_, index) => sumOfOthers(entry, receiver, index))

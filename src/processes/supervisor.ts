@@ -62,6 +62,8 @@ export class StartFailure extends Error {
   }
 }
 
+const NEVER = new Promise<never>(() => {})
+
 export class Supervisor {
   readonly #parts: SupervisorParts
   readonly #socketPath: string
@@ -98,13 +100,25 @@ export class Supervisor {
   async start(): Promise<Facts> {
     const { config } = this.#parts
     this.#port = await choosePort(config)
-    await this.#fork(DATA).ready
+    await this.#started(DATA)
     const names = this.#httpNames()
     // One after the first, because the first one creates what all of them need, such as the API keys for development.
-    const facts = (await this.#fork(names[0]!).ready) as Facts
-    await Promise.all(names.slice(1).map((name) => this.#fork(name).ready))
+    const facts = (await this.#started(names[0]!)) as Facts
+    await Promise.all(names.slice(1).map((name) => this.#started(name)))
     const busyPort = config.port !== 0 && this.#port !== config.port ? config.port : undefined
     return { ...facts, busyPort, processes: config.processes }
+  }
+
+  /** Starts a process, and waits until it is ready. During a stop nothing is started, and the wait does not end. */
+  async #started(name: string): Promise<unknown> {
+    if (this.#isStopping) return NEVER
+    try {
+      const facts = await this.#fork(name).ready
+      return this.#isStopping ? NEVER : facts
+    } catch (error) {
+      if (this.#isStopping) return NEVER
+      throw error
+    }
   }
 
   /** Stops the HTTP processes when they have answered open requests, then the data process. */
@@ -130,6 +144,7 @@ export class Supervisor {
     this.#isReplacing = true
     log.info('replacing the HTTP processes')
     for (const name of this.#httpNames()) {
+      if (this.#isStopping) break
       const old = this.#children.get(name)
       const next = this.#fork(name)
       try {
@@ -197,7 +212,8 @@ export class Supervisor {
     const child: Child = { name, worker, startedMs: performance.now(), isReady: false, ready, exited }
     worker.on('error', () => {}) // the channel broke, so the process will end
     worker.on('message', (message: ProcessMessage) => {
-      if (message.type === 'listening') post(child, start)
+      // A stop that was posted before may be lost.
+      if (message.type === 'listening') post(child, this.#isStopping ? { type: 'stop', isReplaced: false } : start)
       else if (message.type === 'ready') {
         child.isReady = true
         this.#sendRunning()

@@ -48,6 +48,8 @@ export interface SubmissionCaller {
 
 /** Context of a batch. Each item counts as one request, and items fail independently. */
 export interface BatchContext extends RequestContext {
+  /** Whose stored geometries the items may name; undefined without a key. */
+  readonly account?: string | undefined
   /** True if what is signed one by one are the results without a nonce (decision 104), not attestations. */
   readonly signsResults?: boolean
   /** Milliseconds that one message to a thread may take; those of a request by default. */

@@ -15,6 +15,8 @@ import type {
   ServiceResponse,
   SubmissionCaller,
 } from './request.ts'
+import type { GeometryService } from './stored/geometries.ts'
+import type { SetService } from './stored/sets.ts'
 import type { UsageService } from './usage/usage-api.ts'
 
 export interface Readiness {
@@ -51,6 +53,7 @@ export interface Services {
    * Runs one compute operation.
    *
    * @param prefersResultSignature also signs the result without a nonce, and confirms it in `Preference-Applied`
+   * @param account whose stored geometries the request may name
    * @throws {ProblemError} for every error that the client should see
    */
   compute(
@@ -58,6 +61,7 @@ export interface Services {
     body: Uint8Array,
     context: RequestContext,
     prefersResultSignature: boolean,
+    account?: string,
   ): Promise<ServiceResponse>
   /** False while `computeRefusal` refuses no request. */
   isCrowded(): boolean
@@ -83,6 +87,10 @@ export interface Services {
    * @throws {ProblemError} for invalid options
    */
   openBatch(query: string, context: BatchContext, sink: BatchSink, onRoom: (bytes: number) => void): LineStream
+  /** Geometries that the store keeps. */
+  readonly geometries: GeometryService
+  /** Sets of features that the store keeps. */
+  readonly sets: SetService
   /** Batches that the store keeps. */
   readonly jobs: JobService
   /** API keys in the database or, without a PostgreSQL server, in the key file. */

@@ -1,9 +1,11 @@
 /** What the service reports about itself: who it is, and whether it can handle requests. */
 import type { Chain } from '../attest/chains.ts'
 import type { SchemaKind } from '../attest/schemas.ts'
+import { PROGRAM } from '../base/version.ts'
 import type { Config } from '../config/config.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
+import type { CrossChecks } from '../threads/cross-checks.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { StoreClient, StoreState } from '../threads/store-client.ts'
 import type { Hex } from '../wire/values.ts'
@@ -46,17 +48,24 @@ export interface ReadinessParts {
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
   /** Gets a line when readiness or its reasons change, not at every check. */
-  readonly log: { info(event: string): void; warn(event: string, fields: { readonly reason: string }): void }
+  readonly log: {
+    info(event: string, fields: { readonly reason?: string; readonly seenBy: string }): void
+    warn(event: string, fields: { readonly reason: string; readonly seenBy: string }): void
+  }
   /** Undefined if the service stores no records. */
   readonly store: StoreClient | undefined
   /** With several processes: how many HTTP processes answer, of how many. */
   readonly processes: (() => { readonly running: number; readonly expected: number }) | undefined
+  /** Undefined if no answers are checked. */
+  readonly crossChecks: Pick<CrossChecks, 'compared' | 'disagreed'> | undefined
 }
 
 /** Makes the check for `GET /ready`: whether the service can handle a compute request now, and which checks fail. */
-export function createReadiness({ log, pool, signer, chainClient, store, processes }: ReadinessParts): () => Readiness {
+export function createReadiness(parts: ReadinessParts): () => Readiness {
+  const { log, pool, signer, chainClient, store, processes, crossChecks } = parts
   /** The failed checks at the last call. */
   let lastFailures = ''
+  let wasReady = false
   return () => {
     const checks: Record<string, { ok: boolean; detail?: string }> = {
       compute: pool.isReady ? { ok: true } : { ok: false, detail: 'no compute thread is running' },
@@ -70,17 +79,27 @@ export function createReadiness({ log, pool, signer, chainClient, store, process
     }
     if (store !== undefined) checks['database'] = databaseCheck(store.state)
     if (processes !== undefined) checks['processes'] = processCheck(processes())
+    if (crossChecks !== undefined) checks['cross-check'] = crossCheckResult(crossChecks)
     // A refused chain is reported but does not make the service unready, because the other chains still work.
-    // The same holds for a full disk: records are still read.
+    // The same holds for a full disk, when records are still read, and for an answer that a cross-check found to differ.
     const ready = checks['compute']!.ok && checks['signer']!.ok && store?.state.isOpen !== false
-    const failures = ready ? '' : failureText(checks)
+    const failures = ready ? '' : failureText(checks, store?.state)
     if (failures !== lastFailures) {
       lastFailures = failures
-      if (ready) log.info('ready again')
-      else log.warn('not ready', { reason: failures })
+      const fields = { reason: failures, seenBy: 'a request of /ready' }
+      // At every start the store takes a while to open, which is no fault.
+      const isStarting = !wasReady && checks['compute']!.ok && checks['signer']!.ok && isOpening(store?.state)
+      if (ready) log.info('ready again', { seenBy: fields.seenBy })
+      else if (isStarting) log.info('not ready', fields)
+      else log.warn('not ready', fields)
     }
+    wasReady ||= ready
     return { ready, checks, database: databaseHealth(store?.state) }
   }
+}
+
+function isOpening(state: StoreState | undefined): boolean {
+  return state?.isOpen === false && state.condition === 'opening'
 }
 
 /** What anyone may know about the store. It names neither folders nor addresses. @param state undefined if there is no store */
@@ -92,8 +111,8 @@ function databaseHealth(state: StoreState | undefined): Readiness['database'] {
 
 const CLOSED_STORE = {
   opening: 'the store is opening',
-  away: 'the database cannot be reached or opened',
-  damaged: 'the store is damaged: run `trigpoint store rebuild`',
+  away: 'the database cannot be reached or opened: the log says why',
+  damaged: `the store is damaged: run \`${PROGRAM} store rebuild\``,
   full: 'the disk of the store is full, and the store needs room to open: make room, and it opens by itself',
 } as const
 const FULL_DISK =
@@ -104,19 +123,37 @@ function processCheck({ running, expected }: { readonly running: number; readonl
   return { ok: running === expected, detail: `${running} of ${expected} HTTP processes answer` }
 }
 
+/** Stays a warning until the process ends: a wrong answer may have been signed, and somebody has to look at it. */
+function crossCheckResult({ compared, disagreed }: Pick<CrossChecks, 'compared' | 'disagreed'>) {
+  const detail = `${compared} answers compared with independent libraries, ${disagreed} differ`
+  return { ok: disagreed === 0, detail: disagreed === 0 ? detail : `${detail}: see the log` }
+}
+
+/** Anyone may read it. The reason in the log also names folders. */
 function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
-  if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${state.reason}` }
-  if (state.fullReason !== undefined) return { ok: false, detail: `${state.engine}: ${state.fullReason}` }
+  if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${CLOSED_STORE[state.condition]}` }
+  if (state.fullReason !== undefined) return { ok: false, detail: `${state.engine}: ${FULL_DISK}` }
   // The embedded engine hands its writes to the operating system, but does not force them to the disk.
   const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
   const warming = state.isWarming === true ? ', warming: lists take longer while the records are read into memory' : ''
   return { ok: true, detail: `${state.engine} ${state.version}${durability}${warming}` }
 }
 
-/** Lists the failed checks. Chains are left out, because a refused chain does not make the service unready. */
-function failureText(checks: Readonly<Record<string, { ok: boolean; detail?: string }>>): string {
+/** Checks that never make the service unready. */
+const WARNINGS: readonly string[] = ['processes', 'cross-check']
+
+/**
+ * Lists the failed checks for the log. Chains are left out, because a refused chain does not make the service unready.
+ *
+ * @param store gives the full reason why it is closed
+ */
+function failureText(
+  checks: Readonly<Record<string, { ok: boolean; detail?: string }>>,
+  store: StoreState | undefined,
+): string {
+  const storeReason = store?.isOpen === false ? `${store.engine}: ${store.reason}` : undefined
   return Object.entries(checks)
-    .filter(([name, { ok }]) => !ok && !name.startsWith('chain-') && name !== 'processes')
-    .map(([name, { detail }]) => `${name}: ${detail}`)
+    .filter(([name, { ok }]) => !ok && !name.startsWith('chain-') && !WARNINGS.includes(name))
+    .map(([name, { detail }]) => `${name}: ${(name === 'database' ? storeReason : undefined) ?? detail}`)
     .join('; ')
 }

@@ -26,10 +26,10 @@ export function createAccountStore(database: Database): {
       return rows.length === 1
     },
     openSession: (wanted) => database.transaction((session) => openSession(session, wanted)),
-    findRefresh: async ({ id, usedSha256, nowMs }) => {
+    findRefresh: async ({ id, usedSha256, reuseMs, nowMs }) => {
       const [row] = await database.reads.query(
-        'select account, attestation from account_session where id = $1 and refresh_sha256 = $2 and not ended and ends_ms > $3',
-        [id, usedSha256, nowMs],
+        `select account, attestation from account_session where id = $1 and ${CAN_REFRESH} and not ended and ends_ms > $3`,
+        [id, usedSha256, nowMs, reuseMs],
       )
       if (row === undefined) return undefined
       return { account: row['account'] as string, attestation: (row['attestation'] as Hex | null) ?? undefined }
@@ -43,6 +43,14 @@ export function createAccountStore(database: Database): {
     changedSessions: (wanted) => database.readTransaction((session) => readChanges(session, wanted)),
   }
 }
+
+/**
+ * The newest refresh token ($2), or the one before for a short time ($4) after its first use: its client may not have got the response.
+ * Each use of the latter replaces the newest one, so of a thief and the client only one has tokens, and the other ends the session
+ * (decision 157). A node whose clock is wrong must not extend the time, so a first use in the future does not count as recent.
+ */
+const CAN_REFRESH =
+  '(refresh_sha256 = $2 or (previous_refresh_sha256 = $2 and abs($3::bigint - refreshed_ms) < $4::bigint))'
 
 const COLUMNS = 'id, account, token_sha256, token_ends_ms::text, is_holder'
 
@@ -69,6 +77,20 @@ async function endSessions(
     [number, nowMs, ...parameters],
   )
   return rows.length
+}
+
+/**
+ * Ends the sessions that were refreshed least recently, of all accounts: those whose tokens end first. Were new sessions refused
+ * instead, one client with many wallets could keep everyone out.
+ */
+async function endLeastRecent(session: Session, number: string, nowMs: number, count: number): Promise<void> {
+  await endSessions(
+    session,
+    number,
+    nowMs,
+    'id in (select id from account_session where not ended and ends_ms > $2 order by token_ends_ms, id limit $3)',
+    [count],
+  )
 }
 
 async function readChanges(
@@ -135,12 +157,14 @@ async function openSession(
   )
   const number = await nextNumber(session)
   const [found] = await session.query(
-    'select count(*)::int as total from (select 1 from account_session limit $1) as sessions',
-    [maxSessions],
+    `select count(*) filter (where is_open)::int as open, count(*) filter (where not is_open)::int as ended
+     from (select not ended and ends_ms > $1 as is_open from account_session limit $2) as sessions`,
+    [nowMs, 2 * maxSessions],
   )
-  if ((found!['total'] as number) >= maxSessions) return 'full'
+  // Ended sessions stay until their tokens would have ended, and the table must not grow without a limit.
+  if ((found!['ended'] as number) >= maxSessions) return 'full'
   const { id, account, tokenSha256, refreshSha256, tokenEndMs, endMs, isHolder, attestation } = opened
-  await endSessions(
+  const own = await endSessions(
     session,
     number,
     nowMs,
@@ -149,6 +173,8 @@ async function openSession(
      )`,
     [account, maxPerAccount - 1],
   )
+  const excess = (found!['open'] as number) - own - maxSessions + 1
+  if (excess > 0) await endLeastRecent(session, number, nowMs, Math.min(excess, ENDED_PER_CALL))
   await session.query(
     `insert into account_session
        (id, account, token_sha256, token_ends_ms, refresh_sha256, created_ms, ends_ms, change, is_holder, attestation)
@@ -160,7 +186,7 @@ async function openSession(
 
 async function refreshSession(
   session: Session,
-  { id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, isHolder, nowMs }: Argument<'refreshSession'>,
+  { id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, isHolder, reuseMs, nowMs }: Argument<'refreshSession'>,
 ): Promise<RefreshOutcome> {
   const known = await session.query(
     'select 1 as known from account_session where id = $1 and not ended and ends_ms > $2',
@@ -170,12 +196,13 @@ async function refreshSession(
   if (known.length === 0) return 'unknown'
   const number = await nextNumber(session)
   const [refreshed] = await session.query(
-    `update account_session set token_sha256 = $3, refresh_sha256 = $4, token_ends_ms = least($5, ends_ms), change = $7, is_holder = $8
-     where id = $1 and refresh_sha256 = $2 and not ended and ends_ms > $6 returning ${COLUMNS}`,
-    [id, usedSha256, tokenSha256, refreshSha256, tokenEndMs, nowMs, number, isHolder],
+    `update account_session set token_sha256 = $5, refresh_sha256 = $6, token_ends_ms = least($7, ends_ms), change = $8, is_holder = $9,
+       previous_refresh_sha256 = $2, refreshed_ms = case when refresh_sha256 = $2 then $3 else refreshed_ms end
+     where id = $1 and ${CAN_REFRESH} and not ended and ends_ms > $3 returning ${COLUMNS}`,
+    [id, usedSha256, nowMs, reuseMs, tokenSha256, refreshSha256, tokenEndMs, number, isHolder],
   )
   if (refreshed !== undefined) return readSession(refreshed)
-  // Who has this id without the newest token has an older one: the client or a thief has used it, and nothing tells which.
+  // Who has this id without a token that can be used has an older one: the client or a thief has used it, and nothing tells which.
   return (await endSessions(session, number, nowMs, 'id = $3', [id])) === 0 ? 'unknown' : 'reused'
 }
 

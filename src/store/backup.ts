@@ -4,8 +4,11 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { StoreFault } from '../wire/store-messages.ts'
 import type { Database, Row, Session } from './database.ts'
+import { REPAIR_COMMAND } from './embedded-files.ts'
 import { readCounters } from './records/counters.ts'
+import { requireDocuments } from './records/page.ts'
 import { familyNumber } from './records/writes.ts'
 
 /** The first line of a backup. */
@@ -52,14 +55,21 @@ export async function backUp(database: Database, file: string): Promise<number> 
           `select id::text as last, encode(uid, 'hex') as uid, chain_id::text, encode(prover, 'hex') as prover,
              encode(subject, 'hex') as subject, block_time::text, event_time::text, block_number::text, revoked::text,
              coalesce(revoked_block::text, '') as revoked_block, bounds::text, document
-           from location_record join record_document using (id) where id > $1::bigint order by id limit $2::bigint`,
+           from location_record left join record_document using (id) where id > $1::bigint order by id limit $2::bigint`,
           [last, ROWS_PER_STATEMENT],
         )
-        if (rows.length === 0) return
+        if (rows.length === 0) break
+        requireDocuments(rows.filter(({ document }) => document === null).length)
         for (const row of rows) yield `${JSON.stringify(COLUMNS.map((column) => row[column]))}\n`
         records += rows.length
         last = rows.at(-1)!['last'] as string
       }
+      const { total } = await readCounters(session)
+      if (records !== total)
+        throw new StoreFault(
+          'damaged',
+          `${total} records were stored, and ${records} are there: run \`${REPAIR_COMMAND}\``,
+        )
     }
     await pipeline(Readable.from(lines()), createGzip(), createWriteStream(partFile, { mode: 0o600, flush: true }))
   }
@@ -135,6 +145,19 @@ export async function restore(
     await session.query(`update record_journal set epoch = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)`)
     return records
   })
+}
+
+/**
+ * Counts the records whose UID begins with these bytes, such as sample records.
+ *
+ * @param prefix hexadecimal digits without `0x`, two for each byte
+ */
+export async function countByUidPrefix(session: Session, prefix: string): Promise<number> {
+  const [row] = await session.query(
+    `select count(*)::int as records from location_record where substr(uid, 1, $2::int) = decode($1, 'hex')`,
+    [prefix, String(prefix.length / 2)],
+  )
+  return row!['records'] as number
 }
 
 /** A line of a backup: a record is an array, everything else an object. */

@@ -14,8 +14,9 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
+import { PROGRAM } from '../base/version.ts'
 import { StoreFault } from '../wire/store-messages.ts'
 
 /** Major version of PostgreSQL in the embedded engine. It cannot open files of another major version. */
@@ -32,6 +33,8 @@ export interface EmbeddedFiles {
   readonly incompleteMarker: string
   /** Position of the last acknowledged write in the engine's log. */
   readonly written: string
+  /** Sizes of the files of tables at the last checkpoint. */
+  readonly sizes: string
   /** Exists if the store is damaged, and says why. */
   readonly damageNote: string
   /** Exists while the store is rebuilt, and names the folder of the damaged one. */
@@ -51,21 +54,24 @@ export function filesIn(folder: string): EmbeddedFiles {
     format: join(folder, 'format.json'),
     incompleteMarker: join(folder, 'making'),
     written: join(folder, 'written'),
+    sizes: join(folder, 'sizes.json'),
     damageNote: join(folder, 'damaged'),
     rebuildNote: join(folder, 'rebuilding'),
   }
 }
 
-/** The command that repairs a damaged store; every message about damage names it. */
-export const REPAIR_COMMAND = 'trigpoint store rebuild'
+/** The command that repairs a damaged store. */
+export const REPAIR_COMMAND = `${PROGRAM} store rebuild`
+
+/** Says how to repair a damaged store; messages for operators about damage have it. @param folder that of the store */
+export function repairAdvice(folder: string): string {
+  const data = `--data ${resolve(dirname(folder))}`
+  return `run \`${PROGRAM} store check ${data}\`, then \`${REPAIR_COMMAND} ${data}\`, with --backup <file> if there is a backup; nothing is deleted`
+}
 
 /** Makes the error of a store whose files are damaged. */
 export function damagedStore(folder: string, reason: string, cause?: unknown): StoreFault {
-  return new StoreFault(
-    'damaged',
-    `${folder} is damaged (${reason}): run ${REPAIR_COMMAND}, with --backup <file> if there is a backup; nothing is deleted`,
-    { cause },
-  )
+  return new StoreFault('damaged', `${folder} is damaged (${reason}): ${repairAdvice(folder)}`, { cause })
 }
 
 /** Returns why the store is damaged, as an earlier start or read found; undefined if nothing was found. */

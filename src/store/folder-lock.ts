@@ -33,7 +33,7 @@ export function lockFolder(folder: string): () => void {
     // Threads share the process id: a store thread that restarts in this process takes over the lock of its predecessor.
     if (owner !== '' && Number(owner) !== process.pid && isRunning(Number(owner), start)) {
       throw new Error(
-        `${folder} is in use by process ${owner}: stop it, or choose another DATA_DIR (if process ${owner} is not Trigpoint, remove ${file})`,
+        `${folder} is in use by process ${owner}: stop it, or choose another data folder with DATA_DIR or --data (if process ${owner} is not Trigpoint, remove ${file})`,
       )
     }
     if (isStale(file, content)) removeStaleLock(file, content)

@@ -67,12 +67,13 @@ export function createJobStore(database: Database): {
     finishChunk: (results) => database.transaction((session) => finishChunk(session, results)),
     giveUpChunk: (chunk) => database.transaction((session) => giveUpChunk(session, chunk)),
     jobResults: async ({ position, from }) => {
-      const row = await chunkOf(reads, 'result', position, from)
+      const row = await chunkOf(reads, 'stored_result', position, from)
       if (row === undefined) return undefined
       return {
         first: Number(row['first']),
         operations: row['operations'] as number,
-        lines: (row['result'] ?? undefined) as Uint8Array | undefined,
+        stored: (row['stored_result'] ?? undefined) as Uint8Array | undefined,
+        isCompressed: row['is_compressed'] as boolean,
         problem: (row['problem'] ?? undefined) as string | undefined,
       }
     },
@@ -122,7 +123,7 @@ function isSameOptions(a: JobOptions, b: JobOptions): boolean {
 
 async function appendJob(
   session: Session,
-  { position, first, operations, input, room, limits, nowMs }: Argument<'appendJob'>,
+  { position, first, operations, stored, room, limits, nowMs }: Argument<'appendJob'>,
 ): Promise<Result<'appendJob'>> {
   const [job] = await session.query('select account, state, received::text from job where position = $1 for update', [
     position,
@@ -149,8 +150,8 @@ async function appendJob(
     return 'spent'
   }
   await session.query(
-    'insert into job_chunk (job, first, operations, input, room, added_ms) values ($1, $2, $3, $4, $5, $6)',
-    [position, first, operations, input, room, nowMs],
+    'insert into job_chunk (job, first, operations, stored_input, is_compressed, room, added_ms) values ($1, $2, $3, $4, true, $5, $6)',
+    [position, first, operations, stored, room, nowMs],
   )
   await session.query(
     `update job set received = received + $2, bytes = bytes + $3, open_chunks = open_chunks + 1, updated_ms = $4
@@ -257,7 +258,12 @@ async function claimChunk(
     await session.query('update job_account set turn = (select max(turn) + 1 from job_account) where account = $1', [
       job['account'] as string,
     ])
-    return { job: { position, id: job['id'] as string, options: JSON.parse(job['options'] as string) }, ...chunk }
+    const account = job['account'] as string
+    return {
+      job: { position, id: job['id'] as string, options: JSON.parse(job['options'] as string) },
+      account,
+      ...chunk,
+    }
   }
   return undefined
 }
@@ -268,13 +274,13 @@ async function claimFrom(
   position: number,
   owner: string,
   leaseMs: number,
-): Promise<Omit<JobChunk, 'job'> | undefined> {
+): Promise<Omit<JobChunk, 'job' | 'account'> | undefined> {
   const [row] = await session.query(
     `update job_chunk set owner = $2, held_until = ${leaseEnd('$3')}, attempts = attempts + 1
      where job = $1 and first = (
-       select first from job_chunk where job = $1 and result is null and (held_until is null or (held_until < now() and owner <> $2))
+       select first from job_chunk where job = $1 and stored_result is null and (held_until is null or (held_until < now() and owner <> $2))
        order by first limit 1 for update skip locked)
-     returning first::text, operations, attempts, input`,
+     returning first::text, operations, attempts, stored_input, is_compressed`,
     [position, owner, leaseMs],
   )
   if (row === undefined) return undefined
@@ -282,7 +288,8 @@ async function claimFrom(
     first: Number(row['first']),
     operations: row['operations'] as number,
     attempts: row['attempts'] as number,
-    input: row['input'] as Uint8Array,
+    stored: row['stored_input'] as Uint8Array,
+    isCompressed: row['is_compressed'] as boolean,
   }
 }
 
@@ -293,17 +300,18 @@ function leaseEnd(parameter: string): string {
 
 async function finishChunk(
   session: Session,
-  { owner, position, first, lines, leaves, root, failed, errors, nowMs }: Argument<'finishChunk'>,
+  { owner, position, first, stored, leaves, root, failed, errors, nowMs }: Argument<'finishChunk'>,
 ): Promise<boolean> {
   const chunk = await lockChunk(session, { owner, position, first })
   if (chunk === undefined) return false
-  const room = lines.length + leaves.length
+  const room = stored.length + leaves.length
   // The column counts what has no leaf: under a root these are also the results that are not signed.
   const withoutLeaf = leaves.length === 0 ? failed : countZeroLeaves(leaves)
   await session.query(
-    `update job_chunk set result = $3, leaves = $4, root = $5, failed = $6, room = $7, input = null, owner = null, held_until = null
+    `update job_chunk set stored_result = $3, is_compressed = true, leaves = $4, root = $5, failed = $6, room = $7,
+       stored_input = null, owner = null, held_until = null
      where job = $1 and first = $2`,
-    [position, first, lines, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), withoutLeaf, room],
+    [position, first, stored, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), withoutLeaf, room],
   )
   return addProgress(session, { position, chunk, room, failed, errors, nowMs })
 }
@@ -322,7 +330,7 @@ async function giveUpChunk(
   const chunk = await lockChunk(session, { owner, position, first })
   if (chunk === undefined) return false
   await session.query(
-    `update job_chunk set result = '', problem = $3, failed = operations, room = 0, input = null, owner = null, held_until = null
+    `update job_chunk set stored_result = '', problem = $3, failed = operations, room = 0, stored_input = null, owner = null, held_until = null
      where job = $1 and first = $2`,
     [position, first, problem],
   )
@@ -342,7 +350,7 @@ async function lockChunk(
   { owner, position, first }: Pick<Argument<'finishChunk'>, 'owner' | 'position' | 'first'>,
 ): Promise<LockedChunk | undefined> {
   const [row] = await session.query(
-    `select operations, room::text from job_chunk where job = $1 and first = $2 and owner = $3 and result is null for update`,
+    `select operations, room::text from job_chunk where job = $1 and first = $2 and owner = $3 and stored_result is null for update`,
     [position, first, owner],
   )
   return row === undefined ? undefined : { operations: row['operations'] as number, room: Number(row['room']) }
@@ -385,12 +393,12 @@ function addCounts(counts: Record<string, number>, more: Readonly<Record<string,
 /** Reads one column of the chunk that has an operation. */
 async function chunkOf(
   session: Session,
-  column: 'result' | 'leaves',
+  column: 'stored_result' | 'leaves',
   position: number,
   from: number,
 ): Promise<Row | undefined> {
   const [row] = await session.query(
-    `select first::text, operations, problem, ${column} from job_chunk where job = $1 and first <= $2 order by job_chunk.first desc limit 1`,
+    `select first::text, operations, problem, is_compressed, ${column} from job_chunk where job = $1 and first <= $2 order by job_chunk.first desc limit 1`,
     [position, from],
   )
   return row !== undefined && from < Number(row['first']) + (row['operations'] as number) ? row : undefined
@@ -441,8 +449,8 @@ async function deleteChunks(session: Session): Promise<boolean> {
        delete from job_chunk where (job, first) in (
          select job, first from job_chunk where job = (
            select position from job join job_chunk on job = position
-           where account = '' or (state in ('cancelled', 'failed') and result is null) limit 1)
-         and (result is null or exists (select 1 from job where position = job_chunk.job and account = ''))
+           where account = '' or (state in ('cancelled', 'failed') and stored_result is null) limit 1)
+         and (stored_result is null or exists (select 1 from job where position = job_chunk.job and account = ''))
          limit $1 for update skip locked)
        returning job, room)
      update job set bytes = bytes - (select sum(room) from deleted)

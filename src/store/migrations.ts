@@ -123,6 +123,42 @@ const SYNC_TABLES: readonly string[] = [
   'insert into sync_worker default values',
 ]
 
+/** Tables of stored geometries: migration `stored geometries`. Never edit them, because users have applied them. */
+const STORED_TABLES: readonly string[] = [
+  `create table stored_geometry (
+    account text not null,
+    ref text not null,
+    document text not null,
+    bytes bigint not null,
+    created_ms bigint not null,
+    expires_ms bigint not null,
+    primary key (account, ref)
+  )`,
+  'create index stored_geometry_expiry on stored_geometry (expires_ms)',
+  `create table stored_set (
+    id text primary key,
+    account text not null,
+    name text not null,
+    name_taken text,
+    features bigint not null,
+    vertices bigint not null,
+    bytes bigint not null,
+    created_ms bigint not null,
+    expires_ms bigint not null,
+    unique (account, name_taken)
+  )`,
+  'create index stored_set_expiry on stored_set (expires_ms)',
+  `create table stored_set_chunk (
+    set_id text not null references stored_set (id) on delete cascade,
+    first bigint not null,
+    features integer not null,
+    stored bytea not null,
+    primary key (set_id, first)
+  )`,
+  // The chunks are compressed already.
+  'alter table stored_set_chunk alter column stored set storage external',
+]
+
 /** Tables of jobs: migration `jobs`. Never edit them, because users have applied them. */
 const JOB_TABLES: readonly string[] = [
   `create table job (
@@ -202,6 +238,15 @@ const JOB_ROOM_COLUMNS: readonly string[] = [
   'alter table job_chunk add column added_ms bigint not null default 0',
   // Why the operations have no results. The result is then empty.
   'alter table job_chunk add column problem text',
+]
+
+/** Compressed operations and results of jobs: migration `compressed jobs`. Never edit it, because users have applied it. */
+const COMPRESSED_JOBS: readonly string[] = [
+  // False for rows of older versions. Their new names make the statements of a process of an older version fail, which would send
+  // compressed bytes to clients.
+  'alter table job_chunk add column is_compressed boolean not null default false',
+  'alter table job_chunk rename column input to stored_input',
+  'alter table job_chunk rename column result to stored_result',
 ]
 
 /** API keys of several nodes: migration `API keys`. Never edit them, because users have applied them. */
@@ -304,6 +349,23 @@ const USAGE_TABLES: readonly string[] = [
   )`,
 ]
 
+/** Refreshes that are repeated: migration `repeated refreshes`. Never edit it, because users have applied it. */
+const REPEATED_REFRESHES: readonly string[] = [
+  // The refresh token before the newest one, and when it was used first.
+  'alter table account_session add column previous_refresh_sha256 text, add column refreshed_ms bigint',
+  // The order in which sessions end when there are too many.
+  'create index account_session_least_recent on account_session (token_ends_ms, id) where not ended',
+]
+
+/** When API keys were revoked: migration `revoked API keys`. Never edit it, because users have applied it. */
+const REVOKED_KEYS: readonly string[] = [
+  // By the clock of the database. A process of an older version leaves it empty.
+  'alter table api_key add column revoked_at timestamptz',
+  'create index api_key_revoked on api_key (revoked_at) where revoked',
+  // The last change whose rows were deleted. Who knows only earlier changes has to read all keys.
+  'alter table api_key_change add column deleted bigint not null default 0',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -394,6 +456,10 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'accounts', statements: ACCOUNT_TABLES },
   { name: 'usage', statements: USAGE_TABLES },
   { name: 'tiers of sessions', statements: SESSION_TIER_COLUMNS },
+  { name: 'compressed jobs', statements: COMPRESSED_JOBS },
+  { name: 'repeated refreshes', statements: REPEATED_REFRESHES },
+  { name: 'revoked API keys', statements: REVOKED_KEYS },
+  { name: 'stored geometries', statements: STORED_TABLES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

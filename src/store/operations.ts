@@ -9,7 +9,7 @@ import { bytesFromHex } from './records/conditions.ts'
 import { type Counters, readCounters, readStats } from './records/counters.ts'
 import { listRecords } from './records/list.ts'
 import type { RecordMemory } from './records/memory.ts'
-import { shownDocumentSql } from './records/page.ts'
+import { requireDocuments, shownDocumentSql } from './records/page.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './records/page-marks.ts'
 import { readSlice } from './records/slice.ts'
 import {
@@ -21,6 +21,8 @@ import {
   rollBackRecords,
 } from './records/writes.ts'
 import { readRelayWork, takeRelayStep } from './relay-work.ts'
+import { createSetStore } from './sets.ts'
+import { createStoredStore, pruneStored } from './stored.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads, storeRangeNotes } from './sync-rows.ts'
@@ -121,10 +123,11 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     async record(uid) {
       const [row] = await database.reads.query(
         `select ${shownDocumentSql('document', 'block_number', 'finalized')} as document
-         from location_record join record_document using (id) left join chain_sync using (chain_id)
+         from location_record left join record_document using (id) left join chain_sync using (chain_id)
          where uid = $1 order by chain_id limit 1`,
         [bytesFromHex(uid)],
       )
+      requireDocuments(row?.['document'] === null ? 1 : 0)
       return row?.['document'] as string | undefined
     },
     stats: ({ nowSeconds }) => database.readTransaction((session) => readStats(session, nowSeconds)),
@@ -155,6 +158,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
       await database.transaction(pruneChanges)
       // Hours are deleted a minute after their end, when no node adds to them any more.
       while ((await database.transaction(pruneHours)) === HOURS_PER_MAINTENANCE);
+      while (await database.transaction((session) => pruneStored(session, Date.now())));
       await memory?.loaded()
       if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
       return undefined
@@ -171,6 +175,8 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     ...createKeyStore(database),
     ...createAccountStore(database),
     ...createUsageStore(database),
+    ...createStoredStore(database),
+    ...createSetStore(database),
   }
 }
 

@@ -20,6 +20,7 @@ import {
   tryNoteDamage,
   WrittenMark,
 } from './embedded-files.ts'
+import { findShrunkFiles, forgetSizes, RELATION_PATHS, tryNoteSizes, tryWriteNote } from './file-sizes.ts'
 import { lockFolder } from './folder-lock.ts'
 
 /**
@@ -104,9 +105,10 @@ export async function openPglite(
     // Before a new database is made: some of the files may have been moved already.
     if (existsSync(paths.rebuildNote) && !isRebuild) throw damagedStore(paths.folder, 'its rebuild was interrupted')
     const isNew = prepareFiles(paths)
+    const found = findShrunkFiles(paths)
     const engine = await createEngine(paths, isNew)
     completeFiles(paths)
-    if (!isNew) await requireAcknowledged(engine, paths)
+    if (!isNew) await requireAcknowledged(engine, paths, found)
     return await createDatabase(engine, paths, { onDamage, release })
   } catch (error) {
     release()
@@ -131,10 +133,15 @@ async function createEngine(paths: EmbeddedFiles, isNew: boolean): Promise<PGlit
   const engine = await openEngine(paths, isNew).catch((error: unknown) => {
     requireDiskSpace(paths.folder)
     if (isNew) throw error
-    throw damagedStore(paths.folder, `the engine cannot open it: ${(error as Error).message}`, error)
+    throw damagedStore(paths.folder, `the engine cannot open it: ${engineReason((error as Error).message)}`, error)
   })
   await engine.exec("set jit = off; set timezone = 'UTC'")
   return engine
+}
+
+/** Returns what the engine says. When it aborts, its message is one of WebAssembly and names no cause. */
+function engineReason(message: string): string {
+  return /^Aborted\(/.test(message) ? `the engine gave no reason (${message})` : message
 }
 
 /** Opens files of the engine as they are, to read what can still be read. Checks nothing, and does not lock the folder. */
@@ -163,7 +170,9 @@ async function createDatabase(
     return fault
   }
   const mark = new WrittenMark(paths)
-  const writer = createWriter(engine, mark)
+  const sizes = new SizeNotes(engine, paths)
+  if (!isRepair) await sizes.note()
+  const writer = createWriter(engine, mark, sizes)
   const toSession = (source: PGlite | Transaction) => createSession(source, report)
   const transaction: Database['transaction'] = async (run) => {
     requireRoom(paths.folder)
@@ -188,12 +197,14 @@ async function createDatabase(
     leaseTransaction: transaction,
     async maintain(statement) {
       requireRoom(paths.folder)
-      await engine.exec(statement).catch((error: unknown) => {
-        throw report(error)
-      })
+      await sizes
+        .suspend(() => engine.exec(statement))
+        .catch((error: unknown) => {
+          throw report(error)
+        })
     },
     async close() {
-      await engine.close()
+      await sizes.noteAfter(() => engine.close(), isRepair)
       mark.close()
       release()
     },
@@ -208,7 +219,7 @@ interface Written<T> {
 }
 
 /** Notes the position of each acknowledged transaction, and makes checkpoints. */
-function createWriter(engine: PGlite, mark: WrittenMark) {
+function createWriter(engine: PGlite, mark: WrittenMark, sizes: SizeNotes) {
   let checkpointAt: LogPosition | undefined
   return {
     /** Runs the statements of a transaction, and reads the position of the log after them. */
@@ -228,10 +239,59 @@ function createWriter(engine: PGlite, mark: WrittenMark) {
       if (position > checkpointAt) {
         checkpointAt = position + CHECKPOINT_BYTES
         // If it fails, the engine is broken, and the next call says so.
-        void engine.exec('checkpoint').catch(() => {})
+        void engine
+          .exec('checkpoint')
+          .then(() => sizes.note())
+          .catch(() => {})
       }
       return value
     },
+  }
+}
+
+/** Notes the sizes of the files after each checkpoint, except while files may become smaller. */
+class SizeNotes {
+  readonly #engine: PGlite
+  readonly #paths: EmbeddedFiles
+  #suspended = 0
+
+  constructor(engine: PGlite, paths: EmbeddedFiles) {
+    this.#engine = engine
+    this.#paths = paths
+  }
+
+  async note(): Promise<void> {
+    this.#write(await this.#relations())
+  }
+
+  /** Runs a statement that may make files smaller. A kill in the middle of it leaves no note. */
+  async suspend(run: () => Promise<unknown>): Promise<void> {
+    this.#suspended++
+    forgetSizes(this.#paths)
+    try {
+      await run()
+    } finally {
+      this.#suspended--
+    }
+    await this.note()
+  }
+
+  /** Closes the engine, which makes a checkpoint, and notes the sizes after it. */
+  async noteAfter(close: () => Promise<void>, isRepair: boolean): Promise<void> {
+    const relations = isRepair ? undefined : await this.#relations().catch(() => undefined)
+    await close()
+    if (relations !== undefined) this.#write(relations)
+  }
+
+  async #relations(): Promise<readonly string[]> {
+    const { rows } = await this.#engine.query<{ path: string }>(RELATION_PATHS)
+    return rows.map(({ path }) => path)
+  }
+
+  #write(relations: readonly string[]): void {
+    // The sizes of a damaged store would hide its damage from a later check.
+    if (this.#suspended > 0 || existsSync(this.#paths.damageNote)) return
+    tryNoteSizes(this.#paths, relations)
   }
 }
 
@@ -286,9 +346,14 @@ function toEngineFault(error: unknown): StoreFault {
  *
  * @throws {StoreFault} `damaged`
  */
-async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promise<void> {
+async function requireAcknowledged(
+  engine: PGlite,
+  paths: EmbeddedFiles,
+  { shrunk, bytes }: ReturnType<typeof findShrunkFiles>,
+): Promise<void> {
   try {
     const session = createSession(engine, toEngineFault)
+    if (shrunk.length > 0) await requireDropped(session, shrunk)
     if (await hasLostOutcomes(session)) throw new StoreFault('damaged', 'the outcome of transactions is missing')
     if (await hasLostLog(session, paths)) {
       // Later starts of the engine move the end of its log. This position stays beyond it.
@@ -298,12 +363,28 @@ async function requireAcknowledged(engine: PGlite, paths: EmbeddedFiles): Promis
       throw new StoreFault('damaged', 'the end of its log with acknowledged writes is missing')
     }
     await requireRows(session)
+    // The list of all tables, which is read again when the sizes are noted: no other step may come across damage in it.
+    await session.query(RELATION_PATHS)
   } catch (error) {
     await engine.close().catch(() => {})
+    if (shrunk.length > 0) tryWriteNote(paths, bytes)
     const { message } = error as Error
     tryNoteDamage(paths, message)
     throw damagedStore(paths.folder, message, error)
   }
+}
+
+/** @throws {StoreFault} `damaged` if one of the files that became smaller is still that of a table or index */
+async function requireDropped(session: Session, shrunk: readonly string[]): Promise<void> {
+  const rows = await session.query(
+    `select relname as name from pg_class where pg_relation_filepath(oid) = any($1::text[]) order by relname`,
+    [shrunk],
+  )
+  if (rows.length === 0) return
+  throw new StoreFault(
+    'damaged',
+    `files are shorter than at the last checkpoint: those of ${rows.map((row) => row['name']).join(', ')}`,
+  )
 }
 
 /** Returns true if acknowledged writes are missing. Call it before anything is written. */

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { StoreFault } from '../wire/store-messages.ts'
 import { type Database, type Parameter, type Row, type Session, type Snapshot, toStoreFault } from './database.ts'
@@ -99,12 +100,43 @@ interface PoolParts {
   readonly idleTimeoutMillis?: number
 }
 
+/** The part of a connection of `pg` that its types leave out: it begins to read what the server sends. */
+interface ProtocolConnection {
+  attachListeners(stream: Duplex): void
+}
+
+/**
+ * A client that closes its connection when the server breaks the protocol. `pg` throws where it reads from the socket, so nobody could
+ * catch that error, and it would end the process.
+ */
+class GuardedClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    const { connection } = this as unknown as { connection: ProtocolConnection }
+    const attachListeners = connection.attachListeners.bind(connection)
+    // It is called for the socket, or for the TLS stream on it.
+    connection.attachListeners = (stream) => {
+      attachListeners(stream)
+      const read = stream.listeners('data') as ((data: Buffer) => void)[]
+      stream.removeAllListeners('data')
+      stream.on('data', (data: Buffer) => {
+        try {
+          for (const listener of read) listener(data)
+        } catch (error) {
+          stream.destroy(error as Error)
+        }
+      })
+    }
+  }
+}
+
 function createPool(
   options: Pick<PostgresOptions, 'url' | 'connectTimeoutMs' | 'onLost'>,
   parts: PoolParts,
 ): CountedPool {
   const { max, timeoutMs, silenceMs, settings = '', applicationName = 'trigpoint', idleTimeoutMillis = IDLE_MS } = parts
   const pool = new pg.Pool({
+    Client: GuardedClient,
     connectionString: options.url,
     max,
     connectionTimeoutMillis: options.connectTimeoutMs,
@@ -120,6 +152,10 @@ function createPool(
   })
   // Without a listener, an error on an idle connection would end the process.
   pool.on('error', (error) => options.onLost(error.message))
+  // So would one on any other connection. The pool has no listener there, and a server that stops may send its error together with
+  // the message that the connection is ready, before `withClient` continues. The statement then fails, and the pool closes the
+  // connection.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return { pool, max, inUse: 0 }
 }
 
@@ -199,17 +235,13 @@ async function withClient<T>(
     throw isBusy ? new StoreFault('busy', 'every connection to the database is in use', { cause: error }) : fault
   })
   let broken: Error | undefined
-  // A connection in use reports its errors itself; the pool's listener covers only idle ones.
-  const onError = (error: Error) => {
-    broken ??= error
-  }
-  client.on('error', onError)
   counted.inUse++
   try {
-    return await run(client, onError)
+    return await run(client, (error) => {
+      broken = error
+    })
   } finally {
     counted.inUse--
-    client.off('error', onError)
     client.release(broken)
   }
 }

@@ -4,6 +4,7 @@
  */
 import { USAGE_AMOUNTS, type UsageOperations, type UsageRow } from '../wire/usage-messages.ts'
 import type { Database, Row, Session } from './database.ts'
+import { pruneRevokedKeys } from './keys.ts'
 
 type Argument<Name extends keyof UsageOperations> = UsageOperations[Name]['argument']
 type Result<Name extends keyof UsageOperations> = UsageOperations[Name]['result']
@@ -85,5 +86,7 @@ async function pruneUsage(session: Session, keepDays: number): Promise<boolean> 
   )
   // Only a process that cannot reach the database for longer could send a flush again.
   await session.query("delete from usage_process where awaited_until < now() - interval '30 days'")
-  return (old[0]!['deleted'] as number) === ROWS_PER_DELETION
+  // Revoked keys tell whose usage it is, so they are kept as long.
+  const hasMoreKeys = await pruneRevokedKeys(session, keepDays)
+  return (old[0]!['deleted'] as number) === ROWS_PER_DELETION || hasMoreKeys
 }

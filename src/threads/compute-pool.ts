@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { Piscina } from 'piscina'
-import { pack } from '../base/bytes.ts'
+import { copyPacked, pack } from '../base/bytes.ts'
 import type { CostMeter } from '../base/cost.ts'
 import type { QueueClient } from '../base/fair-queue.ts'
 import { ProblemError } from '../base/problem.ts'
@@ -13,8 +13,24 @@ import type {
   MerkleResult,
   MerkleTask,
 } from '../wire/batch-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData, Worked } from '../wire/compute-messages.ts'
+import type {
+  AnswerSample,
+  ComputeBatch,
+  ComputeResult,
+  ComputeTask,
+  ComputeWorkerData,
+  Worked,
+} from '../wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
+import type {
+  FeaturesResult,
+  FeaturesTask,
+  IndexResult,
+  IndexTask,
+  MatchResult,
+  MatchTask,
+} from '../wire/set-messages.ts'
+import type { PrepareResult, PrepareTask } from '../wire/stored-messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 import { warmUpTasks } from './warm-up.ts'
@@ -78,6 +94,14 @@ export interface ComputePool {
   runTree(job: ChunkJob<MerkleTask>): Promise<MerkleResult>
   /** Builds the Merkle tree over leaves of a job. If its thread dies, it is built once more. */
   runLeaves(job: ChunkJob<LeavesTask>): Promise<LeavesResult>
+  /** Reads a geometry that is to be stored, or one that is. */
+  runPrepare(job: ChunkJob<PrepareTask>): Promise<PrepareResult>
+  /** Reads and checks features of a set. */
+  runFeatures(job: ChunkJob<FeaturesTask>): Promise<FeaturesResult>
+  /** Builds the index of a set. */
+  runIndex(job: ChunkJob<IndexTask>): Promise<IndexResult>
+  /** Compares points with a set. */
+  runMatch(job: ChunkJob<MatchTask>): Promise<MatchResult>
   /** Runs a request about evidence: micro-batched if it is small, otherwise on the threads of low priority. */
   runVerify(job: VerifyJob, isSmall: boolean): Promise<VerifyResult>
   readonly queueSize: number
@@ -97,6 +121,10 @@ export const NO_COMPUTE_POOL: ComputePool = {
   runChunk: rejectWork,
   runTree: rejectWork,
   runLeaves: rejectWork,
+  runPrepare: rejectWork,
+  runFeatures: rejectWork,
+  runIndex: rejectWork,
+  runMatch: rejectWork,
   runVerify: rejectWork,
   queueSize: 0,
   isReady: true,
@@ -139,6 +167,11 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
     runChunk: (job) => runLarge<ChunkResult>(job, () => job.chunk, false),
     runTree: (job) => runLarge<MerkleResult>(job, () => job.chunk, false),
     runLeaves: (job) => runLarge<LeavesResult>(job, () => job.chunk, true),
+    runPrepare: (job) => runLarge<PrepareResult>(job, () => job.chunk, true),
+    runFeatures: (job) =>
+      runLarge<FeaturesResult>(job, () => ({ ...job.chunk, lines: copyPacked(job.chunk.lines) }), true),
+    runIndex: (job) => runLarge<IndexResult>(job, () => job.chunk, true),
+    runMatch: (job) => runLarge<MatchResult>(job, () => ({ ...job.chunk, lines: copyPacked(job.chunk.lines) }), true),
     async runVerify(job, isSmall) {
       if (isSmall) return submit(smallEvidence, job)
       const [result] = await runLarge<VerifyResult[]>(job, () => toVerifyBatch([job.task]), true)
@@ -204,7 +237,8 @@ function commonOptions(config: Config, lane: Lane) {
 async function runCharged<Result extends WorkResult>(lane: Lane, work: Work, jobs: readonly Job[]): Promise<Result> {
   const startedMs = performance.now()
   try {
-    const { result, costs } = await lane.run(work, remainingMs(jobs))
+    const { result, costs, samples = [] } = await lane.run(work, remainingMs(jobs))
+    for (const sample of samples) lane.takeSample(sample)
     for (let index = 0; index < jobs.length; index++) charge(jobs[index]!, costs[2 * index]!, costs[2 * index + 1]!)
     return result as Result
   } catch (error) {
@@ -306,10 +340,19 @@ interface Limit {
 
 const CHECK_INTERVAL_MS = 50
 
-type Work = ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | VerifyBatch
-type WorkResult = ComputeResult[] | ChunkResult | LeavesResult | MerkleResult | VerifyResult[]
+type SetTask = FeaturesTask | IndexTask | MatchTask
+type SetResult = FeaturesResult | IndexResult | MatchResult
+type Work = ComputeBatch | ComputeChunk | LeavesTask | MerkleTask | PrepareTask | SetTask | VerifyBatch
+type WorkResult =
+  | ComputeResult[]
+  | ChunkResult
+  | LeavesResult
+  | MerkleResult
+  | PrepareResult
+  | SetResult
+  | VerifyResult[]
 /** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
-const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxWork: 128, maxPreparedBytes: 1_048_576 }
+const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxWork: 128 }
 
 /** @param remainingMs time until the first deadline among the callers of `work` */
 type Run = (work: Work, remainingMs: number) => Promise<Worked<WorkResult>>
@@ -332,6 +375,8 @@ interface ComputeModules {
   inline(): Promise<{
     createInlineCompute(
       limits: ComputeWorkerData['limits'],
+      crossCheckShare: number,
+      takeSample: (sample: AnswerSample) => void,
     ): (task: ComputeTask, costs?: CostMeter) => ComputeResult | undefined
   }>
 }
@@ -341,6 +386,8 @@ interface ThreadSettings {
   readonly modules: ComputeModules
   readonly chainIds: readonly number[]
   readonly evidence: EvidenceSettings
+  /** Takes a sampled answer; without it, none is sampled. */
+  readonly takeSample?: ((sample: AnswerSample) => void) | undefined
 }
 
 /** The compute threads of one priority. */
@@ -349,6 +396,8 @@ interface Lane {
   /** See `BatcherOptions`. */
   readonly maxWaitMs: number
   readonly run: Run
+  /** Takes an answer to check. */
+  readonly takeSample: (sample: AnswerSample) => void
   isReady(): boolean
   close(): Promise<void>
 }
@@ -361,6 +410,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
     limits: computeLimits(config, settings.chainIds, isLarge),
     ...settings.evidence,
     lowPriority: isLarge,
+    crossCheckShare: crossCheckShare(config, settings),
   }
   const pool = new Piscina<Work, Worked<WorkResult>>({
     filename: workerUrl('compute').href,
@@ -398,6 +448,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
       verifications.add(done)
       return done.finally(() => verifications.delete(done))
     },
+    takeSample: settings.takeSample ?? (() => {}),
     isReady: () => pool.threads.length > 0,
     async close() {
       await settled(verifications, evidenceGraceMs)
@@ -437,7 +488,13 @@ async function settled(work: ReadonlySet<Promise<unknown>>, maxMs: number): Prom
 async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
   const { createComputeRunner, runWork } = await settings.modules.compute()
   const limits = computeLimits(config, settings.chainIds, isLarge)
-  const createRunner = () => createComputeRunner({ limits, ...settings.evidence, lowPriority: false })
+  const createRunner = () =>
+    createComputeRunner({
+      limits,
+      ...settings.evidence,
+      lowPriority: false,
+      crossCheckShare: crossCheckShare(config, settings),
+    })
   let runner: unknown = await createRunner()
   return {
     threads: 1,
@@ -453,16 +510,25 @@ async function createInlineLane(config: Config, settings: ThreadSettings, isLarg
         throw error
       }
     },
+    takeSample: settings.takeSample ?? (() => {}),
     isReady: () => true,
     close: async () => {},
   }
 }
 
 /** Loads the function that computes tiny requests on the main thread. */
-async function loadInline({ limits }: Config, { chainIds, modules }: ThreadSettings) {
+async function loadInline(config: Config, settings: ThreadSettings) {
+  const { limits } = config
+  const { chainIds, modules, takeSample = () => {} } = settings
   const { createInlineCompute } = await modules.inline()
-  const { maxCollectionDepth, maxJsonDepth } = limits
-  return createInlineCompute({ ...INLINE_LIMITS, maxCollectionDepth, maxJsonDepth, chainIds })
+  const { maxCollectionDepth, maxJsonDepth, maxPreparedBytes } = limits
+  const share = crossCheckShare(config, settings)
+  const inlineLimits = { ...INLINE_LIMITS, maxCollectionDepth, maxJsonDepth, maxPreparedBytes, chainIds }
+  return createInlineCompute(inlineLimits, share, takeSample)
+}
+
+function crossCheckShare({ limits }: Config, { takeSample }: ThreadSettings): number {
+  return takeSample === undefined ? 0 : limits.crossCheckShare
 }
 
 /** Large requests take long, so they may wait for half of their deadline. */
@@ -499,7 +565,8 @@ function toVerifyBatch(tasks: readonly VerifyTask[]): VerifyBatch {
 
 /** Returns the buffers to transfer with a message. */
 function transferables(work: Work): ArrayBuffer[] {
-  if (work.type === 'leaves') return []
+  if (work.type === 'leaves' || work.type === 'prepare' || work.type === 'index') return []
+  if (work.type === 'features' || work.type === 'match') return [work.lines.buffer]
   if (work.type === 'merkle') return work.pieces.map(({ texts }) => texts.buffer)
   return [work.type === 'chunk' ? work.items.buffer : work.bytes.buffer]
 }

@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
  *
  * @param name file name without extension
  */
-export function workerUrl(name: 'compute' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
+export function workerUrl(name: 'compute' | 'cross-check' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
   const fromSource = import.meta.url.endsWith('.ts')
   return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
 }

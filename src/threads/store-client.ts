@@ -1,7 +1,9 @@
+import { resolve } from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { CostMeter } from '../base/cost.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 import { FailureLog, type Log } from '../base/log.ts'
+import { PROGRAM } from '../base/version.ts'
 import type { Config, StoreThreadConfig } from '../config/config.ts'
 import { Requester } from '../wire/request-port.ts'
 import {
@@ -67,6 +69,8 @@ export class StoreStateTracker {
   #state: StoreState
   /** When it is full, the client with the most waiting requests loses its newest place. */
   readonly #waiters: FairQueue<Waiter>
+  /** Waits of the service itself. They are few, and take no place from a request. */
+  readonly #ownWaiters = new Set<Waiter>()
   onState: ((state: StoreState) => void) | undefined
 
   /** @param maxWaiting the most requests that may wait at a time */
@@ -85,7 +89,7 @@ export class StoreStateTracker {
    */
   set(state: StoreState): void {
     this.#state = state
-    if (!this.#isOpening) for (const { end } of this.#waiters.clear()) end()
+    if (!this.#isOpening) for (const { end } of [...this.#ownWaiters, ...this.#waiters.clear()]) end()
     this.onState?.(state)
   }
 
@@ -93,29 +97,32 @@ export class StoreStateTracker {
    * Waits for a store that is opening. Does not wait for a store that is open, away or damaged.
    *
    * @param deadlineMs since the epoch
+   * @param caller the request that waits; undefined if the service itself does
    * @returns undefined when there is nothing to wait for; otherwise a promise, which rejects with a {StoreFault}
    *   `opening` when the deadline passes, or when another request gets the place: that of a client that has disconnected, or the
    *   newest one of the client with the most
    */
-  untilOpen(deadlineMs: number, caller: StoreCaller = {}): Promise<void> | undefined {
+  untilOpen(deadlineMs: number, caller?: StoreCaller): Promise<void> | undefined {
     if (!this.#isOpening) return undefined
     if (this.#waiters.isFull)
       for (const { end } of this.#waiters.removeAll(({ caller }) => caller.aborted === true)) end()
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        caller,
+        caller: caller ?? {},
         end: () => {
           clearTimeout(timer)
+          this.#ownWaiters.delete(waiter)
           if (this.#isOpening) reject(this.#fault())
           else resolve()
         },
       }
       const late = () => {
-        this.#waiters.remove(caller.client, waiter)
+        this.#waiters.remove(waiter.caller.client, waiter)
         waiter.end()
       }
       const timer = setTimeout(late, Math.max(0, deadlineMs - Date.now()))
-      this.#waiters.push(caller.client, waiter)?.end()
+      if (caller === undefined) this.#ownWaiters.add(waiter)
+      else this.#waiters.push(caller.client, waiter)?.end()
     })
   }
 
@@ -159,6 +166,7 @@ export class StoreClient {
   readonly #log: Log
   readonly #limits: Config['limits']
   readonly #engine: StoreEngine
+  readonly #dataDir: string
   readonly #maxRunning: number
   /** One slot is reserved for other clients, so a call of theirs waits for at most one long call of this client. */
   readonly #maxRunningPerClient: number
@@ -192,6 +200,7 @@ export class StoreClient {
   constructor(config: Config, log: Log, connect?: () => HostedThread<StoreRequest, StoreReply>) {
     const { limits } = config
     this.#log = log
+    this.#dataDir = resolve(config.dataDir)
     this.#limits = limits
     this.#isOwner = connect === undefined
     this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
@@ -454,7 +463,7 @@ export class StoreClient {
     const refusal = this.#refusal
     this.#refusal = undefined
     const endsOften = refusal === undefined && this.#endsOften()
-    const reason = `${error?.message ?? 'its thread ended'}${endsOften ? OFTEN : ''}`
+    const reason = `${error?.message ?? 'its thread ended'}${endsOften ? `${OFTEN} \`${PROGRAM} store check --data ${this.#dataDir}\`` : ''}`
     const isDamaged = refusal === 'damaged' || endsOften
     const retryMs = isDamaged ? this.#limits.storeDamagedRetryMs : pauseMs
     clearTimeout(this.#watchdog)
@@ -522,7 +531,7 @@ const DISCONNECTED = 'the client has disconnected'
 /** A store whose thread ends this often within this time counts as damaged, and is opened again after a longer pause. */
 const MAX_ENDS = 5
 const ENDS_WITHIN_MS = 900_000
-const OFTEN = '; this happened often, so the files are probably damaged: stop the service and run trigpoint store check'
+const OFTEN = '; this happened often, so the files are probably damaged: stop the service and run'
 
 function rejectAll(calls: readonly QueuedCall[], reason: string): void {
   for (const call of calls) {

@@ -1,9 +1,9 @@
 // Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.
 
 /**
- * A geometry of a compute request, in exactly one of four forms. The service recognizes the form by the member that is present.
+ * A geometry of a compute request, in exactly one of six forms. The service recognizes the form by the member that is present.
  */
-export type Input = Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput
+export type Input = Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput | StoredInput | SaltedInput
 /**
  * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
  */
@@ -43,6 +43,7 @@ export type ComputeRequest =
   | WaypointsRequest
   | NearestRequest
   | BufferRequest
+  | RepairRequest
 /**
  * A geometry without any position: `coordinates` or `geometries` is an empty array. Only operations that say so accept it.
  */
@@ -64,6 +65,13 @@ export type EmptyGeometry =
       [k: string]: unknown
     }
 export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
+/**
+ * Extension, only if an input has a salt: for each input the salt that was hashed with it, or null. Without the salt nobody can show which input a result is about.
+ *
+ * @minItems 1
+ * @maxItems 2
+ */
+export type InputSalts = (string | null)[]
 /**
  * The members of a single response and the item's id. attestation and delegatedAttestation are present only with attest each; schema, recipient, data and proof only with attest merkle. error replaces the result of a failed item.
  */
@@ -117,6 +125,9 @@ export type BatchResult = (
   distanceMeters?: number
   lengthMeters?: number
   errorMeters?: number
+  changes?: RepairChange[]
+  omittedChanges?: number
+  areaMovedSquareMeters?: number
   units?: 'meters' | 'square_meters'
   operation?: string
   timestamp?: number
@@ -125,6 +136,7 @@ export type BatchResult = (
    * @maxItems 2
    */
   inputRefs?: string[]
+  inputSalts?: InputSalts
   /**
    * @minItems 1
    */
@@ -149,6 +161,10 @@ export type BatchResult = (
  */
 export type Geometry1 = Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPolygon | GeometryCollection
 /**
+ * keccak-256 of the canonical text of a geometry, as in inputRefs.
+ */
+export type GeometryRef = string
+/**
  * Bodies of POST /verify/v0/stamp and POST /verify/v0/proof. Unknown members are ignored, but those of a stamp are covered by its signatures.
  */
 export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
@@ -160,7 +176,8 @@ export type RelateResponse = MatrixResponse | BooleanComputeResponse
 /**
  * Answer of an operation whose result is a geometry. It is not signed.
  */
-export type GeometryResponse = DirectResponse | WaypointsResponse | NearestResponse | BufferResponse
+export type GeometryResponse = DirectResponse | WaypointsResponse | NearestResponse | BufferResponse | RepairResponse
+export type SetName = string
 export type KeyId = string
 /**
  * What the key may be used for. admin opens the routes of keys, and nothing else.
@@ -183,6 +200,7 @@ export interface Contract {
   'batch-request'?: BatchRequest
   'batch-response'?: BatchResponse
   job?: Job
+  stored?: StoredGeometry
   problem?: ProblemDetails
   'verified-proof'?: VerifiedLocationProof
   'resign-request'?: ResignRequest
@@ -200,6 +218,13 @@ export interface Contract {
   SignInNonce?: SignInNonce
   SessionTokens?: SessionTokens
   AccountKeyRequest?: AccountKeyRequest
+  StoredGeometryList?: StoredGeometryList
+  DeletedGeometry?: DeletedGeometry
+  StoredSet?: StoredSet
+  StoredSetList?: StoredSetList
+  DeletedSet?: DeletedSet
+  SetFeature?: SetFeature
+  MatchLine?: MatchLine
   KeyList?: KeyList
   NewKey?: NewKey
   RevokedKey?: RevokedKey
@@ -359,6 +384,21 @@ export interface ProofDelegation {
   nonce: number
   [k: string]: unknown
 }
+/**
+ * A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.
+ */
+export interface StoredInput {
+  ref: string
+  [k: string]: unknown
+}
+/**
+ * An input of another form, hashed together with a salt, so that nobody can guess it from inputRefs. With `random` the service draws the salt; either way it returns it in inputSalts.
+ */
+export interface SaltedInput {
+  input: Geometry | Feature | VerifiedProofInput | StoredInput
+  salt: string
+  [k: string]: unknown
+}
 export interface DistanceRequest {
   /**
    * EIP-155 id of the chain that the delegated attestation is formatted for.
@@ -419,6 +459,10 @@ export interface ContainsRequest {
   container: Input
   containee: Input
   /**
+   * Default: straight in longitude and latitude.
+   */
+  edges?: 'geodesic'
+  /**
    * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
@@ -457,6 +501,10 @@ export interface IntersectsRequest {
   geometry1: Input
   geometry2: Input
   /**
+   * Default: straight in longitude and latitude.
+   */
+  edges?: 'geodesic'
+  /**
    * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
@@ -474,8 +522,8 @@ export interface PredicateRequest {
    * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
-  geometry1: Input | EmptyGeometry
-  geometry2: Input | EmptyGeometry
+  geometry1: Input | EmptyGeometry | SaltedEmptyInput
+  geometry2: Input | EmptyGeometry | SaltedEmptyInput
   /**
    * UID of the attestation schema. Default: the service's own schema.
    */
@@ -486,13 +534,21 @@ export interface PredicateRequest {
   recipient?: string
   [k: string]: unknown
 }
+/**
+ * An empty geometry with a salt.
+ */
+export interface SaltedEmptyInput {
+  input: EmptyGeometry
+  salt: string
+  [k: string]: unknown
+}
 export interface RelateRequest {
   /**
    * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
-  geometry1: Input | EmptyGeometry
-  geometry2: Input | EmptyGeometry
+  geometry1: Input | EmptyGeometry | SaltedEmptyInput
+  geometry2: Input | EmptyGeometry | SaltedEmptyInput
   /**
    * Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.
    */
@@ -555,6 +611,14 @@ export interface BufferRequest {
   toleranceMeters?: number
   [k: string]: unknown
 }
+export interface RepairRequest {
+  /**
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry: Input
+  [k: string]: unknown
+}
 export interface NumericComputeResponse {
   result: number
   units: 'meters' | 'square_meters'
@@ -565,6 +629,7 @@ export interface NumericComputeResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
   /**
    * @minItems 1
    */
@@ -575,10 +640,11 @@ export interface NumericComputeResponse {
   resultSignature?: ResultSignature
 }
 /**
- * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. More codes with other members may follow.
+ * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. More codes with other members may follow.
  */
 export interface Note {
   code: string
+  meters?: number
   [k: string]: unknown
 }
 export interface AttestationData {
@@ -644,6 +710,7 @@ export interface BooleanComputeResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
   /**
    * @minItems 1
    */
@@ -699,6 +766,7 @@ export interface BatchItem {
     | 'waypoints'
     | 'nearest'
     | 'buffer'
+    | 'repair'
   /**
    * Returned with the result. A number must be an integer that a double represents exactly.
    */
@@ -798,6 +866,36 @@ export interface NearestPlace1 {
   azimuthDegrees?: number
 }
 /**
+ * One change of a repair.
+ */
+export interface RepairChange {
+  code:
+    | 'closed'
+    | 'repeated-vertex'
+    | 'spike'
+    | 'no-area'
+    | 'cut-at-antimeridian'
+    | 'self-intersection'
+    | 'self-touch'
+    | 'rings-cross'
+    | 'rings-touch'
+    | 'hole-outside'
+    | 'ring-united'
+    | 'rewound'
+  detail: string
+  /**
+   * JSON pointer of the ring in the request.
+   */
+  pointer: string
+  /**
+   * Longitude and latitude of the change.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  place: [longitude: number, latitude: number]
+}
+/**
  * Extension, present with `Prefer: result-signature`: EIP-712 signature of SignedResult(schema, recipient, keccak256(data), deadline, salt). The domain has the name GeoResult, version 1 and the chain id, and no verifying contract.
  */
 export interface ResultSignature1 {
@@ -894,6 +992,25 @@ export interface Job {
    * Why the job failed.
    */
   reason?: string
+}
+/**
+ * A geometry that an API key has stored.
+ */
+export interface StoredGeometry {
+  ref: GeometryRef
+  /**
+   * Size of its canonical text, which counts towards the quota.
+   */
+  bytes: number
+  /**
+   * When it was stored, in Unix seconds.
+   */
+  created: number
+  /**
+   * When it is deleted unless it is used, in Unix seconds.
+   */
+  expires: number
+  geometry?: Geometry
 }
 /**
  * Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.
@@ -1320,6 +1437,7 @@ export interface MatrixResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
   /**
    * @minItems 1
    */
@@ -1346,6 +1464,7 @@ export interface DirectResponse {
    * @maxItems 1
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
   proofInputs?: ProofInput[]
 }
 /**
@@ -1365,6 +1484,7 @@ export interface WaypointsResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
   proofInputs?: ProofInput[]
 }
 /**
@@ -1384,6 +1504,7 @@ export interface NearestResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
   proofInputs?: ProofInput[]
 }
 /**
@@ -1406,6 +1527,44 @@ export interface BufferResponse {
    * @maxItems 1
    */
   inputRefs: string[]
+  inputSalts?: InputSalts
+  proofInputs?: ProofInput[]
+}
+/**
+ * Answer of repair: a valid geometry, not signed. It is that of the request if that is valid.
+ */
+export interface RepairResponse {
+  geometry: Geometry
+  /**
+   * The reference of the geometry as an input.
+   */
+  ref: string
+  /**
+   * What was changed, in the order of the rings. Empty if the geometry was valid.
+   *
+   * @maxItems 1000
+   */
+  changes: RepairChange[]
+  /**
+   * Number of changes that are not listed. Present if there are more than 1000.
+   */
+  omittedChanges?: number
+  /**
+   * Area of the places that are inside of one of the two geometries only, rounded to the square centimetre.
+   */
+  areaMovedSquareMeters: number
+  operation: 'repair'
+  timestamp: number
+  /**
+   * @minItems 1
+   * @maxItems 1
+   */
+  inputRefs: string[]
+  inputSalts?: InputSalts
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   proofInputs?: ProofInput[]
 }
 export interface SignInNonce {
@@ -1413,6 +1572,10 @@ export interface SignInNonce {
    * For one message, within a few minutes.
    */
   nonce: string
+  /**
+   * The time of the service, ISO 8601, for the field Issued At of the message. With the clock of its own machine, a client that is over a minute ahead could not sign in.
+   */
+  issuedAt: string
 }
 /**
  * The only response that ever has these tokens.
@@ -1462,6 +1625,106 @@ export interface AccountKeyRequest {
    * @maxItems 32
    */
   addresses?: string[]
+}
+export interface StoredGeometryList {
+  /**
+   * Newest first, at most 1000.
+   */
+  geometries: StoredGeometry[]
+  /**
+   * Number of all geometries of the key.
+   */
+  count: number
+  /**
+   * The part of the quota that they and the sets of the key use.
+   */
+  usedBytes: number
+  /**
+   * The quota.
+   */
+  maxBytes: number
+}
+export interface DeletedGeometry {
+  deleted: GeometryRef
+}
+/**
+ * A set of features that an API key has stored.
+ */
+export interface StoredSet {
+  name: SetName
+  /**
+   * Number of its features.
+   */
+  features: number
+  vertices: number
+  /**
+   * Size of its features as lines of GeoJSON, which counts towards the quota.
+   */
+  bytes: number
+  /**
+   * When it was stored, in Unix seconds.
+   */
+  created: number
+  /**
+   * When it is deleted unless it is used, in Unix seconds.
+   */
+  expires: number
+}
+export interface StoredSetList {
+  /**
+   * By name.
+   */
+  sets: StoredSet[]
+}
+export interface DeletedSet {
+  deleted: SetName
+}
+/**
+ * A feature of a set. Heights are not kept.
+ */
+export interface SetFeature {
+  type: 'Feature'
+  id?: string | number
+  geometry: Geometry
+  properties?: {
+    [k: string]: unknown
+  } | null
+  [k: string]: unknown
+}
+/**
+ * One line of the response of a match.
+ */
+export interface MatchLine {
+  /**
+   * The id of the line, if it has one.
+   */
+  id?: string | number
+  /**
+   * The features that match: in the order of the set, or the nearest first.
+   */
+  matches?: Match[]
+  /**
+   * True if more features match than limit allows.
+   */
+  truncated?: true
+  error?: ProblemDetails
+}
+/**
+ * With attest each, it also has the members of the response of contains, intersects or distance.
+ */
+export interface Match {
+  /**
+   * The id of the feature or, if it has none, its index in the set.
+   */
+  feature: string | number
+  properties?: {
+    [k: string]: unknown
+  } | null
+  /**
+   * Metres, rounded to the centimetre.
+   */
+  distance?: number
+  [k: string]: unknown
 }
 export interface KeyList {
   keys: ApiKey[]

@@ -11,6 +11,8 @@ export interface RequestShape {
   readonly inputs: readonly string[]
   readonly inputAliases: readonly (readonly string[])[]
   readonly acceptsEmpty: boolean
+  readonly takesEdges: boolean
+  readonly isGeodesic: boolean
   readonly requestTitle: string
 }
 
@@ -24,6 +26,8 @@ export interface ComputeRequest {
   readonly radiusMeters: number | undefined
   /** Only set for `relate`: nine characters. */
   readonly pattern: string | undefined
+  /** Only set for `contains` and `intersects`. */
+  readonly edges: 'geodesic' | undefined
   /** Only set for `direct`: degrees clockwise from north. */
   readonly azimuthDegrees: number | undefined
   /** Only set for `direct`. */
@@ -57,6 +61,13 @@ export function readComputeRequest(
       ? body
       : { ...body, ...Object.fromEntries(shape.inputs.map((name, index) => [name, body[fields[index]!]])) }
   check(getValidator(`compute-request.schema.json#/$defs/${shape.requestTitle}`), canonical, [])
+  // Other unknown members are ignored, but an answer about straight edges must not pass for one about geodesics.
+  if (body['edges'] !== undefined && !shape.takesEdges && !shape.isGeodesic) {
+    throw problemAt('invalid-input', ['edges'], `${shape.name} takes no other edges than straight ones`, {
+      code: 'edges-not-supported',
+      hint: 'contains and intersects take edges; measures follow geodesics anyway',
+    })
+  }
   const checkInput: GeometryCheck = (value, path, depth) => geometryCheck(value, path, depth, shape.acceptsEmpty)
   return {
     ...commonMembers(body),
@@ -71,6 +82,7 @@ function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
     recipient: (body['recipient'] as string | undefined)?.toLowerCase() ?? ZERO_ADDRESS,
     radiusMeters: body['radius'] as number | undefined,
     pattern: body['pattern'] as string | undefined,
+    edges: body['edges'] as 'geodesic' | undefined,
     azimuthDegrees: body['azimuthDegrees'] as number | undefined,
     distanceMeters: body['distanceMeters'] as number | undefined,
     everyMeters: body['everyMeters'] as number | undefined,

@@ -8,21 +8,21 @@ function countCharacters(text) {
   return count
 }
 const check0 = validate0;
-const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
+const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
 const schema3 = {"description":"EIP-155 id of the chain that the delegated attestation is formatted for.","type":"integer","minimum":1,"maximum":9007199254740991};
 const schema7 = {"description":"Address of the recipient. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
-const schema65 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
-const schema66 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
+const schema68 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
+const schema69 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
 const pattern1 = new RegExp("^0x[0-9a-fA-F]{40}$", "u");
-const schema67 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
+const schema70 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
 const schema6 = {"description":"UID of the attestation schema. Default: the service's own schema.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"};
 const func0 = countCharacters;
 const pattern0 = new RegExp("^0x[0-9a-fA-F]{64}$", "u");
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate27.evaluated;
+const evaluated0 = validate29.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33,7 +33,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema67.required,parentSchema:schema67,data}];
+validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema70.required,parentSchema:schema70,data}];
 return false;
 }
 else {
@@ -41,11 +41,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate27.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.op.type,parentSchema:schema67.properties.op,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.op.type,parentSchema:schema70.properties.op,data:data0}];
 return false;
 }
-if(!((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer"))){
-validate27.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema67.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.op.enum,parentSchema:schema67.properties.op,data:data0}];
+if(!(((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer")) || (data0 === "repair"))){
+validate29.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema70.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema70.properties.op.enum,parentSchema:schema70.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -58,18 +58,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema67.properties.id.type},message:"must be string,integer",schema:schema67.properties.id.type,parentSchema:schema67.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema70.properties.id.type},message:"must be string,integer",schema:schema70.properties.id.type,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema67.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema67.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 }
@@ -77,7 +77,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema67.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 }
@@ -94,18 +94,18 @@ let data2 = data.chainId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 9007199254740991 || isNaN(data2)){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate27.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
+validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
 return false;
 }
 }
@@ -124,12 +124,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate29.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -146,12 +146,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -167,14 +167,14 @@ var valid0 = true;
 }
 }
 else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data}];
+validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data}];
 return false;
 }
 }
-validate27.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
-validate27.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate29.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -250,11 +250,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.type,parentSchema:schema65,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.type,parentSchema:schema68,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values",schema:schema65.enum,parentSchema:schema65,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -267,11 +267,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.type,parentSchema:schema66,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.type,parentSchema:schema69,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values",schema:schema66.enum,parentSchema:schema66,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -289,8 +289,8 @@ var valid5 = true;
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs15 = errors;
-if(!(validate27(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+if(!(validate29(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
 errors = vErrors.length;
 }
 var valid5 = _errs15 === errors;
@@ -325,13 +325,13 @@ return errors === 0;
 }
 validate0.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"items":true},"dynamicProps":false,"dynamicItems":false};
 
-const check1 = validate29;
-const schema71 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
+const check1 = validate31;
+const schema74 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate29.evaluated;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -345,18 +345,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate29.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -375,12 +375,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(!pattern1.test(data1)){
-validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data1}];
+validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data1}];
 return false;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data1}];
+validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data1}];
 return false;
 }
 }
@@ -394,11 +394,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.type,parentSchema:schema65,data:data2}];
+validate31.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.type,parentSchema:schema68,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate29.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values",schema:schema65.enum,parentSchema:schema65,data:data2}];
+validate31.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -411,11 +411,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.type,parentSchema:schema66,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.type,parentSchema:schema69,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate29.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values",schema:schema66.enum,parentSchema:schema66,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -428,21 +428,21 @@ var valid0 = true;
 }
 }
 else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.type,parentSchema:schema71,data}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema74.type,parentSchema:schema74,data}];
 return false;
 }
 }
-validate29.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
 
-const check2 = validate30;
+const check2 = validate32;
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate30.evaluated;
+const evaluated0 = validate32.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -453,7 +453,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema67.required,parentSchema:schema67,data}];
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema70.required,parentSchema:schema70,data}];
 return false;
 }
 else {
@@ -461,11 +461,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.op.type,parentSchema:schema67.properties.op,data:data0}];
+validate32.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.op.type,parentSchema:schema70.properties.op,data:data0}];
 return false;
 }
-if(!((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer"))){
-validate30.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema67.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.op.enum,parentSchema:schema67.properties.op,data:data0}];
+if(!(((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer")) || (data0 === "repair"))){
+validate32.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema70.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema70.properties.op.enum,parentSchema:schema70.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -478,18 +478,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema67.properties.id.type},message:"must be string,integer",schema:schema67.properties.id.type,parentSchema:schema67.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema70.properties.id.type},message:"must be string,integer",schema:schema70.properties.id.type,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema67.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema67.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 }
@@ -497,7 +497,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema67.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema70.properties.id,data:data1}];
 return false;
 }
 }
@@ -514,18 +514,18 @@ let data2 = data.chainId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
+validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 9007199254740991 || isNaN(data2)){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
+validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate30.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
+validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data2}];
 return false;
 }
 }
@@ -544,12 +544,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"compute-request.schema.json#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -566,12 +566,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"compute-request.schema.json#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -587,23 +587,23 @@ var valid0 = true;
 }
 }
 else {
-validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data}];
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data}];
 return false;
 }
 }
-validate30.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate32.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check3 = validate31;
+const check3 = validate33;
 const schema2 = {"title":"DistanceRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 const schema4 = {"$id":"input.schema.json","$defs":{"InputOrEmpty":{}}};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate31.evaluated;
+const evaluated0 = validate33.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -614,7 +614,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
-validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema2.required,parentSchema:schema2,data}];
+validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema2.required,parentSchema:schema2,data}];
 return false;
 }
 else {
@@ -623,18 +623,18 @@ let data0 = data.chainId;
 const _errs1 = errors;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate31.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
 return false;
 }
 }
@@ -669,12 +669,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(!pattern0.test(data3)){
-validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
 }
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
@@ -691,12 +691,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern1.test(data4)){
-validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
 return false;
 }
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
 return false;
 }
 }
@@ -712,247 +712,17 @@ var valid0 = true;
 }
 }
 else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema2.type,parentSchema:schema2,data}];
-return false;
-}
-}
-validate31.errors = vErrors;
-return errors === 0;
-}
-validate31.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
-
-const check4 = validate32;
-const schema8 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate32.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
-return false;
-}
-else {
-if(data.chainId !== undefined){
-let data0 = data.chainId;
-const _errs1 = errors;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
-return false;
-}
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 9007199254740991 || isNaN(data0)){
-validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate32.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.geometry !== undefined){
-const _errs4 = errors;
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data2 = data.schema;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern0.test(data2)){
-validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
-return false;
-}
-}
-else {
-validate32.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.recipient !== undefined){
-let data3 = data.recipient;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(!pattern1.test(data3)){
-validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
-return false;
-}
-}
-else {
-validate32.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
-return false;
-}
-}
-validate32.errors = vErrors;
-return errors === 0;
-}
-validate32.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
-
-const check5 = validate33;
-const schema13 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate33.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
-return false;
-}
-else {
-if(data.chainId !== undefined){
-let data0 = data.chainId;
-const _errs1 = errors;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
-return false;
-}
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 9007199254740991 || isNaN(data0)){
-validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate33.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.geometry !== undefined){
-const _errs4 = errors;
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data2 = data.schema;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern0.test(data2)){
-validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
-return false;
-}
-}
-else {
-validate33.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.recipient !== undefined){
-let data3 = data.recipient;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(!pattern1.test(data3)){
-validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
-return false;
-}
-}
-else {
-validate33.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
+validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema2.type,parentSchema:schema2,data}];
 return false;
 }
 }
 validate33.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check6 = validate34;
-const schema18 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const check4 = validate34;
+const schema8 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -967,8 +737,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.container === undefined) && (missing0 = "container"))) || ((data.containee === undefined) && (missing0 = "containee"))){
-validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
+if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
 return false;
 }
 else {
@@ -1000,7 +770,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.container !== undefined){
+if(data.geometry !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1008,53 +778,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.containee !== undefined){
+if(data.schema !== undefined){
+let data2 = data.schema;
 const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(!pattern0.test(data2)){
+validate34.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
+return false;
+}
+}
+else {
+validate34.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
+return false;
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schema !== undefined){
-let data3 = data.schema;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-validate34.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
-return false;
-}
-}
-else {
-validate34.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.recipient !== undefined){
-let data4 = data.recipient;
+let data3 = data.recipient;
+const _errs8 = errors;
 const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-validate34.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+if(errors === _errs9){
+if(typeof data3 === "string"){
+if(!pattern1.test(data3)){
+validate34.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
 return false;
 }
 }
 else {
-validate34.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate34.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1064,19 +826,18 @@ var valid0 = true;
 }
 }
 }
-}
 else {
-validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
 return false;
 }
 }
 validate34.errors = vErrors;
 return errors === 0;
 }
-validate34.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check7 = validate35;
-const schema24 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const check5 = validate35;
+const schema13 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1091,8 +852,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.target === undefined) && (missing0 = "target"))) || ((data.radius === undefined) && (missing0 = "radius"))){
-validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
+if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
 return false;
 }
 else {
@@ -1132,54 +893,41 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.target !== undefined){
+if(data.schema !== undefined){
+let data2 = data.schema;
 const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(!pattern0.test(data2)){
+validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data2}];
+return false;
+}
+}
+else {
+validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data2}];
+return false;
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.radius !== undefined){
-let data3 = data.radius;
-const _errs6 = errors;
-if(errors === _errs6){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 20037508 || isNaN(data3)){
-validate35.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
-return false;
-}
-else {
-if(data3 <= 0 || isNaN(data3)){
-validate35.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
-return false;
-}
-}
-}
-else {
-validate35.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.schema !== undefined){
-let data4 = data.schema;
+if(data.recipient !== undefined){
+let data3 = data.recipient;
 const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
-if(typeof data4 === "string"){
-if(!pattern0.test(data4)){
-validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
+if(typeof data3 === "string"){
+if(!pattern1.test(data3)){
+validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data3}];
 return false;
 }
 }
 else {
-validate35.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
+validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data3}];
 return false;
 }
 }
@@ -1188,47 +936,23 @@ var valid0 = _errs8 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.recipient !== undefined){
-let data5 = data.recipient;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data5 === "string"){
-if(!pattern1.test(data5)){
-validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
-return false;
-}
-}
-else {
-validate35.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
 }
 }
 else {
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
 return false;
 }
 }
 validate35.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check8 = validate36;
-const schema30 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const check6 = validate36;
+const schema18 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"edges":{"description":"Default: straight in longitude and latitude.","enum":["geodesic"]},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1243,8 +967,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.container === undefined) && (missing0 = "container"))) || ((data.containee === undefined) && (missing0 = "containee"))){
+validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
 return false;
 }
 else {
@@ -1276,7 +1000,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry1 !== undefined){
+if(data.container !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1284,7 +1008,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry2 !== undefined){
+if(data.containee !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
 }
@@ -1292,21 +1016,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schema !== undefined){
-let data3 = data.schema;
+if(data.edges !== undefined){
+let data3 = data.edges;
 const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+if(!(data3 === "geodesic")){
+validate36.errors = [{instancePath:instancePath+"/edges",schemaPath:"#/properties/edges/enum",keyword:"enum",params:{allowedValues: schema18.properties.edges.enum},message:"must be equal to one of the allowed values",schema:schema18.properties.edges.enum,parentSchema:schema18.properties.edges,data:data3}];
 return false;
-}
-}
-else {
-validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
-return false;
-}
 }
 var valid0 = _errs6 === errors;
 }
@@ -1314,23 +1029,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.recipient !== undefined){
-let data4 = data.recipient;
-const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
+if(data.schema !== undefined){
+let data4 = data.schema;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
 if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+if(!pattern0.test(data4)){
+validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
 return false;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate36.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data5 = data.recipient;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern1.test(data5)){
+validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+return false;
+}
+}
+else {
+validate36.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -1341,19 +1078,19 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
 return false;
 }
 }
 validate36.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"edges":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check9 = validate37;
-const schema36 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-const schema39 = {};
+const check7 = validate37;
+const schema24 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1368,8 +1105,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.target === undefined) && (missing0 = "target"))) || ((data.radius === undefined) && (missing0 = "radius"))){
+validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
 return false;
 }
 else {
@@ -1401,7 +1138,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry1 !== undefined){
+if(data.geometry !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1409,7 +1146,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.geometry2 !== undefined){
+if(data.target !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
 }
@@ -1417,19 +1154,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schema !== undefined){
-let data3 = data.schema;
+if(data.radius !== undefined){
+let data3 = data.radius;
 const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-validate37.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
+if(errors === _errs6){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
+return false;
+}
+else {
+if(data3 <= 0 || isNaN(data3)){
+validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 }
+}
 else {
-validate37.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
+validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
 return false;
 }
 }
@@ -1439,23 +1181,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.recipient !== undefined){
-let data4 = data.recipient;
+if(data.schema !== undefined){
+let data4 = data.schema;
+const _errs8 = errors;
 const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
+if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-validate37.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+if(!pattern0.test(data4)){
+validate37.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
 return false;
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+validate37.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data5 = data.recipient;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(!pattern1.test(data5)){
+validate37.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+return false;
+}
+}
+else {
+validate37.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
@@ -1466,19 +1230,19 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
+validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
 return false;
 }
 }
 validate37.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate37.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check10 = validate38;
-const schema43 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-const pattern14 = new RegExp("^[TF*012]{9}$", "u");
+const check8 = validate38;
+const schema30 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"edges":{"description":"Default: straight in longitude and latitude.","enum":["geodesic"]},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1494,7 +1258,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
+validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
 return false;
 }
 else {
@@ -1542,20 +1306,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.pattern !== undefined){
-let data3 = data.pattern;
+if(data.edges !== undefined){
+let data3 = data.edges;
 const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data3 === "string"){
-if(!pattern14.test(data3)){
-validate38.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
+if(!(data3 === "geodesic")){
+validate38.errors = [{instancePath:instancePath+"/edges",schemaPath:"#/properties/edges/enum",keyword:"enum",params:{allowedValues: schema30.properties.edges.enum},message:"must be equal to one of the allowed values",schema:schema30.properties.edges.enum,parentSchema:schema30.properties.edges,data:data3}];
 return false;
-}
-}
-else {
-validate38.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
-return false;
-}
 }
 var valid0 = _errs6 === errors;
 }
@@ -1565,9 +1321,9 @@ var valid0 = true;
 if(valid0){
 if(data.schema !== undefined){
 let data4 = data.schema;
+const _errs7 = errors;
 const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
+if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern0.test(data4)){
 validate38.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
@@ -1579,7 +1335,7 @@ validate38.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/Sc
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
@@ -1587,9 +1343,9 @@ var valid0 = true;
 if(valid0){
 if(data.recipient !== undefined){
 let data5 = data.recipient;
+const _errs10 = errors;
 const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
+if(errors === _errs11){
 if(typeof data5 === "string"){
 if(!pattern1.test(data5)){
 validate38.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
@@ -1601,7 +1357,7 @@ validate38.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -1614,17 +1370,18 @@ var valid0 = true;
 }
 }
 else {
-validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
+validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
 return false;
 }
 }
 validate38.errors = vErrors;
 return errors === 0;
 }
-validate38.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate38.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"edges":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check11 = validate39;
-const schema49 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
+const check9 = validate39;
+const schema36 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema39 = {};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1639,8 +1396,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.azimuthDegrees === undefined) && (missing0 = "azimuthDegrees"))) || ((data.distanceMeters === undefined) && (missing0 = "distanceMeters"))){
-validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
+validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
 return false;
 }
 else {
@@ -1672,7 +1429,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.from !== undefined){
+if(data.geometry1 !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1680,55 +1437,53 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.azimuthDegrees !== undefined){
-let data2 = data.azimuthDegrees;
+if(data.geometry2 !== undefined){
 const _errs5 = errors;
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 360 || isNaN(data2)){
-validate39.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
-return false;
-}
-else {
-if(data2 < -360 || isNaN(data2)){
-validate39.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
-return false;
-}
-}
-}
-else {
-validate39.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.azimuthDegrees.type,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
-return false;
-}
-}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.distanceMeters !== undefined){
-let data3 = data.distanceMeters;
+if(data.schema !== undefined){
+let data3 = data.schema;
+const _errs6 = errors;
 const _errs7 = errors;
 if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 20037508 || isNaN(data3)){
-validate39.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema49.properties.distanceMeters,data:data3}];
+if(typeof data3 === "string"){
+if(!pattern0.test(data3)){
+validate39.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data3}];
 return false;
-}
-else {
-if(data3 < 0 || isNaN(data3)){
-validate39.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema49.properties.distanceMeters,data:data3}];
-return false;
-}
 }
 }
 else {
-validate39.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.distanceMeters.type,parentSchema:schema49.properties.distanceMeters,data:data3}];
+validate39.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data3}];
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data4 = data.recipient;
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data4 === "string"){
+if(!pattern1.test(data4)){
+validate39.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data4}];
+return false;
+}
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data4}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
@@ -1738,18 +1493,20 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
+validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
 return false;
 }
 }
 validate39.errors = vErrors;
 return errors === 0;
 }
-validate39.evaluated = {"props":{"chainId":true,"from":true,"azimuthDegrees":true,"distanceMeters":true},"dynamicProps":false,"dynamicItems":false};
+validate39.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check12 = validate40;
-const schema52 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
+const check10 = validate40;
+const schema43 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const pattern14 = new RegExp("^[TF*012]{9}$", "u");
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1764,8 +1521,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.everyMeters === undefined) && (missing0 = "everyMeters"))){
-validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
+validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
 return false;
 }
 else {
@@ -1797,7 +1554,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.from !== undefined){
+if(data.geometry1 !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
 }
@@ -1805,7 +1562,7 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.to !== undefined){
+if(data.geometry2 !== undefined){
 const _errs5 = errors;
 var valid0 = _errs5 === errors;
 }
@@ -1813,24 +1570,18 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.everyMeters !== undefined){
-let data3 = data.everyMeters;
+if(data.pattern !== undefined){
+let data3 = data.pattern;
 const _errs6 = errors;
 if(errors === _errs6){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 20037508 || isNaN(data3)){
-validate40.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema52.properties.everyMeters,data:data3}];
-return false;
-}
-else {
-if(data3 <= 0 || isNaN(data3)){
-validate40.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema52.properties.everyMeters,data:data3}];
+if(typeof data3 === "string"){
+if(!pattern14.test(data3)){
+validate40.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
 return false;
 }
 }
-}
 else {
-validate40.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema52.properties.everyMeters.type,parentSchema:schema52.properties.everyMeters,data:data3}];
+validate40.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
 return false;
 }
 }
@@ -1839,23 +1590,69 @@ var valid0 = _errs6 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.schema !== undefined){
+let data4 = data.schema;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(!pattern0.test(data4)){
+validate40.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema6,data:data4}];
+return false;
+}
+}
+else {
+validate40.errors = [{instancePath:instancePath+"/schema",schemaPath:"#/$defs/SchemaUid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema6.type,parentSchema:schema6,data:data4}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.recipient !== undefined){
+let data5 = data.recipient;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(!pattern1.test(data5)){
+validate40.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema7,data:data5}];
+return false;
+}
+}
+else {
+validate40.errors = [{instancePath:instancePath+"/recipient",schemaPath:"#/$defs/Recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema7.type,parentSchema:schema7,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
 return false;
 }
 }
 validate40.errors = vErrors;
 return errors === 0;
 }
-validate40.evaluated = {"props":{"chainId":true,"from":true,"to":true,"everyMeters":true},"dynamicProps":false,"dynamicItems":false};
+validate40.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
-const check13 = validate41;
-const schema56 = {"title":"NearestRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"}}};
+const check11 = validate41;
+const schema49 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1870,8 +1667,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
-validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.azimuthDegrees === undefined) && (missing0 = "azimuthDegrees"))) || ((data.distanceMeters === undefined) && (missing0 = "distanceMeters"))){
+validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
 return false;
 }
 else {
@@ -1911,9 +1708,55 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.to !== undefined){
+if(data.azimuthDegrees !== undefined){
+let data2 = data.azimuthDegrees;
 const _errs5 = errors;
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 360 || isNaN(data2)){
+validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+return false;
+}
+else {
+if(data2 < -360 || isNaN(data2)){
+validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+return false;
+}
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.azimuthDegrees.type,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+return false;
+}
+}
 var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.distanceMeters !== undefined){
+let data3 = data.distanceMeters;
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema49.properties.distanceMeters,data:data3}];
+return false;
+}
+else {
+if(data3 < 0 || isNaN(data3)){
+validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema49.properties.distanceMeters,data:data3}];
+return false;
+}
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.distanceMeters.type,parentSchema:schema49.properties.distanceMeters,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
@@ -1922,18 +1765,19 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
+validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
 return false;
 }
 }
 validate41.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":{"chainId":true,"from":true,"to":true},"dynamicProps":false,"dynamicItems":false};
+validate41.evaluated = {"props":{"chainId":true,"from":true,"azimuthDegrees":true,"distanceMeters":true},"dynamicProps":false,"dynamicItems":false};
 
-const check14 = validate42;
-const schema60 = {"title":"BufferRequest","type":"object","required":["chainId","geometry","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","minimum":0.001,"maximum":19900000},"toleranceMeters":{"description":"The most that the boundary may leave the circle. Default: 1/1000 of the radius.","type":"number","minimum":0.00001,"maximum":20037508}}};
+const check12 = validate42;
+const schema52 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1948,8 +1792,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.radius === undefined) && (missing0 = "radius"))){
-validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
+if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.everyMeters === undefined) && (missing0 = "everyMeters"))){
+validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
 return false;
 }
 else {
@@ -1981,6 +1825,190 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.from !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+const _errs5 = errors;
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.everyMeters !== undefined){
+let data3 = data.everyMeters;
+const _errs6 = errors;
+if(errors === _errs6){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 20037508 || isNaN(data3)){
+validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema52.properties.everyMeters,data:data3}];
+return false;
+}
+else {
+if(data3 <= 0 || isNaN(data3)){
+validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema52.properties.everyMeters,data:data3}];
+return false;
+}
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema52.properties.everyMeters.type,parentSchema:schema52.properties.everyMeters,data:data3}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+return false;
+}
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+validate42.evaluated = {"props":{"chainId":true,"from":true,"to":true,"everyMeters":true},"dynamicProps":false,"dynamicItems":false};
+
+const check13 = validate43;
+const schema56 = {"title":"NearestRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"}}};
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate43.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
+validate43.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+return false;
+}
+else {
+if(data.chainId !== undefined){
+let data0 = data.chainId;
+const _errs1 = errors;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate43.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate43.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate43.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+const _errs5 = errors;
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
+return false;
+}
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+validate43.evaluated = {"props":{"chainId":true,"from":true,"to":true},"dynamicProps":false,"dynamicItems":false};
+
+const check14 = validate44;
+const schema60 = {"title":"BufferRequest","type":"object","required":["chainId","geometry","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","minimum":0.001,"maximum":19900000},"toleranceMeters":{"description":"The most that the boundary may leave the circle. Default: 1/1000 of the radius.","type":"number","minimum":0.00001,"maximum":20037508}}};
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate44.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.radius === undefined) && (missing0 = "radius"))){
+validate44.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
+return false;
+}
+else {
+if(data.chainId !== undefined){
+let data0 = data.chainId;
+const _errs1 = errors;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate44.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate44.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate44.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.geometry !== undefined){
 const _errs4 = errors;
 var valid0 = _errs4 === errors;
@@ -1995,18 +2023,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 19900000 || isNaN(data2)){
-validate42.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 19900000},message:"must be <= 19900000",schema:19900000,parentSchema:schema60.properties.radius,data:data2}];
+validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 19900000},message:"must be <= 19900000",schema:19900000,parentSchema:schema60.properties.radius,data:data2}];
 return false;
 }
 else {
 if(data2 < 0.001 || isNaN(data2)){
-validate42.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.001},message:"must be >= 0.001",schema:0.001,parentSchema:schema60.properties.radius,data:data2}];
+validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.001},message:"must be >= 0.001",schema:0.001,parentSchema:schema60.properties.radius,data:data2}];
 return false;
 }
 }
 }
 else {
-validate42.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.radius.type,parentSchema:schema60.properties.radius,data:data2}];
+validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.radius.type,parentSchema:schema60.properties.radius,data:data2}];
 return false;
 }
 }
@@ -2022,18 +2050,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 20037508 || isNaN(data3)){
-validate42.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema60.properties.toleranceMeters,data:data3}];
 return false;
 }
 else {
 if(data3 < 0.00001 || isNaN(data3)){
-validate42.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.00001},message:"must be >= 0.00001",schema:0.00001,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.00001},message:"must be >= 0.00001",schema:0.00001,parentSchema:schema60.properties.toleranceMeters,data:data3}];
 return false;
 }
 }
 }
 else {
-validate42.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.toleranceMeters.type,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.toleranceMeters.type,parentSchema:schema60.properties.toleranceMeters,data:data3}];
 return false;
 }
 }
@@ -2048,23 +2076,92 @@ var valid0 = true;
 }
 }
 else {
-validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
+validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
 return false;
 }
 }
-validate42.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
-validate42.evaluated = {"props":{"chainId":true,"geometry":true,"radius":true,"toleranceMeters":true},"dynamicProps":false,"dynamicItems":false};
+validate44.evaluated = {"props":{"chainId":true,"geometry":true,"radius":true,"toleranceMeters":true},"dynamicProps":false,"dynamicItems":false};
 
-const check15 = validate64;
-const schema141 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
-const schema142 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
+const check15 = validate45;
+const schema63 = {"title":"RepairRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"}}};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate64.evaluated;
+const evaluated0 = validate45.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
+validate45.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema63.required,parentSchema:schema63,data}];
+return false;
+}
+else {
+if(data.chainId !== undefined){
+let data0 = data.chainId;
+const _errs1 = errors;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate45.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate45.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data0}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate45.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data0}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.geometry !== undefined){
+const _errs4 = errors;
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data}];
+return false;
+}
+}
+validate45.errors = vErrors;
+return errors === 0;
+}
+validate45.evaluated = {"props":{"chainId":true,"geometry":true},"dynamicProps":false,"dynamicItems":false};
+
+const check16 = validate67;
+const schema147 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
+const schema148 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
+
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate67.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2075,7 +2172,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema141.required,parentSchema:schema141,data}];
+validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema147.required,parentSchema:schema147,data}];
 return false;
 }
 else {
@@ -2083,7 +2180,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("Point" !== data0){
-validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema141.properties.type,data:data0}];
+validate67.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema147.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2099,12 +2196,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length > 4){
-validate64.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data1}];
 return false;
 }
 else {
 if(data1.length < 2){
-validate64.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data1}];
 return false;
 }
 else {
@@ -2115,18 +2212,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 180 || isNaN(data2)){
-validate64.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data2}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data2}];
 return false;
 }
 else {
 if(data2 < -180 || isNaN(data2)){
-validate64.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data2}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data2}];
 return false;
 }
 }
 }
 else {
-validate64.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data2}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data2}];
 return false;
 }
 }
@@ -2139,18 +2236,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 90 || isNaN(data3)){
-validate64.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data3}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data3}];
 return false;
 }
 else {
 if(data3 < -90 || isNaN(data3)){
-validate64.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data3}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data3}];
 return false;
 }
 }
 }
 else {
-validate64.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data3}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data3}];
 return false;
 }
 }
@@ -2164,7 +2261,7 @@ for(let i0=2; i0<len1; i0++){
 let data4 = data1[i0];
 const _errs9 = errors;
 if(!((typeof data4 == "number") && (isFinite(data4)))){
-validate64.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data4}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data4}];
 return false;
 }
 var valid3 = _errs9 === errors;
@@ -2179,7 +2276,7 @@ break;
 }
 }
 else {
-validate64.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data1}];
 return false;
 }
 }
@@ -2192,371 +2289,17 @@ var valid0 = true;
 }
 }
 else {
-validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema141.type,parentSchema:schema141,data}];
+validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema147.type,parentSchema:schema147,data}];
 return false;
 }
 }
-validate64.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
-validate64.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate67.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check16 = validate65;
-const schema143 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
-
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate65.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema143.required,parentSchema:schema143,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if("MultiPoint" !== data0){
-validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema143.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.coordinates !== undefined){
-let data1 = data.coordinates;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data1)){
-if(data1.length < 1){
-validate65.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema143.properties.coordinates,data:data1}];
-return false;
-}
-else {
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-const _errs4 = errors;
-const _errs5 = errors;
-if(errors === _errs5){
-if(Array.isArray(data2)){
-if(data2.length > 4){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data2}];
-return false;
-}
-else {
-if(data2.length < 2){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data2}];
-return false;
-}
-else {
-const len1 = data2.length;
-if(len1 > 0){
-let data3 = data2[0];
-const _errs7 = errors;
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 180 || isNaN(data3)){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data3}];
-return false;
-}
-else {
-if(data3 < -180 || isNaN(data3)){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data3}];
-return false;
-}
-}
-}
-else {
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data3}];
-return false;
-}
-}
-var valid3 = _errs7 === errors;
-}
-if(valid3){
-if(len1 > 1){
-let data4 = data2[1];
-const _errs9 = errors;
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 90 || isNaN(data4)){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data4}];
-return false;
-}
-else {
-if(data4 < -90 || isNaN(data4)){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data4}];
-return false;
-}
-}
-}
-else {
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data4}];
-return false;
-}
-}
-var valid3 = _errs9 === errors;
-}
-if(valid3){
-const len2 = data2.length;
-var valid4 = len2 <= 2;
-if(!valid4){
-for(let i1=2; i1<len2; i1++){
-let data5 = data2[i1];
-const _errs11 = errors;
-if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data5}];
-return false;
-}
-var valid4 = _errs11 === errors;
-if(!valid4){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate65.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data2}];
-return false;
-}
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate65.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema143.properties.coordinates.type,parentSchema:schema143.properties.coordinates,data:data1}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema143.type,parentSchema:schema143,data}];
-return false;
-}
-}
-validate65.errors = vErrors;
-return errors === 0;
-}
-validate65.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
-
-const check17 = validate66;
-const schema145 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
-const schema146 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
-
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate49.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 2){
-validate49.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema146,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data0)){
-if(data0.length > 4){
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data0}];
-return false;
-}
-else {
-if(data0.length < 2){
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data0}];
-return false;
-}
-else {
-const len1 = data0.length;
-if(len1 > 0){
-let data1 = data0[0];
-const _errs4 = errors;
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 180 || isNaN(data1)){
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data1}];
-return false;
-}
-else {
-if(data1 < -180 || isNaN(data1)){
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data1}];
-return false;
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data1}];
-return false;
-}
-}
-var valid2 = _errs4 === errors;
-}
-if(valid2){
-if(len1 > 1){
-let data2 = data0[1];
-const _errs6 = errors;
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 90 || isNaN(data2)){
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data2}];
-return false;
-}
-else {
-if(data2 < -90 || isNaN(data2)){
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data2}];
-return false;
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data2}];
-return false;
-}
-}
-var valid2 = _errs6 === errors;
-}
-if(valid2){
-const len2 = data0.length;
-var valid3 = len2 <= 2;
-if(!valid3){
-for(let i1=2; i1<len2; i1++){
-let data3 = data0[i1];
-const _errs8 = errors;
-if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate49.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data3}];
-return false;
-}
-var valid3 = _errs8 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema146.type,parentSchema:schema146,data}];
-return false;
-}
-}
-validate49.errors = vErrors;
-return errors === 0;
-}
-validate49.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate66.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema145.required,parentSchema:schema145,data}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if("LineString" !== data0){
-validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema145.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.coordinates !== undefined){
-const _errs2 = errors;
-if(!(validate49(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema145.type,parentSchema:schema145,data}];
-return false;
-}
-}
-validate66.errors = vErrors;
-return errors === 0;
-}
-validate66.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
-
-const check18 = validate68;
-const schema148 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
+const check17 = validate68;
+const schema149 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2572,15 +2315,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema148.required,parentSchema:schema148,data}];
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema149.required,parentSchema:schema149,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("MultiLineString" !== data0){
-validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema148.properties.type,data:data0}];
+if("MultiPoint" !== data0){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema149.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2595,17 +2338,102 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema148.properties.coordinates,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema149.properties.coordinates,data:data1}];
 return false;
 }
 else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
 const _errs4 = errors;
-if(!(validate49(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
-errors = vErrors.length;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data2)){
+if(data2.length > 4){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data2}];
+return false;
+}
+else {
+if(data2.length < 2){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data2}];
+return false;
+}
+else {
+const len1 = data2.length;
+if(len1 > 0){
+let data3 = data2[0];
+const _errs7 = errors;
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 180 || isNaN(data3)){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data3}];
+return false;
+}
+else {
+if(data3 < -180 || isNaN(data3)){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data3}];
+return false;
+}
+}
+}
+else {
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data3}];
+return false;
+}
+}
+var valid3 = _errs7 === errors;
+}
+if(valid3){
+if(len1 > 1){
+let data4 = data2[1];
+const _errs9 = errors;
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 90 || isNaN(data4)){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data4}];
+return false;
+}
+else {
+if(data4 < -90 || isNaN(data4)){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data4}];
+return false;
+}
+}
+}
+else {
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data4}];
+return false;
+}
+}
+var valid3 = _errs9 === errors;
+}
+if(valid3){
+const len2 = data2.length;
+var valid4 = len2 <= 2;
+if(!valid4){
+for(let i1=2; i1<len2; i1++){
+let data5 = data2[i1];
+const _errs11 = errors;
+if(!((typeof data5 == "number") && (isFinite(data5)))){
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data5}];
+return false;
+}
+var valid4 = _errs11 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data2}];
+return false;
+}
 }
 var valid1 = _errs4 === errors;
 if(!valid1){
@@ -2615,7 +2443,7 @@ break;
 }
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.properties.coordinates.type,parentSchema:schema148.properties.coordinates,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema149.properties.coordinates.type,parentSchema:schema149.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2628,7 +2456,7 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema148.type,parentSchema:schema148,data}];
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema149.type,parentSchema:schema149,data}];
 return false;
 }
 }
@@ -2637,15 +2465,14 @@ return errors === 0;
 }
 validate68.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check19 = validate70;
-const schema149 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
-const schema150 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
-const schema151 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
+const check18 = validate69;
+const schema151 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
+const schema152 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate57.evaluated;
+const evaluated0 = validate52.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2654,8 +2481,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length < 4){
-validate57.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema151,data}];
+if(data.length < 2){
+validate52.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema152,data}];
 return false;
 }
 else {
@@ -2668,12 +2495,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 4){
-validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema142,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2){
-validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema142,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data0}];
 return false;
 }
 else {
@@ -2684,18 +2511,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 180 || isNaN(data1)){
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema142.prefixItems[0],data:data1}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data1}];
 return false;
 }
 else {
 if(data1 < -180 || isNaN(data1)){
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema142.prefixItems[0],data:data1}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data1}];
 return false;
 }
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[0].type,parentSchema:schema142.prefixItems[0],data:data1}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data1}];
 return false;
 }
 }
@@ -2708,18 +2535,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 90 || isNaN(data2)){
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema142.prefixItems[1],data:data2}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data2}];
 return false;
 }
 else {
 if(data2 < -90 || isNaN(data2)){
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema142.prefixItems[1],data:data2}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data2}];
 return false;
 }
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.prefixItems[1].type,parentSchema:schema142.prefixItems[1],data:data2}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data2}];
 return false;
 }
 }
@@ -2733,7 +2560,7 @@ for(let i1=2; i1<len2; i1++){
 let data3 = data0[i1];
 const _errs8 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate57.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema142.items.type,parentSchema:schema142.items,data:data3}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data3}];
 return false;
 }
 var valid3 = _errs8 === errors;
@@ -2748,7 +2575,7 @@ break;
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema142.type,parentSchema:schema142,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data0}];
 return false;
 }
 }
@@ -2760,63 +2587,20 @@ break;
 }
 }
 else {
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema151.type,parentSchema:schema151,data}];
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema152.type,parentSchema:schema152,data}];
 return false;
 }
 }
-validate57.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate52.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate56.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate56.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema150,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate57(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema150.type,parentSchema:schema150,data}];
-return false;
-}
-}
-validate56.errors = vErrors;
-return errors === 0;
-}
-validate56.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate70.evaluated;
+const evaluated0 = validate69.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2827,15 +2611,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema149.required,parentSchema:schema149,data}];
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema151.required,parentSchema:schema151,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("Polygon" !== data0){
-validate70.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema149.properties.type,data:data0}];
+if("LineString" !== data0){
+validate69.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema151.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2846,8 +2630,8 @@ var valid0 = true;
 if(valid0){
 if(data.coordinates !== undefined){
 const _errs2 = errors;
-if(!(validate56(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+if(!(validate52(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -2859,22 +2643,22 @@ var valid0 = true;
 }
 }
 else {
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema149.type,parentSchema:schema149,data}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema151.type,parentSchema:schema151,data}];
 return false;
 }
 }
-validate70.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
-validate70.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate69.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check20 = validate72;
-const schema153 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
+const check19 = validate71;
+const schema154 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate72.evaluated;
+const evaluated0 = validate71.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2885,15 +2669,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema153.required,parentSchema:schema153,data}];
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema154.required,parentSchema:schema154,data}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
-if("MultiPolygon" !== data0){
-validate72.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema153.properties.type,data:data0}];
+if("MultiLineString" !== data0){
+validate71.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema154.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2908,7 +2692,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate72.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema153.properties.coordinates,data:data1}];
+validate71.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema154.properties.coordinates,data:data1}];
 return false;
 }
 else {
@@ -2916,8 +2700,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs4 = errors;
-if(!(validate56(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+if(!(validate52(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -2928,7 +2712,7 @@ break;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema153.properties.coordinates.type,parentSchema:schema153.properties.coordinates,data:data1}];
+validate71.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema154.properties.coordinates.type,parentSchema:schema154.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2941,22 +2725,335 @@ var valid0 = true;
 }
 }
 else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema153.type,parentSchema:schema153,data}];
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.type,parentSchema:schema154,data}];
 return false;
 }
 }
-validate72.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
-const check21 = validate74;
-const schema154 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+const check20 = validate73;
+const schema155 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
+const schema156 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
+const schema157 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate74.evaluated;
+const evaluated0 = validate60.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 4){
+validate60.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema157,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 4){
+validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data0}];
+return false;
+}
+else {
+if(data0.length < 2){
+validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data0}];
+return false;
+}
+else {
+const len1 = data0.length;
+if(len1 > 0){
+let data1 = data0[0];
+const _errs4 = errors;
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 180 || isNaN(data1)){
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data1}];
+return false;
+}
+else {
+if(data1 < -180 || isNaN(data1)){
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data1}];
+return false;
+}
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data1}];
+return false;
+}
+}
+var valid2 = _errs4 === errors;
+}
+if(valid2){
+if(len1 > 1){
+let data2 = data0[1];
+const _errs6 = errors;
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 90 || isNaN(data2)){
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data2}];
+return false;
+}
+else {
+if(data2 < -90 || isNaN(data2)){
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data2}];
+return false;
+}
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data2}];
+return false;
+}
+}
+var valid2 = _errs6 === errors;
+}
+if(valid2){
+const len2 = data0.length;
+var valid3 = len2 <= 2;
+if(!valid3){
+for(let i1=2; i1<len2; i1++){
+let data3 = data0[i1];
+const _errs8 = errors;
+if(!((typeof data3 == "number") && (isFinite(data3)))){
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data3}];
+return false;
+}
+var valid3 = _errs8 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema157.type,parentSchema:schema157,data}];
+return false;
+}
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+validate60.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate59.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema156,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate60(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema156.type,parentSchema:schema156,data}];
+return false;
+}
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+validate59.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate73.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema155.required,parentSchema:schema155,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if("Polygon" !== data0){
+validate73.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema155.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.coordinates !== undefined){
+const _errs2 = errors;
+if(!(validate59(data.coordinates, {instancePath:instancePath+"/coordinates",parentData:data,parentDataProperty:"coordinates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema155.type,parentSchema:schema155,data}];
+return false;
+}
+}
+validate73.errors = vErrors;
+return errors === 0;
+}
+validate73.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+
+const check21 = validate75;
+const schema159 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
+
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate75.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
+validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema159.required,parentSchema:schema159,data}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if("MultiPolygon" !== data0){
+validate75.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema159.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.coordinates !== undefined){
+let data1 = data.coordinates;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data1)){
+if(data1.length < 1){
+validate75.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema159.properties.coordinates,data:data1}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs4 = errors;
+if(!(validate59(data1[i0], {instancePath:instancePath+"/coordinates/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate75.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema159.properties.coordinates.type,parentSchema:schema159.properties.coordinates,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema159.type,parentSchema:schema159,data}];
+return false;
+}
+}
+validate75.errors = vErrors;
+return errors === 0;
+}
+validate75.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
+
+const check22 = validate77;
+const schema160 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate77.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2967,7 +3064,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.geometries === undefined) && (missing0 = "geometries"))){
-validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema154.required,parentSchema:schema154,data}];
+validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema160.required,parentSchema:schema160,data}];
 return false;
 }
 else {
@@ -2975,7 +3072,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("GeometryCollection" !== data0){
-validate74.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema154.properties.type,data:data0}];
+validate77.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema160.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2990,7 +3087,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate74.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema154.properties.geometries,data:data1}];
+validate77.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema160.properties.geometries,data:data1}];
 return false;
 }
 else {
@@ -3000,7 +3097,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs4 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate74.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.properties.geometries.items.type,parentSchema:schema154.properties.geometries.items,data:data2}];
+validate77.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.properties.geometries.items.type,parentSchema:schema160.properties.geometries.items,data:data2}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -3011,7 +3108,7 @@ break;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema154.properties.geometries.type,parentSchema:schema154.properties.geometries,data:data1}];
+validate77.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema160.properties.geometries.type,parentSchema:schema160.properties.geometries,data:data1}];
 return false;
 }
 }
@@ -3024,72 +3121,17 @@ var valid0 = true;
 }
 }
 else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.type,parentSchema:schema154,data}];
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.type,parentSchema:schema160,data}];
 return false;
 }
 }
-validate74.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
+validate77.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
 
-const check22 = validate76;
-const schema165 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
-
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate76.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.uid === undefined) && (missing0 = "uid")){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema165.required,parentSchema:schema165,data}];
-return false;
-}
-else {
-if(data.uid !== undefined){
-let data0 = data.uid;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate76.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema165.properties.uid,data:data0}];
-return false;
-}
-}
-else {
-validate76.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema165.properties.uid.type,parentSchema:schema165.properties.uid,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema165.type,parentSchema:schema165,data}];
-return false;
-}
-}
-validate76.errors = vErrors;
-return errors === 0;
-}
-validate76.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
-
-const check23 = validate77;
-const schema166 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
-const schema171 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
-const schema172 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
-const schema167 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
-const schema168 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
-const schema169 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
-const schema170 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
+const check23 = validate79;
+const schema171 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3104,8 +3146,112 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema171.required,parentSchema:schema171,data}];
+return false;
+}
+else {
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.uid,data:data0}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.uid.type,parentSchema:schema171.properties.uid,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.type,parentSchema:schema171,data}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
+
+const check24 = validate80;
+const schema172 = {"title":"StoredInput","description":"A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.","type":"object","required":["ref"],"properties":{"ref":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.ref === undefined) && (missing0 = "ref")){
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema172.required,parentSchema:schema172,data}];
+return false;
+}
+else {
+if(data.ref !== undefined){
+let data0 = data.ref;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate80.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema172.properties.ref,data:data0}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.ref.type,parentSchema:schema172.properties.ref,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data}];
+return false;
+}
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":{"ref":true},"dynamicProps":false,"dynamicItems":false};
+
+const check25 = validate81;
+const schema173 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
+const schema178 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
+const schema179 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
+const schema174 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
+const schema175 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
+const schema176 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
+const schema177 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema168.required,parentSchema:schema168,data}];
+validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema175.required,parentSchema:schema175,data}];
 return false;
 }
 else {
@@ -3113,7 +3259,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate79.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema168.properties.lpVersion,data:data0}];
+validate83.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema175.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3126,7 +3272,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.locationType.type,parentSchema:schema168.properties.locationType,data:data1}];
+validate83.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.locationType.type,parentSchema:schema175.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3139,7 +3285,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate79.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema168.properties.location.type},message:"must be object,string",schema:schema168.properties.location.type,parentSchema:schema168.properties.location,data:data2}];
+validate83.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema175.properties.location.type},message:"must be object,string",schema:schema175.properties.location.type,parentSchema:schema175.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3152,7 +3298,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.srs.type,parentSchema:schema168.properties.srs,data:data3}];
+validate83.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.srs.type,parentSchema:schema175.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -3169,7 +3315,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate79.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.required,parentSchema:schema169,data:data4}];
+validate83.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema176.required,parentSchema:schema176,data:data4}];
 return false;
 }
 else {
@@ -3177,7 +3323,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.scheme.type,parentSchema:schema169.properties.scheme,data:data5}];
+validate83.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema176.properties.scheme.type,parentSchema:schema176.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -3190,7 +3336,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.value.type,parentSchema:schema169.properties.value,data:data6}];
+validate83.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema176.properties.value.type,parentSchema:schema176.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -3202,7 +3348,7 @@ var valid2 = true;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data:data4}];
+validate83.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema176.type,parentSchema:schema176,data:data4}];
 return false;
 }
 }
@@ -3218,12 +3364,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate79.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema168.properties.radius,data:data7}];
+validate83.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema175.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema168.properties.radius.type,parentSchema:schema168.properties.radius,data:data7}];
+validate83.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema175.properties.radius.type,parentSchema:schema175.properties.radius,data:data7}];
 return false;
 }
 }
@@ -3241,7 +3387,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate79.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema170.required,parentSchema:schema170,data:data8}];
+validate83.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema177.required,parentSchema:schema177,data:data8}];
 return false;
 }
 else {
@@ -3251,12 +3397,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate79.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.start,data:data9}];
+validate83.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema177.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.start.type,parentSchema:schema170.properties.start,data:data9}];
+validate83.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema177.properties.start.type,parentSchema:schema177.properties.start,data:data9}];
 return false;
 }
 }
@@ -3272,12 +3418,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate79.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.end,data:data10}];
+validate83.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema177.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.end.type,parentSchema:schema170.properties.end,data:data10}];
+validate83.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema177.properties.end.type,parentSchema:schema177.properties.end,data:data10}];
 return false;
 }
 }
@@ -3290,7 +3436,7 @@ var valid4 = true;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema170.type,parentSchema:schema170,data:data8}];
+validate83.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema177.type,parentSchema:schema177,data:data8}];
 return false;
 }
 }
@@ -3304,7 +3450,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.eventType.type,parentSchema:schema168.properties.eventType,data:data11}];
+validate83.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.eventType.type,parentSchema:schema175.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -3322,20 +3468,20 @@ var valid0 = true;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data}];
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema175.type,parentSchema:schema175,data}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate82.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3346,14 +3492,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.claim === undefined) && (missing0 = "claim")) || ((data.stamps === undefined) && (missing0 = "stamps"))){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema167.required,parentSchema:schema167,data}];
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema174.required,parentSchema:schema174,data}];
 return false;
 }
 else {
 if(data.claim !== undefined){
 const _errs1 = errors;
-if(!(validate79(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+if(!(validate83(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -3368,12 +3514,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length > 64){
-validate78.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema167.properties.stamps,data:data1}];
+validate82.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema174.properties.stamps,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate78.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema167.properties.stamps,data:data1}];
+validate82.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema174.properties.stamps,data:data1}];
 return false;
 }
 else {
@@ -3383,7 +3529,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs4 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate78.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema167.properties.stamps.items.type,parentSchema:schema167.properties.stamps.items,data:data2}];
+validate82.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.properties.stamps.items.type,parentSchema:schema174.properties.stamps.items,data:data2}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -3395,7 +3541,7 @@ break;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.properties.stamps.type,parentSchema:schema167.properties.stamps,data:data1}];
+validate82.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema174.properties.stamps.type,parentSchema:schema174.properties.stamps,data:data1}];
 return false;
 }
 }
@@ -3408,23 +3554,23 @@ var valid0 = true;
 }
 }
 else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema167.type,parentSchema:schema167,data}];
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.type,parentSchema:schema174,data}];
 return false;
 }
 }
-validate78.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
 
-const pattern45 = new RegExp("^0x([0-9a-fA-F]{64})+$", "u");
-const pattern47 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
+const pattern46 = new RegExp("^0x([0-9a-fA-F]{64})+$", "u");
+const pattern48 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="verified-proof.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate77.evaluated;
+const evaluated0 = validate81.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3435,14 +3581,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema166.required,parentSchema:schema166,data}];
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema173.required,parentSchema:schema173,data}];
 return false;
 }
 else {
 if(data.proof !== undefined){
 const _errs1 = errors;
-if(!(validate78(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate82(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -3455,7 +3601,7 @@ if(data.credibility !== undefined){
 let data1 = data.credibility;
 const _errs2 = errors;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate77.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.properties.credibility.type,parentSchema:schema166.properties.credibility,data:data1}];
+validate81.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema173.properties.credibility.type,parentSchema:schema173.properties.credibility,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3468,7 +3614,7 @@ if(data.evaluationMethod !== undefined){
 let data2 = data.evaluationMethod;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate77.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema166.properties.evaluationMethod.type,parentSchema:schema166.properties.evaluationMethod,data:data2}];
+validate81.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.properties.evaluationMethod.type,parentSchema:schema173.properties.evaluationMethod,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3481,7 +3627,7 @@ if(data.evaluatedAt !== undefined){
 let data3 = data.evaluatedAt;
 const _errs6 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate77.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema166.properties.evaluatedAt.type,parentSchema:schema166.properties.evaluatedAt,data:data3}];
+validate81.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema173.properties.evaluatedAt.type,parentSchema:schema173.properties.evaluatedAt,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -3494,18 +3640,18 @@ if(data.chainId !== undefined){
 let data4 = data.chainId;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate77.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema166.properties.chainId.type,parentSchema:schema166.properties.chainId,data:data4}];
+validate81.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema173.properties.chainId.type,parentSchema:schema173.properties.chainId,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 9007199254740991 || isNaN(data4)){
-validate77.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema166.properties.chainId,data:data4}];
+validate81.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema173.properties.chainId,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate77.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema166.properties.chainId,data:data4}];
+validate81.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema173.properties.chainId,data:data4}];
 return false;
 }
 }
@@ -3525,7 +3671,7 @@ if(errors === _errs11){
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 let missing1;
 if(((((((((((data5.uid === undefined) && (missing1 = "uid")) || ((data5.schema === undefined) && (missing1 = "schema"))) || ((data5.attester === undefined) && (missing1 = "attester"))) || ((data5.recipient === undefined) && (missing1 = "recipient"))) || ((data5.data === undefined) && (missing1 = "data"))) || ((data5.revocable === undefined) && (missing1 = "revocable"))) || ((data5.refUID === undefined) && (missing1 = "refUID"))) || ((data5.time === undefined) && (missing1 = "time"))) || ((data5.expirationTime === undefined) && (missing1 = "expirationTime"))) || ((data5.revocationTime === undefined) && (missing1 = "revocationTime"))){
-validate77.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema171.required,parentSchema:schema171,data:data5}];
+validate81.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema178.required,parentSchema:schema178,data:data5}];
 return false;
 }
 else {
@@ -3535,12 +3681,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate77.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.uid,data:data6}];
+validate81.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema178.properties.uid,data:data6}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.uid.type,parentSchema:schema171.properties.uid,data:data6}];
+validate81.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.uid.type,parentSchema:schema178.properties.uid,data:data6}];
 return false;
 }
 }
@@ -3556,12 +3702,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(!pattern0.test(data7)){
-validate77.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.schema,data:data7}];
+validate81.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema178.properties.schema,data:data7}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.schema.type,parentSchema:schema171.properties.schema,data:data7}];
+validate81.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.schema.type,parentSchema:schema178.properties.schema,data:data7}];
 return false;
 }
 }
@@ -3577,12 +3723,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
 if(!pattern1.test(data8)){
-validate77.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171.properties.attester,data:data8}];
+validate81.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema178.properties.attester,data:data8}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.attester.type,parentSchema:schema171.properties.attester,data:data8}];
+validate81.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.attester.type,parentSchema:schema178.properties.attester,data:data8}];
 return false;
 }
 }
@@ -3598,12 +3744,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(!pattern1.test(data9)){
-validate77.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171.properties.recipient,data:data9}];
+validate81.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema178.properties.recipient,data:data9}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.recipient.type,parentSchema:schema171.properties.recipient,data:data9}];
+validate81.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.recipient.type,parentSchema:schema178.properties.recipient,data:data9}];
 return false;
 }
 }
@@ -3619,18 +3765,18 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(func0(data10) > 4096){
-validate77.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema171.properties.data,data:data10}];
+validate81.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema178.properties.data,data:data10}];
 return false;
 }
 else {
-if(!pattern45.test(data10)){
-validate77.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema171.properties.data,data:data10}];
+if(!pattern46.test(data10)){
+validate81.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema178.properties.data,data:data10}];
 return false;
 }
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.data.type,parentSchema:schema171.properties.data,data:data10}];
+validate81.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.data.type,parentSchema:schema178.properties.data,data:data10}];
 return false;
 }
 }
@@ -3644,7 +3790,7 @@ if(data5.revocable !== undefined){
 let data11 = data5.revocable;
 const _errs23 = errors;
 if(typeof data11 !== "boolean"){
-validate77.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema171.properties.revocable.type,parentSchema:schema171.properties.revocable,data:data11}];
+validate81.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema178.properties.revocable.type,parentSchema:schema178.properties.revocable,data:data11}];
 return false;
 }
 var valid2 = _errs23 === errors;
@@ -3659,12 +3805,12 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data12 === "string"){
 if(!pattern0.test(data12)){
-validate77.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.refUID,data:data12}];
+validate81.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema178.properties.refUID,data:data12}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.refUID.type,parentSchema:schema171.properties.refUID,data:data12}];
+validate81.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.refUID.type,parentSchema:schema178.properties.refUID,data:data12}];
 return false;
 }
 }
@@ -3678,18 +3824,18 @@ if(data5.time !== undefined){
 let data13 = data5.time;
 const _errs27 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate77.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.time.type,parentSchema:schema171.properties.time,data:data13}];
+validate81.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema178.properties.time.type,parentSchema:schema178.properties.time,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 281474976710655 || isNaN(data13)){
-validate77.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema171.properties.time,data:data13}];
+validate81.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema178.properties.time,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate77.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.time,data:data13}];
+validate81.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema178.properties.time,data:data13}];
 return false;
 }
 }
@@ -3705,18 +3851,18 @@ if(data5.expirationTime !== undefined){
 let data14 = data5.expirationTime;
 const _errs29 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate77.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.expirationTime.type,parentSchema:schema171.properties.expirationTime,data:data14}];
+validate81.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema178.properties.expirationTime.type,parentSchema:schema178.properties.expirationTime,data:data14}];
 return false;
 }
 if(errors === _errs29){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 281474976710655 || isNaN(data14)){
-validate77.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema171.properties.expirationTime,data:data14}];
+validate81.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema178.properties.expirationTime,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate77.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.expirationTime,data:data14}];
+validate81.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema178.properties.expirationTime,data:data14}];
 return false;
 }
 }
@@ -3732,18 +3878,18 @@ if(data5.revocationTime !== undefined){
 let data15 = data5.revocationTime;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate77.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.revocationTime.type,parentSchema:schema171.properties.revocationTime,data:data15}];
+validate81.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema178.properties.revocationTime.type,parentSchema:schema178.properties.revocationTime,data:data15}];
 return false;
 }
 if(errors === _errs31){
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 281474976710655 || isNaN(data15)){
-validate77.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema171.properties.revocationTime,data:data15}];
+validate81.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema178.properties.revocationTime,data:data15}];
 return false;
 }
 else {
 if(data15 < 0 || isNaN(data15)){
-validate77.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.revocationTime,data:data15}];
+validate81.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema178.properties.revocationTime,data:data15}];
 return false;
 }
 }
@@ -3759,7 +3905,7 @@ if(data5.signature !== undefined){
 let data16 = data5.signature;
 const _errs33 = errors;
 if(typeof data16 !== "string"){
-validate77.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.signature.type,parentSchema:schema171.properties.signature,data:data16}];
+validate81.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.signature.type,parentSchema:schema178.properties.signature,data:data16}];
 return false;
 }
 var valid2 = _errs33 === errors;
@@ -3780,7 +3926,7 @@ var valid2 = true;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.type,parentSchema:schema171,data:data5}];
+validate81.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema178.type,parentSchema:schema178,data:data5}];
 return false;
 }
 }
@@ -3798,7 +3944,7 @@ if(errors === _errs36){
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 let missing2;
 if(((((data17.signature === undefined) && (missing2 = "signature")) || ((data17.attester === undefined) && (missing2 = "attester"))) || ((data17.deadline === undefined) && (missing2 = "deadline"))) || ((data17.nonce === undefined) && (missing2 = "nonce"))){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema172.required,parentSchema:schema172,data:data17}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema179.required,parentSchema:schema179,data:data17}];
 return false;
 }
 else {
@@ -3807,13 +3953,13 @@ let data18 = data17.signature;
 const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
-if(!pattern47.test(data18)){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema172.properties.signature,data:data18}];
+if(!pattern48.test(data18)){
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema179.properties.signature,data:data18}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.signature.type,parentSchema:schema172.properties.signature,data:data18}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema179.properties.signature.type,parentSchema:schema179.properties.signature,data:data18}];
 return false;
 }
 }
@@ -3829,12 +3975,12 @@ const _errs40 = errors;
 if(errors === _errs40){
 if(typeof data19 === "string"){
 if(!pattern1.test(data19)){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema172.properties.attester,data:data19}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema179.properties.attester,data:data19}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.attester.type,parentSchema:schema172.properties.attester,data:data19}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema179.properties.attester.type,parentSchema:schema179.properties.attester,data:data19}];
 return false;
 }
 }
@@ -3848,18 +3994,18 @@ if(data17.deadline !== undefined){
 let data20 = data17.deadline;
 const _errs42 = errors;
 if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.deadline.type,parentSchema:schema172.properties.deadline,data:data20}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema179.properties.deadline.type,parentSchema:schema179.properties.deadline,data:data20}];
 return false;
 }
 if(errors === _errs42){
 if((typeof data20 == "number") && (isFinite(data20))){
 if(data20 > 281474976710655 || isNaN(data20)){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.deadline,data:data20}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema179.properties.deadline,data:data20}];
 return false;
 }
 else {
 if(data20 < 0 || isNaN(data20)){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.deadline,data:data20}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema179.properties.deadline,data:data20}];
 return false;
 }
 }
@@ -3875,18 +4021,18 @@ if(data17.nonce !== undefined){
 let data21 = data17.nonce;
 const _errs44 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.nonce.type,parentSchema:schema172.properties.nonce,data:data21}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema179.properties.nonce.type,parentSchema:schema179.properties.nonce,data:data21}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 281474976710655 || isNaN(data21)){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.nonce,data:data21}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema179.properties.nonce,data:data21}];
 return false;
 }
 else {
 if(data21 < 0 || isNaN(data21)){
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.nonce,data:data21}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema179.properties.nonce,data:data21}];
 return false;
 }
 }
@@ -3903,7 +4049,7 @@ var valid4 = true;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data:data17}];
+validate81.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema179.type,parentSchema:schema179,data:data17}];
 return false;
 }
 }
@@ -3921,24 +4067,24 @@ var valid0 = true;
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.type,parentSchema:schema166,data}];
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema173.type,parentSchema:schema173,data}];
 return false;
 }
 }
-validate77.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
 
-const check24 = validate82;
-const schema173 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
-const schema174 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
+const check26 = validate86;
+const schema180 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
+const schema181 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resign-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate86.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3949,7 +4095,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.attestation === undefined) && (missing0 = "attestation")) || ((data.delegatedAttestation === undefined) && (missing0 = "delegatedAttestation"))) || ((data.chainId === undefined) && (missing0 = "chainId"))){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema173.required,parentSchema:schema173,data}];
+validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema180.required,parentSchema:schema180,data}];
 return false;
 }
 else {
@@ -3961,7 +4107,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((((((data0.schema === undefined) && (missing1 = "schema")) || ((data0.attester === undefined) && (missing1 = "attester"))) || ((data0.recipient === undefined) && (missing1 = "recipient"))) || ((data0.data === undefined) && (missing1 = "data"))) || ((data0.revocable === undefined) && (missing1 = "revocable"))) || ((data0.refUID === undefined) && (missing1 = "refUID"))){
-validate82.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema174.required,parentSchema:schema174,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema181.required,parentSchema:schema181,data:data0}];
 return false;
 }
 else {
@@ -3971,12 +4117,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate82.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema174.properties.schema,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema181.properties.schema,data:data1}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.schema.type,parentSchema:schema174.properties.schema,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.schema.type,parentSchema:schema181.properties.schema,data:data1}];
 return false;
 }
 }
@@ -3992,12 +4138,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern1.test(data2)){
-validate82.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema174.properties.attester,data:data2}];
+validate86.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema181.properties.attester,data:data2}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.attester.type,parentSchema:schema174.properties.attester,data:data2}];
+validate86.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.attester.type,parentSchema:schema181.properties.attester,data:data2}];
 return false;
 }
 }
@@ -4013,12 +4159,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern1.test(data3)){
-validate82.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema174.properties.recipient,data:data3}];
+validate86.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema181.properties.recipient,data:data3}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.recipient.type,parentSchema:schema174.properties.recipient,data:data3}];
+validate86.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.recipient.type,parentSchema:schema181.properties.recipient,data:data3}];
 return false;
 }
 }
@@ -4034,18 +4180,18 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) > 4098){
-validate82.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema174.properties.data,data:data4}];
+validate86.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema181.properties.data,data:data4}];
 return false;
 }
 else {
-if(!pattern45.test(data4)){
-validate82.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema174.properties.data,data:data4}];
+if(!pattern46.test(data4)){
+validate86.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema181.properties.data,data:data4}];
 return false;
 }
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.data.type,parentSchema:schema174.properties.data,data:data4}];
+validate86.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.data.type,parentSchema:schema181.properties.data,data:data4}];
 return false;
 }
 }
@@ -4059,7 +4205,7 @@ if(data0.revocable !== undefined){
 let data5 = data0.revocable;
 const _errs12 = errors;
 if(typeof data5 !== "boolean"){
-validate82.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema174.properties.revocable.type,parentSchema:schema174.properties.revocable,data:data5}];
+validate86.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema181.properties.revocable.type,parentSchema:schema181.properties.revocable,data:data5}];
 return false;
 }
 var valid2 = _errs12 === errors;
@@ -4074,12 +4220,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate82.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema174.properties.refUID,data:data6}];
+validate86.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema181.properties.refUID,data:data6}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.refUID.type,parentSchema:schema174.properties.refUID,data:data6}];
+validate86.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.refUID.type,parentSchema:schema181.properties.refUID,data:data6}];
 return false;
 }
 }
@@ -4093,7 +4239,7 @@ if(data0.signature !== undefined){
 let data7 = data0.signature;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate82.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema174.properties.signature.type,parentSchema:schema174.properties.signature,data:data7}];
+validate86.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.signature.type,parentSchema:schema181.properties.signature,data:data7}];
 return false;
 }
 var valid2 = _errs16 === errors;
@@ -4110,7 +4256,7 @@ var valid2 = true;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.type,parentSchema:schema174,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema181.type,parentSchema:schema181,data:data0}];
 return false;
 }
 }
@@ -4128,7 +4274,7 @@ if(errors === _errs19){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((((data8.signature === undefined) && (missing2 = "signature")) || ((data8.attester === undefined) && (missing2 = "attester"))) || ((data8.deadline === undefined) && (missing2 = "deadline"))) || ((data8.nonce === undefined) && (missing2 = "nonce"))){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema172.required,parentSchema:schema172,data:data8}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema179.required,parentSchema:schema179,data:data8}];
 return false;
 }
 else {
@@ -4137,13 +4283,13 @@ let data9 = data8.signature;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data9 === "string"){
-if(!pattern47.test(data9)){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema172.properties.signature,data:data9}];
+if(!pattern48.test(data9)){
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema179.properties.signature,data:data9}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.signature.type,parentSchema:schema172.properties.signature,data:data9}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema179.properties.signature.type,parentSchema:schema179.properties.signature,data:data9}];
 return false;
 }
 }
@@ -4159,12 +4305,12 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data10 === "string"){
 if(!pattern1.test(data10)){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema172.properties.attester,data:data10}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema179.properties.attester,data:data10}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.attester.type,parentSchema:schema172.properties.attester,data:data10}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema179.properties.attester.type,parentSchema:schema179.properties.attester,data:data10}];
 return false;
 }
 }
@@ -4178,18 +4324,18 @@ if(data8.deadline !== undefined){
 let data11 = data8.deadline;
 const _errs25 = errors;
 if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.deadline.type,parentSchema:schema172.properties.deadline,data:data11}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema179.properties.deadline.type,parentSchema:schema179.properties.deadline,data:data11}];
 return false;
 }
 if(errors === _errs25){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 281474976710655 || isNaN(data11)){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.deadline,data:data11}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema179.properties.deadline,data:data11}];
 return false;
 }
 else {
 if(data11 < 0 || isNaN(data11)){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.deadline,data:data11}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema179.properties.deadline,data:data11}];
 return false;
 }
 }
@@ -4205,18 +4351,18 @@ if(data8.nonce !== undefined){
 let data12 = data8.nonce;
 const _errs27 = errors;
 if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.nonce.type,parentSchema:schema172.properties.nonce,data:data12}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema179.properties.nonce.type,parentSchema:schema179.properties.nonce,data:data12}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 281474976710655 || isNaN(data12)){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema172.properties.nonce,data:data12}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema179.properties.nonce,data:data12}];
 return false;
 }
 else {
 if(data12 < 0 || isNaN(data12)){
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.nonce,data:data12}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema179.properties.nonce,data:data12}];
 return false;
 }
 }
@@ -4233,7 +4379,7 @@ var valid4 = true;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data:data8}];
+validate86.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema179.type,parentSchema:schema179,data:data8}];
 return false;
 }
 }
@@ -4248,18 +4394,18 @@ let data13 = data.chainId;
 const _errs29 = errors;
 const _errs30 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate82.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
+validate86.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate82.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
+validate86.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
 return false;
 }
 else {
 if(data13 < 1 || isNaN(data13)){
-validate82.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
+validate86.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
 return false;
 }
 }
@@ -4275,23 +4421,23 @@ var valid0 = true;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema173.type,parentSchema:schema173,data}];
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema180.type,parentSchema:schema180,data}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
 
-const check25 = validate84;
-const schema181 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
-const schema179 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
+const check27 = validate88;
+const schema188 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const schema186 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4302,14 +4448,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.tier === undefined) && (missing0 = "tier")){
-validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema181.required,parentSchema:schema181,data}];
+validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema188.required,parentSchema:schema188,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "tier") || (key0 === "label")) || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "requestsPerHour")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate84.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema181,data}];
+validate88.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema188,data}];
 return false;
 break;
 }
@@ -4319,7 +4465,7 @@ if(data.tier !== undefined){
 let data0 = data.tier;
 const _errs2 = errors;
 if(!((data0 === "developer") || (data0 === "internal"))){
-validate84.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema181.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema181.properties.tier.enum,parentSchema:schema181.properties.tier,data:data0}];
+validate88.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema188.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema188.properties.tier.enum,parentSchema:schema188.properties.tier,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4334,18 +4480,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 200){
-validate84.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema181.properties.label,data:data1}];
+validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema188.properties.label,data:data1}];
 return false;
 }
 else {
 if(func0(data1) < 1){
-validate84.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema181.properties.label,data:data1}];
+validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema188.properties.label,data:data1}];
 return false;
 }
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.label.type,parentSchema:schema181.properties.label,data:data1}];
+validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.label.type,parentSchema:schema188.properties.label,data:data1}];
 return false;
 }
 }
@@ -4362,7 +4508,7 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(Array.isArray(data2)){
 if(data2.length < 1){
-validate84.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema179,data:data2}];
+validate88.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186,data:data2}];
 return false;
 }
 else {
@@ -4372,7 +4518,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 const _errs8 = errors;
 if(!(((((data3 === "compute") || (data3 === "verify")) || (data3 === "records")) || (data3 === "jobs")) || (data3 === "admin"))){
-validate84.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema179.items.enum},message:"must be equal to one of the allowed values",schema:schema179.items.enum,parentSchema:schema179.items,data:data3}];
+validate88.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema186.items.enum},message:"must be equal to one of the allowed values",schema:schema186.items.enum,parentSchema:schema186.items,data:data3}];
 return false;
 }
 var valid2 = _errs8 === errors;
@@ -4383,7 +4529,7 @@ break;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema179.type,parentSchema:schema179,data:data2}];
+validate88.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.type,parentSchema:schema186,data:data2}];
 return false;
 }
 }
@@ -4399,12 +4545,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func0(data4) > 40){
-validate84.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema181.properties.expiresAt,data:data4}];
+validate88.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema188.properties.expiresAt,data:data4}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.expiresAt.type,parentSchema:schema181.properties.expiresAt,data:data4}];
+validate88.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.expiresAt.type,parentSchema:schema188.properties.expiresAt,data:data4}];
 return false;
 }
 }
@@ -4418,18 +4564,18 @@ if(data.requestsPerHour !== undefined){
 let data5 = data.requestsPerHour;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate84.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema181.properties.requestsPerHour.type,parentSchema:schema181.properties.requestsPerHour,data:data5}];
+validate88.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema188.properties.requestsPerHour.type,parentSchema:schema188.properties.requestsPerHour,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 1000000000 || isNaN(data5)){
-validate84.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema181.properties.requestsPerHour,data:data5}];
+validate88.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema188.properties.requestsPerHour,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate84.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema181.properties.requestsPerHour,data:data5}];
+validate88.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema188.properties.requestsPerHour,data:data5}];
 return false;
 }
 }
@@ -4447,12 +4593,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate84.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema181.properties.origins,data:data6}];
+validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema188.properties.origins,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate84.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema181.properties.origins,data:data6}];
+validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema188.properties.origins,data:data6}];
 return false;
 }
 else {
@@ -4464,12 +4610,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 300){
-validate84.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema181.properties.origins.items,data:data7}];
+validate88.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema188.properties.origins.items,data:data7}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.origins.items.type,parentSchema:schema181.properties.origins.items,data:data7}];
+validate88.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.origins.items.type,parentSchema:schema188.properties.origins.items,data:data7}];
 return false;
 }
 }
@@ -4482,7 +4628,7 @@ break;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema181.properties.origins.type,parentSchema:schema181.properties.origins,data:data6}];
+validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema188.properties.origins.type,parentSchema:schema188.properties.origins,data:data6}];
 return false;
 }
 }
@@ -4498,12 +4644,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data8)){
 if(data8.length > 32){
-validate84.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema181.properties.addresses,data:data8}];
+validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema188.properties.addresses,data:data8}];
 return false;
 }
 else {
 if(data8.length < 1){
-validate84.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema181.properties.addresses,data:data8}];
+validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema188.properties.addresses,data:data8}];
 return false;
 }
 else {
@@ -4515,12 +4661,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(func0(data9) > 60){
-validate84.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema181.properties.addresses.items,data:data9}];
+validate88.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema188.properties.addresses.items,data:data9}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema181.properties.addresses.items.type,parentSchema:schema181.properties.addresses.items,data:data9}];
+validate88.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.addresses.items.type,parentSchema:schema188.properties.addresses.items,data:data9}];
 return false;
 }
 }
@@ -4533,7 +4679,7 @@ break;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema181.properties.addresses.type,parentSchema:schema181.properties.addresses,data:data8}];
+validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema188.properties.addresses.type,parentSchema:schema188.properties.addresses,data:data8}];
 return false;
 }
 }
@@ -4552,23 +4698,23 @@ var valid0 = true;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema181.type,parentSchema:schema181,data}];
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema188.type,parentSchema:schema188,data}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check26 = validate86;
-const schema184 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386},"attestation":{"description":"UID of an attestation for the address of the message, if the service gives a higher tier for one (WALLET_TIER_TOKEN).","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
-const pattern59 = new RegExp("^0x(?:[0-9a-fA-F]{2})+$", "u");
+const check28 = validate90;
+const schema191 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386},"attestation":{"description":"UID of an attestation for the address of the message, if the service gives a higher tier for one (WALLET_TIER_TOKEN).","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+const pattern60 = new RegExp("^0x(?:[0-9a-fA-F]{2})+$", "u");
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate86.evaluated;
+const evaluated0 = validate90.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4579,14 +4725,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.message === undefined) && (missing0 = "message")) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema184.required,parentSchema:schema184,data}];
+validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema191.required,parentSchema:schema191,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "message") || (key0 === "signature")) || (key0 === "attestation"))){
-validate86.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema184,data}];
+validate90.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema191,data}];
 return false;
 break;
 }
@@ -4598,18 +4744,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 4096){
-validate86.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema184.properties.message,data:data0}];
+validate90.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema191.properties.message,data:data0}];
 return false;
 }
 else {
 if(func0(data0) < 1){
-validate86.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema184.properties.message,data:data0}];
+validate90.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema191.properties.message,data:data0}];
 return false;
 }
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.message.type,parentSchema:schema184.properties.message,data:data0}];
+validate90.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.message.type,parentSchema:schema191.properties.message,data:data0}];
 return false;
 }
 }
@@ -4625,18 +4771,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func0(data1) > 16386){
-validate86.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/maxLength",keyword:"maxLength",params:{limit: 16386},message:"must NOT have more than 16386 characters",schema:16386,parentSchema:schema184.properties.signature,data:data1}];
+validate90.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/maxLength",keyword:"maxLength",params:{limit: 16386},message:"must NOT have more than 16386 characters",schema:16386,parentSchema:schema191.properties.signature,data:data1}];
 return false;
 }
 else {
-if(!pattern59.test(data1)){
-validate86.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x(?:[0-9a-fA-F]{2})+$"},message:"must match pattern \""+"^0x(?:[0-9a-fA-F]{2})+$"+"\"",schema:"^0x(?:[0-9a-fA-F]{2})+$",parentSchema:schema184.properties.signature,data:data1}];
+if(!pattern60.test(data1)){
+validate90.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x(?:[0-9a-fA-F]{2})+$"},message:"must match pattern \""+"^0x(?:[0-9a-fA-F]{2})+$"+"\"",schema:"^0x(?:[0-9a-fA-F]{2})+$",parentSchema:schema191.properties.signature,data:data1}];
 return false;
 }
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.signature.type,parentSchema:schema184.properties.signature,data:data1}];
+validate90.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.signature.type,parentSchema:schema191.properties.signature,data:data1}];
 return false;
 }
 }
@@ -4652,12 +4798,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern0.test(data2)){
-validate86.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema184.properties.attestation,data:data2}];
+validate90.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema191.properties.attestation,data:data2}];
 return false;
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema184.properties.attestation.type,parentSchema:schema184.properties.attestation,data:data2}];
+validate90.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.attestation.type,parentSchema:schema191.properties.attestation,data:data2}];
 return false;
 }
 }
@@ -4672,22 +4818,22 @@ var valid0 = true;
 }
 }
 else {
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema184.type,parentSchema:schema184,data}];
+validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema191.type,parentSchema:schema191,data}];
 return false;
 }
 }
-validate86.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check27 = validate87;
-const schema185 = {"title":"RefreshRequest","type":"object","additionalProperties":false,"required":["refreshToken"],"properties":{"refreshToken":{"type":"string","maxLength":256}}};
+const check29 = validate91;
+const schema192 = {"title":"RefreshRequest","type":"object","additionalProperties":false,"required":["refreshToken"],"properties":{"refreshToken":{"type":"string","maxLength":256}}};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4698,14 +4844,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.refreshToken === undefined) && (missing0 = "refreshToken")){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema185.required,parentSchema:schema185,data}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema192.required,parentSchema:schema192,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "refreshToken")){
-validate87.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema185,data}];
+validate91.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema192,data}];
 return false;
 break;
 }
@@ -4717,12 +4863,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 256){
-validate87.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema185.properties.refreshToken,data:data0}];
+validate91.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema192.properties.refreshToken,data:data0}];
 return false;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.refreshToken.type,parentSchema:schema185.properties.refreshToken,data:data0}];
+validate91.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.refreshToken.type,parentSchema:schema192.properties.refreshToken,data:data0}];
 return false;
 }
 }
@@ -4731,22 +4877,22 @@ return false;
 }
 }
 else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema185.type,parentSchema:schema185,data}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.type,parentSchema:schema192,data}];
 return false;
 }
 }
-validate87.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check28 = validate88;
-const schema186 = {"title":"AccountKeyRequest","description":"Properties of a new API key of an account. Its tier and its limit are those of the account.","type":"object","additionalProperties":false,"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"scopes":{"type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs"]}},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"origins":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const check30 = validate92;
+const schema193 = {"title":"AccountKeyRequest","description":"Properties of a new API key of an account. Its tier and its limit are those of the account.","type":"object","additionalProperties":false,"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"scopes":{"type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs"]}},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"origins":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4758,7 +4904,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "label") || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate88.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema186,data}];
+validate92.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema193,data}];
 return false;
 break;
 }
@@ -4770,18 +4916,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 200){
-validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema186.properties.label,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema193.properties.label,data:data0}];
 return false;
 }
 else {
 if(func0(data0) < 1){
-validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema186.properties.label,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema193.properties.label,data:data0}];
 return false;
 }
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.label.type,parentSchema:schema186.properties.label,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema193.properties.label.type,parentSchema:schema193.properties.label,data:data0}];
 return false;
 }
 }
@@ -4797,7 +4943,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate88.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.scopes,data:data1}];
+validate92.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema193.properties.scopes,data:data1}];
 return false;
 }
 else {
@@ -4807,7 +4953,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs6 = errors;
 if(!((((data2 === "compute") || (data2 === "verify")) || (data2 === "records")) || (data2 === "jobs"))){
-validate88.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema186.properties.scopes.items.enum},message:"must be equal to one of the allowed values",schema:schema186.properties.scopes.items.enum,parentSchema:schema186.properties.scopes.items,data:data2}];
+validate92.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema193.properties.scopes.items.enum},message:"must be equal to one of the allowed values",schema:schema193.properties.scopes.items.enum,parentSchema:schema193.properties.scopes.items,data:data2}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -4818,7 +4964,7 @@ break;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.scopes.type,parentSchema:schema186.properties.scopes,data:data1}];
+validate92.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema193.properties.scopes.type,parentSchema:schema193.properties.scopes,data:data1}];
 return false;
 }
 }
@@ -4834,12 +4980,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func0(data3) > 40){
-validate88.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema186.properties.expiresAt,data:data3}];
+validate92.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema193.properties.expiresAt,data:data3}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.expiresAt.type,parentSchema:schema186.properties.expiresAt,data:data3}];
+validate92.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema193.properties.expiresAt.type,parentSchema:schema193.properties.expiresAt,data:data3}];
 return false;
 }
 }
@@ -4855,12 +5001,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data4)){
 if(data4.length > 32){
-validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema186.properties.origins,data:data4}];
+validate92.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema193.properties.origins,data:data4}];
 return false;
 }
 else {
 if(data4.length < 1){
-validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.origins,data:data4}];
+validate92.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema193.properties.origins,data:data4}];
 return false;
 }
 else {
@@ -4872,12 +5018,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func0(data5) > 300){
-validate88.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema186.properties.origins.items,data:data5}];
+validate92.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema193.properties.origins.items,data:data5}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.origins.items.type,parentSchema:schema186.properties.origins.items,data:data5}];
+validate92.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema193.properties.origins.items.type,parentSchema:schema193.properties.origins.items,data:data5}];
 return false;
 }
 }
@@ -4890,7 +5036,7 @@ break;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.origins.type,parentSchema:schema186.properties.origins,data:data4}];
+validate92.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema193.properties.origins.type,parentSchema:schema193.properties.origins,data:data4}];
 return false;
 }
 }
@@ -4906,12 +5052,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema186.properties.addresses,data:data6}];
+validate92.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema193.properties.addresses,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema186.properties.addresses,data:data6}];
+validate92.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema193.properties.addresses,data:data6}];
 return false;
 }
 else {
@@ -4923,12 +5069,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 60){
-validate88.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema186.properties.addresses.items,data:data7}];
+validate92.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema193.properties.addresses.items,data:data7}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.addresses.items.type,parentSchema:schema186.properties.addresses.items,data:data7}];
+validate92.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema193.properties.addresses.items.type,parentSchema:schema193.properties.addresses.items,data:data7}];
 return false;
 }
 }
@@ -4941,7 +5087,7 @@ break;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema186.properties.addresses.type,parentSchema:schema186.properties.addresses,data:data6}];
+validate92.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema193.properties.addresses.type,parentSchema:schema193.properties.addresses,data:data6}];
 return false;
 }
 }
@@ -4957,24 +5103,24 @@ var valid0 = true;
 }
 }
 else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema186.type,parentSchema:schema186,data}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema193.type,parentSchema:schema193,data}];
 return false;
 }
 }
-validate88.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check29 = validate101;
-const schema188 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
-const schema189 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
-const schema190 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
+const check31 = validate105;
+const schema195 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
+const schema196 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
+const schema197 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4985,7 +5131,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.signer === undefined) && (missing0 = "signer")) || ((data.algorithm === undefined) && (missing0 = "algorithm"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema190.required,parentSchema:schema190,data}];
+validate96.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema197.required,parentSchema:schema197,data}];
 return false;
 }
 else {
@@ -4997,7 +5143,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.scheme === undefined) && (missing1 = "scheme")) || ((data0.value === undefined) && (missing1 = "value"))){
-validate92.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.required,parentSchema:schema169,data:data0}];
+validate96.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema176.required,parentSchema:schema176,data:data0}];
 return false;
 }
 else {
@@ -5005,7 +5151,7 @@ if(data0.scheme !== undefined){
 let data1 = data0.scheme;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate92.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.scheme.type,parentSchema:schema169.properties.scheme,data:data1}];
+validate96.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema176.properties.scheme.type,parentSchema:schema176.properties.scheme,data:data1}];
 return false;
 }
 var valid2 = _errs4 === errors;
@@ -5018,7 +5164,7 @@ if(data0.value !== undefined){
 let data2 = data0.value;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate92.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.value.type,parentSchema:schema169.properties.value,data:data2}];
+validate96.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema176.properties.value.type,parentSchema:schema176.properties.value,data:data2}];
 return false;
 }
 var valid2 = _errs6 === errors;
@@ -5030,7 +5176,7 @@ var valid2 = true;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data:data0}];
+validate96.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema176.type,parentSchema:schema176,data:data0}];
 return false;
 }
 }
@@ -5046,12 +5192,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate92.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.algorithm,data:data3}];
+validate96.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema197.properties.algorithm,data:data3}];
 return false;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.algorithm.type,parentSchema:schema190.properties.algorithm,data:data3}];
+validate96.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema197.properties.algorithm.type,parentSchema:schema197.properties.algorithm,data:data3}];
 return false;
 }
 }
@@ -5067,12 +5213,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate92.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.value,data:data4}];
+validate96.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema197.properties.value,data:data4}];
 return false;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.value.type,parentSchema:schema190.properties.value,data:data4}];
+validate96.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema197.properties.value.type,parentSchema:schema197.properties.value,data:data4}];
 return false;
 }
 }
@@ -5086,7 +5232,7 @@ if(data.timestamp !== undefined){
 let data5 = data.timestamp;
 const _errs12 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate92.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema190.properties.timestamp.type,parentSchema:schema190.properties.timestamp,data:data5}];
+validate96.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema197.properties.timestamp.type,parentSchema:schema197.properties.timestamp,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -5100,20 +5246,20 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.type,parentSchema:schema190,data}];
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema197.type,parentSchema:schema197,data}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate91.evaluated;
+const evaluated0 = validate95.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5124,7 +5270,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.temporalFootprint === undefined) && (missing0 = "temporalFootprint"))) || ((data.plugin === undefined) && (missing0 = "plugin"))) || ((data.pluginVersion === undefined) && (missing0 = "pluginVersion"))) || ((data.signals === undefined) && (missing0 = "signals"))) || ((data.signatures === undefined) && (missing0 = "signatures"))){
-validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema189.required,parentSchema:schema189,data}];
+validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema196.required,parentSchema:schema196,data}];
 return false;
 }
 else {
@@ -5132,7 +5278,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate91.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema189.properties.lpVersion,data:data0}];
+validate95.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema196.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5147,12 +5293,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate91.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.locationType,data:data1}];
+validate95.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema196.properties.locationType,data:data1}];
 return false;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.locationType.type,parentSchema:schema189.properties.locationType,data:data1}];
+validate95.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.locationType.type,parentSchema:schema196.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -5166,7 +5312,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate91.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema189.properties.location.type},message:"must be object,string",schema:schema189.properties.location.type,parentSchema:schema189.properties.location,data:data2}];
+validate95.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema196.properties.location.type},message:"must be object,string",schema:schema196.properties.location.type,parentSchema:schema196.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -5181,12 +5327,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate91.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.srs,data:data3}];
+validate95.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema196.properties.srs,data:data3}];
 return false;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.srs.type,parentSchema:schema189.properties.srs,data:data3}];
+validate95.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.srs.type,parentSchema:schema196.properties.srs,data:data3}];
 return false;
 }
 }
@@ -5203,7 +5349,7 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.start === undefined) && (missing1 = "start")) || ((data4.end === undefined) && (missing1 = "end"))){
-validate91.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema189.properties.temporalFootprint.required,parentSchema:schema189.properties.temporalFootprint,data:data4}];
+validate95.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema196.properties.temporalFootprint.required,parentSchema:schema196.properties.temporalFootprint,data:data4}];
 return false;
 }
 else {
@@ -5211,7 +5357,7 @@ if(data4.start !== undefined){
 let data5 = data4.start;
 const _errs10 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate91.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema189.properties.temporalFootprint.properties.start.type,parentSchema:schema189.properties.temporalFootprint.properties.start,data:data5}];
+validate95.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema196.properties.temporalFootprint.properties.start.type,parentSchema:schema196.properties.temporalFootprint.properties.start,data:data5}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -5224,7 +5370,7 @@ if(data4.end !== undefined){
 let data6 = data4.end;
 const _errs12 = errors;
 if(!((typeof data6 == "number") && (isFinite(data6)))){
-validate91.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema189.properties.temporalFootprint.properties.end.type,parentSchema:schema189.properties.temporalFootprint.properties.end,data:data6}];
+validate95.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema196.properties.temporalFootprint.properties.end.type,parentSchema:schema196.properties.temporalFootprint.properties.end,data:data6}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -5236,7 +5382,7 @@ var valid1 = true;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema189.properties.temporalFootprint.type,parentSchema:schema189.properties.temporalFootprint,data:data4}];
+validate95.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema196.properties.temporalFootprint.type,parentSchema:schema196.properties.temporalFootprint,data:data4}];
 return false;
 }
 }
@@ -5252,18 +5398,18 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(func0(data7) > 64){
-validate91.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema189.properties.plugin,data:data7}];
+validate95.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema196.properties.plugin,data:data7}];
 return false;
 }
 else {
 if(func0(data7) < 1){
-validate91.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.plugin,data:data7}];
+validate95.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema196.properties.plugin,data:data7}];
 return false;
 }
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.plugin.type,parentSchema:schema189.properties.plugin,data:data7}];
+validate95.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.plugin.type,parentSchema:schema196.properties.plugin,data:data7}];
 return false;
 }
 }
@@ -5279,18 +5425,18 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func0(data8) > 64){
-validate91.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema189.properties.pluginVersion,data:data8}];
+validate95.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema196.properties.pluginVersion,data:data8}];
 return false;
 }
 else {
 if(func0(data8) < 1){
-validate91.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema189.properties.pluginVersion,data:data8}];
+validate95.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema196.properties.pluginVersion,data:data8}];
 return false;
 }
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema189.properties.pluginVersion.type,parentSchema:schema189.properties.pluginVersion,data:data8}];
+validate95.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.pluginVersion.type,parentSchema:schema196.properties.pluginVersion,data:data8}];
 return false;
 }
 }
@@ -5304,7 +5450,7 @@ if(data.signals !== undefined){
 let data9 = data.signals;
 const _errs18 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate91.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema189.properties.signals.type,parentSchema:schema189.properties.signals,data:data9}];
+validate95.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema196.properties.signals.type,parentSchema:schema196.properties.signals,data:data9}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -5319,7 +5465,7 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(Array.isArray(data10)){
 if(data10.length > 16){
-validate91.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema189.properties.signatures,data:data10}];
+validate95.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema196.properties.signatures,data:data10}];
 return false;
 }
 else {
@@ -5327,8 +5473,8 @@ var valid2 = true;
 const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 const _errs22 = errors;
-if(!(validate92(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+if(!(validate96(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs22 === errors;
@@ -5339,7 +5485,7 @@ break;
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema189.properties.signatures.type,parentSchema:schema189.properties.signatures,data:data10}];
+validate95.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema196.properties.signatures.type,parentSchema:schema196.properties.signatures,data:data10}];
 return false;
 }
 }
@@ -5359,15 +5505,74 @@ var valid0 = true;
 }
 }
 else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema189.type,parentSchema:schema189,data}];
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema196.type,parentSchema:schema196,data}];
 return false;
 }
 }
-validate91.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
+
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate105.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.stamp === undefined) && (missing0 = "stamp")){
+validate105.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema195.required,parentSchema:schema195,data}];
+return false;
+}
+else {
+if(data.stamp !== undefined){
+const _errs1 = errors;
+if(!(validate95(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.media !== undefined){
+let data1 = data.media;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate105.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema195.properties.media.type,parentSchema:schema195.properties.media,data:data1}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema195.type,parentSchema:schema195,data}];
+return false;
+}
+}
+validate105.errors = vErrors;
+return errors === 0;
+}
+validate105.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
+
+const check32 = validate107;
+const schema199 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
+const schema203 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
 
 function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5382,67 +5587,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.stamp === undefined) && (missing0 = "stamp")){
-validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema188.required,parentSchema:schema188,data}];
-return false;
-}
-else {
-if(data.stamp !== undefined){
-const _errs1 = errors;
-if(!(validate91(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.media !== undefined){
-let data1 = data.media;
-const _errs2 = errors;
-if(typeof data1 !== "string"){
-validate101.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.media.type,parentSchema:schema188.properties.media,data:data1}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema188.type,parentSchema:schema188,data}];
-return false;
-}
-}
-validate101.errors = vErrors;
-return errors === 0;
-}
-validate101.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
-
-const check30 = validate103;
-const schema192 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
-const schema196 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
-
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate97.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema168.required,parentSchema:schema168,data}];
+validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema175.required,parentSchema:schema175,data}];
 return false;
 }
 else {
@@ -5450,7 +5596,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate97.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema168.properties.lpVersion,data:data0}];
+validate101.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema175.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5463,7 +5609,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate97.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.locationType.type,parentSchema:schema168.properties.locationType,data:data1}];
+validate101.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.locationType.type,parentSchema:schema175.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -5476,7 +5622,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate97.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema168.properties.location.type},message:"must be object,string",schema:schema168.properties.location.type,parentSchema:schema168.properties.location,data:data2}];
+validate101.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema175.properties.location.type},message:"must be object,string",schema:schema175.properties.location.type,parentSchema:schema175.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -5489,7 +5635,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate97.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.srs.type,parentSchema:schema168.properties.srs,data:data3}];
+validate101.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.srs.type,parentSchema:schema175.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -5506,7 +5652,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate97.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema169.required,parentSchema:schema169,data:data4}];
+validate101.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema176.required,parentSchema:schema176,data:data4}];
 return false;
 }
 else {
@@ -5514,7 +5660,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate97.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.scheme.type,parentSchema:schema169.properties.scheme,data:data5}];
+validate101.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema176.properties.scheme.type,parentSchema:schema176.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -5527,7 +5673,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate97.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema169.properties.value.type,parentSchema:schema169.properties.value,data:data6}];
+validate101.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema176.properties.value.type,parentSchema:schema176.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -5539,7 +5685,7 @@ var valid2 = true;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema169.type,parentSchema:schema169,data:data4}];
+validate101.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema176.type,parentSchema:schema176,data:data4}];
 return false;
 }
 }
@@ -5555,12 +5701,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate97.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema168.properties.radius,data:data7}];
+validate101.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema175.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema168.properties.radius.type,parentSchema:schema168.properties.radius,data:data7}];
+validate101.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema175.properties.radius.type,parentSchema:schema175.properties.radius,data:data7}];
 return false;
 }
 }
@@ -5578,7 +5724,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate97.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema170.required,parentSchema:schema170,data:data8}];
+validate101.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema177.required,parentSchema:schema177,data:data8}];
 return false;
 }
 else {
@@ -5588,12 +5734,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate97.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.start,data:data9}];
+validate101.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema177.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.start.type,parentSchema:schema170.properties.start,data:data9}];
+validate101.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema177.properties.start.type,parentSchema:schema177.properties.start,data:data9}];
 return false;
 }
 }
@@ -5609,12 +5755,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate97.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema170.properties.end,data:data10}];
+validate101.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema177.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema170.properties.end.type,parentSchema:schema170.properties.end,data:data10}];
+validate101.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema177.properties.end.type,parentSchema:schema177.properties.end,data:data10}];
 return false;
 }
 }
@@ -5627,7 +5773,7 @@ var valid4 = true;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema170.type,parentSchema:schema170,data:data8}];
+validate101.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema177.type,parentSchema:schema177,data:data8}];
 return false;
 }
 }
@@ -5641,7 +5787,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate97.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema168.properties.eventType.type,parentSchema:schema168.properties.eventType,data:data11}];
+validate101.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema175.properties.eventType.type,parentSchema:schema175.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -5659,20 +5805,20 @@ var valid0 = true;
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data}];
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema175.type,parentSchema:schema175,data}];
 return false;
 }
 }
-validate97.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5683,7 +5829,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema192.required,parentSchema:schema192,data}];
+validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema199.required,parentSchema:schema199,data}];
 return false;
 }
 else {
@@ -5694,14 +5840,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.claim === undefined) && (missing1 = "claim")) || ((data0.stamps === undefined) && (missing1 = "stamps"))){
-validate103.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema192.properties.proof.required,parentSchema:schema192.properties.proof,data:data0}];
+validate107.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema199.properties.proof.required,parentSchema:schema199.properties.proof,data:data0}];
 return false;
 }
 else {
 if(data0.claim !== undefined){
 const _errs3 = errors;
-if(!(validate97(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate101(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -5716,12 +5862,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 64){
-validate103.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema192.properties.proof.properties.stamps,data:data2}];
+validate107.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema199.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
 if(data2.length < 1){
-validate103.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema192.properties.proof.properties.stamps,data:data2}];
+validate107.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema199.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
@@ -5729,8 +5875,8 @@ var valid2 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate91(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate95(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -5742,7 +5888,7 @@ break;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema192.properties.proof.properties.stamps.type,parentSchema:schema192.properties.proof.properties.stamps,data:data2}];
+validate107.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema199.properties.proof.properties.stamps.type,parentSchema:schema199.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 }
@@ -5755,7 +5901,7 @@ var valid1 = true;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.proof.type,parentSchema:schema192.properties.proof,data:data0}];
+validate107.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema199.properties.proof.type,parentSchema:schema199.properties.proof,data:data0}];
 return false;
 }
 }
@@ -5775,18 +5921,18 @@ if(data4.chainId !== undefined){
 let data5 = data4.chainId;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate103.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema196.properties.chainId.type,parentSchema:schema196.properties.chainId,data:data5}];
+validate107.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema203.properties.chainId.type,parentSchema:schema203.properties.chainId,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate103.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema196.properties.chainId,data:data5}];
+validate107.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema203.properties.chainId,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate103.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema196.properties.chainId,data:data5}];
+validate107.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema203.properties.chainId,data:data5}];
 return false;
 }
 }
@@ -5802,7 +5948,7 @@ if(data4.submitOnchain !== undefined){
 let data6 = data4.submitOnchain;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate103.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema196.properties.submitOnchain.type,parentSchema:schema196.properties.submitOnchain,data:data6}];
+validate107.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema203.properties.submitOnchain.type,parentSchema:schema203.properties.submitOnchain,data:data6}];
 return false;
 }
 var valid4 = _errs12 === errors;
@@ -5817,12 +5963,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(!pattern1.test(data7)){
-validate103.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema196.properties.recipient,data:data7}];
+validate107.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema203.properties.recipient,data:data7}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.recipient.type,parentSchema:schema196.properties.recipient,data:data7}];
+validate107.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.recipient.type,parentSchema:schema203.properties.recipient,data:data7}];
 return false;
 }
 }
@@ -5835,7 +5981,7 @@ var valid4 = true;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema196.type,parentSchema:schema196,data:data4}];
+validate107.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema203.type,parentSchema:schema203,data:data4}];
 return false;
 }
 }
@@ -5848,22 +5994,22 @@ var valid0 = true;
 }
 }
 else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.type,parentSchema:schema192,data}];
+validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema199.type,parentSchema:schema199,data}];
 return false;
 }
 }
-validate103.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
-const check31 = validate106;
-const schema200 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
+const check33 = validate110;
+const schema207 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate110.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5876,7 +6022,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate106.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema200.properties.lpVersion,data:data0}];
+validate110.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema207.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5890,7 +6036,7 @@ let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate106.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.locationType,data:data1}];
+validate110.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -5905,7 +6051,7 @@ let data2 = data.srs;
 const _errs3 = errors;
 if(typeof data2 === "string"){
 if(func0(data2) < 1){
-validate106.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.srs,data:data2}];
+validate110.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.srs,data:data2}];
 return false;
 }
 }
@@ -5920,7 +6066,7 @@ let data3 = data.plugin;
 const _errs4 = errors;
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate106.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.plugin,data:data3}];
+validate110.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.plugin,data:data3}];
 return false;
 }
 }
@@ -5935,7 +6081,7 @@ let data4 = data.pluginVersion;
 const _errs5 = errors;
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate106.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.pluginVersion,data:data4}];
+validate110.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.pluginVersion,data:data4}];
 return false;
 }
 }
@@ -5964,7 +6110,7 @@ let data8 = data7.scheme;
 const _errs9 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
+validate110.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
 return false;
 }
 }
@@ -5979,7 +6125,7 @@ let data9 = data7.value;
 const _errs10 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.signer.properties.value,data:data9}];
+validate110.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.signatures.items.properties.signer.properties.value,data:data9}];
 return false;
 }
 }
@@ -6001,7 +6147,7 @@ let data10 = data6.algorithm;
 const _errs11 = errors;
 if(typeof data10 === "string"){
 if(func0(data10) < 1){
-validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.algorithm,data:data10}];
+validate110.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.signatures.items.properties.algorithm,data:data10}];
 return false;
 }
 }
@@ -6016,7 +6162,7 @@ let data11 = data6.value;
 const _errs12 = errors;
 if(typeof data11 === "string"){
 if(func0(data11) < 1){
-validate106.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.signatures.items.properties.value,data:data11}];
+validate110.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema207.properties.signatures.items.properties.value,data:data11}];
 return false;
 }
 }
@@ -6046,22 +6192,22 @@ var valid0 = true;
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema200.type,parentSchema:schema200,data}];
+validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema207.type,parentSchema:schema207,data}];
 return false;
 }
 }
-validate106.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
-const check32 = validate107;
-const schema201 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
+const check34 = validate111;
+const schema208 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate111.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6072,7 +6218,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema201.required,parentSchema:schema201,data}];
+validate111.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema208.required,parentSchema:schema208,data}];
 return false;
 }
 else {
@@ -6080,7 +6226,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate107.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema201.properties.lpVersion,data:data0}];
+validate111.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema208.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6093,7 +6239,7 @@ if(data.srs !== undefined){
 let data1 = data.srs;
 const _errs2 = errors;
 if(!(((((((((data1 === "http://www.opengis.net/def/crs/OGC/1.3/CRS84") || (data1 === "http://www.opengis.net/def/crs/OGC/0/CRS84")) || (data1 === "http://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "https://www.opengis.net/def/crs/OGC/1.3/CRS84")) || (data1 === "https://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "urn:ogc:def:crs:OGC:1.3:CRS84")) || (data1 === "urn:ogc:def:crs:EPSG::4326")) || (data1 === "EPSG:4326")) || (data1 === "WGS84"))){
-validate107.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema201.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema201.properties.srs.enum,parentSchema:schema201.properties.srs,data:data1}];
+validate111.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema208.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema208.properties.srs.enum,parentSchema:schema208.properties.srs,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -6108,12 +6254,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 <= 0 || isNaN(data2)){
-validate107.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema201.properties.radius,data:data2}];
+validate111.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema208.properties.radius,data:data2}];
 return false;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.radius.type,parentSchema:schema201.properties.radius,data:data2}];
+validate111.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema208.properties.radius.type,parentSchema:schema208.properties.radius,data:data2}];
 return false;
 }
 }
@@ -6130,7 +6276,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.start === undefined) && (missing1 = "start")) || ((data3.end === undefined) && (missing1 = "end"))){
-validate107.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema201.properties.time.required,parentSchema:schema201.properties.time,data:data3}];
+validate111.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema208.properties.time.required,parentSchema:schema208.properties.time,data:data3}];
 return false;
 }
 else {
@@ -6140,12 +6286,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate107.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema201.properties.time.properties.start,data:data4}];
+validate111.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema208.properties.time.properties.start,data:data4}];
 return false;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.time.properties.start.type,parentSchema:schema201.properties.time.properties.start,data:data4}];
+validate111.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema208.properties.time.properties.start.type,parentSchema:schema208.properties.time.properties.start,data:data4}];
 return false;
 }
 }
@@ -6161,12 +6307,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate107.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema201.properties.time.properties.end,data:data5}];
+validate111.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema208.properties.time.properties.end,data:data5}];
 return false;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.time.properties.end.type,parentSchema:schema201.properties.time.properties.end,data:data5}];
+validate111.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema208.properties.time.properties.end.type,parentSchema:schema208.properties.time.properties.end,data:data5}];
 return false;
 }
 }
@@ -6179,7 +6325,7 @@ var valid1 = true;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.properties.time.type,parentSchema:schema201.properties.time,data:data3}];
+validate111.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema208.properties.time.type,parentSchema:schema208.properties.time,data:data3}];
 return false;
 }
 }
@@ -6198,7 +6344,7 @@ if(data6.scheme !== undefined){
 let data7 = data6.scheme;
 const _errs13 = errors;
 if(!(((data7 === "eth-address") || (data7 === "device-pubkey")) || (data7 === "did:web"))){
-validate107.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema201.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema201.properties.subject.properties.scheme.enum,parentSchema:schema201.properties.subject.properties.scheme,data:data7}];
+validate111.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema208.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema208.properties.subject.properties.scheme.enum,parentSchema:schema208.properties.subject.properties.scheme,data:data7}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -6212,7 +6358,7 @@ let data8 = data6.value;
 const _errs14 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate107.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.subject.properties.value,data:data8}];
+validate111.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema208.properties.subject.properties.value,data:data8}];
 return false;
 }
 }
@@ -6224,7 +6370,7 @@ var valid2 = true;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.properties.subject.type,parentSchema:schema201.properties.subject,data:data6}];
+validate111.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema208.properties.subject.type,parentSchema:schema208.properties.subject,data:data6}];
 return false;
 }
 }
@@ -6239,7 +6385,7 @@ let data9 = data.locationType;
 const _errs15 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate107.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.locationType,data:data9}];
+validate111.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema208.properties.locationType,data:data9}];
 return false;
 }
 }
@@ -6256,14 +6402,14 @@ var valid0 = true;
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.type,parentSchema:schema201,data}];
+validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema208.type,parentSchema:schema208,data}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
 
 /** The validators by the reference of their schema. */
 export const VALIDATORS = {
@@ -6282,22 +6428,24 @@ export const VALIDATORS = {
   "compute-request.schema.json#/$defs/WaypointsRequest": check12,
   "compute-request.schema.json#/$defs/NearestRequest": check13,
   "compute-request.schema.json#/$defs/BufferRequest": check14,
-  "geometry.schema.json#/$defs/Point": check15,
-  "geometry.schema.json#/$defs/MultiPoint": check16,
-  "geometry.schema.json#/$defs/LineString": check17,
-  "geometry.schema.json#/$defs/MultiLineString": check18,
-  "geometry.schema.json#/$defs/Polygon": check19,
-  "geometry.schema.json#/$defs/MultiPolygon": check20,
-  "geometry.schema.json#/$defs/GeometryCollection": check21,
-  "input-forms#/$defs/OnchainInput": check22,
-  "verified-proof.schema.json": check23,
-  "resign-request.schema.json": check24,
-  "key.schema.json#/$defs/KeyRequest": check25,
-  "account.schema.json#/$defs/SignInRequest": check26,
-  "account.schema.json#/$defs/RefreshRequest": check27,
-  "account.schema.json#/$defs/AccountKeyRequest": check28,
-  "verify-request.schema.json#/$defs/VerifyStampRequest": check29,
-  "verify-request.schema.json#/$defs/VerifyProofRequest": check30,
-  "verify-request.schema.json#/$defs/StampRules": check31,
-  "verify-request.schema.json#/$defs/ClaimRules": check32,
+  "compute-request.schema.json#/$defs/RepairRequest": check15,
+  "geometry.schema.json#/$defs/Point": check16,
+  "geometry.schema.json#/$defs/MultiPoint": check17,
+  "geometry.schema.json#/$defs/LineString": check18,
+  "geometry.schema.json#/$defs/MultiLineString": check19,
+  "geometry.schema.json#/$defs/Polygon": check20,
+  "geometry.schema.json#/$defs/MultiPolygon": check21,
+  "geometry.schema.json#/$defs/GeometryCollection": check22,
+  "input-forms#/$defs/OnchainInput": check23,
+  "input-forms#/$defs/StoredInput": check24,
+  "verified-proof.schema.json": check25,
+  "resign-request.schema.json": check26,
+  "key.schema.json#/$defs/KeyRequest": check27,
+  "account.schema.json#/$defs/SignInRequest": check28,
+  "account.schema.json#/$defs/RefreshRequest": check29,
+  "account.schema.json#/$defs/AccountKeyRequest": check30,
+  "verify-request.schema.json#/$defs/VerifyStampRequest": check31,
+  "verify-request.schema.json#/$defs/VerifyProofRequest": check32,
+  "verify-request.schema.json#/$defs/StampRules": check33,
+  "verify-request.schema.json#/$defs/ClaimRules": check34,
 }

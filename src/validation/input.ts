@@ -1,6 +1,7 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
-import type { Input } from '../wire/compute-messages.ts'
+import type { Input, Salt } from '../wire/compute-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { describeValue, isJsonObject, type JsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
 import { check, nearest, type Path } from './sentences.ts'
@@ -15,8 +16,9 @@ const GEOMETRY_TYPES = [
   'GeometryCollection',
 ]
 /** Each of these members selects a form of input. An input must have exactly one of them (decision 15). */
-const FORM_MEMBERS = ['type', 'uid', 'verifiedProof']
-const FORMS = 'a GeoJSON geometry, {"uid": "0x…"} or {"verifiedProof": {…}}'
+const FORM_MEMBERS = ['type', 'uid', 'verifiedProof', 'ref', 'input']
+const FORMS =
+  'a GeoJSON geometry, {"uid": "0x…"}, {"ref": "0x…"}, {"verifiedProof": {…}} or one of them as {"input": {…}, "salt": "random"}'
 
 /** Throws if a value is not a geometry that the schema allows. */
 export type GeometryCheck = (value: unknown, path: Path, maxCollectionDepth: number, acceptsEmpty?: boolean) => void
@@ -47,6 +49,13 @@ export function readInput(
       },
     )
   }
+  // Other unknown members are ignored, but an answer without a salt must not pass for one with a salt.
+  if (members[0] !== 'input' && Object.hasOwn(value, 'salt')) {
+    throw problemAt('invalid-input', [...path, 'salt'], 'has no input beside it', {
+      code: 'salt-without-input',
+      hint: 'send {"input": …, "salt": "random"}',
+    })
+  }
   switch (members[0]) {
     case 'type':
       return readGeoJson(value, path, maxCollectionDepth, geometryCheck)
@@ -57,8 +66,13 @@ export function readInput(
     case 'verifiedProof':
       check(getValidator('verified-proof.schema.json'), value['verifiedProof'], [...path, 'verifiedProof'])
       return { form: 'proof', verifiedProof: value['verifiedProof'] as VerifiedLocationProof, path }
+    case 'ref':
+      check(getValidator('input-forms#/$defs/StoredInput'), value, path)
+      return { form: 'stored', ref: (value['ref'] as string).toLowerCase() as Hex, path }
+    case 'input':
+      return readSalted(value, path, maxCollectionDepth, geometryCheck)
     default:
-      throw problemAt('invalid-input', path, 'has none of "type", "uid" and "verifiedProof"', {
+      throw problemAt('invalid-input', path, 'has none of "type", "uid", "ref", "verifiedProof" and "input"', {
         code: 'unknown-input',
         hint: `send ${FORMS}`,
       })
@@ -98,6 +112,38 @@ export function checkGeometry(
 
 function isEmptyArray(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
+}
+
+/** Reads an input whose reference nobody can guess, because a salt is hashed with it (decision 138). */
+function readSalted(value: JsonObject, path: Path, maxCollectionDepth: number, geometryCheck: GeometryCheck): Input {
+  const inner = value['input']
+  if (isJsonObject(inner) && Object.hasOwn(inner, 'input')) {
+    throw problemAt('invalid-input', [...path, 'input'], 'has a salt already', {
+      code: 'salted-twice',
+      hint: 'send one salt for each input',
+    })
+  }
+  const salt = readSalt(value['salt'], [...path, 'salt'])
+  const input = readInput(inner, [...path, 'input'], maxCollectionDepth, geometryCheck)
+  const isPublic = input.form === 'onchain' || (input.form === 'proof' && input.verifiedProof.attestation !== undefined)
+  if (isPublic) {
+    throw problemAt('invalid-input', [...path, 'salt'], 'cannot hide an attestation, whose UID is public', {
+      code: 'salted-attestation',
+      hint: 'send the input without a salt, or the geometry itself',
+    })
+  }
+  return { ...input, salt }
+}
+
+function readSalt(value: unknown, path: Path): Salt {
+  if (value === 'random') return value
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hex
+  const found =
+    value === undefined ? 'is missing' : `must be "random" or 32 bytes in hex, found ${describeValue(value)}`
+  throw problemAt('invalid-input', path, found, {
+    code: value === undefined ? 'missing-member' : 'invalid-salt',
+    hint: 'send "random", and the service draws the salt and returns it in inputSalts',
+  })
 }
 
 /** Reads a geometry, or the geometry of a Feature; the other members of a Feature are ignored (decision 12). */

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { readRange } from '../base/ip-address.ts'
 import { problemAt } from '../base/problem.ts'
 import type { StoredKey, Tier } from '../wire/key-messages.ts'
 import { parseJsonObject } from './json-body.ts'
@@ -79,13 +79,10 @@ function readOrigin(text: string, index: number): string {
 }
 
 function checkAddressRange(text: string, index: number): void {
-  const [address = '', bits, ...rest] = text.split('/')
-  const family = isIP(address)
-  const maxBits = family === 4 ? 32 : 128
-  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
-  // An IPv4 address is compared in its own form only.
-  const isMapped = family === 6 && (address.includes('.') || /^::ffff:/i.test(address))
-  if (family !== 0 && !isMapped && isPrefix && rest.length === 0) return
+  const range = readRange(text)
+  // An IPv4 address is written in its own form only: in that of IPv6, the length of a prefix would have two meanings.
+  const isMapped = range?.bytes.length === 4 && text.includes(':')
+  if (range !== undefined && !isMapped) return
   const rule = { code: 'address', hint: 'write an address such as 192.0.2.7, or a range such as 192.0.2.0/24' }
   throw problemAt('invalid-input', ['addresses', index], 'is neither an IP address nor a CIDR range', rule)
 }

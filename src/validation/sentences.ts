@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { latitudeHint, longitudeHint } from '../base/coordinate-hints.ts'
 import { type ProblemError, type ProblemType, problemAt } from '../base/problem.ts'
 import { describeValue, isJsonObject } from './json-body.ts'
 import type { Validator } from './schemas.ts'
@@ -137,13 +138,12 @@ function outOfRange(error: ErrorObject, path: Path, type: ProblemType): ProblemE
     if (axis === 0 && position !== undefined) {
       return problemAt(type, path, `longitude ${value} is outside -180..180`, {
         code: 'longitude-range',
-        hint: 'longitudes are not wrapped: bring it into -180..180',
+        hint: longitudeHint(value),
       })
     }
-    const swapped = Math.abs(value) <= 180
     return problemAt(type, path, `latitude ${value} is outside -90..90`, {
       code: 'latitude-range',
-      hint: swapped ? 'GeoJSON order is [longitude, latitude]' : 'latitudes end at the poles',
+      hint: latitudeHint(value, 'GeoJSON order is [longitude, latitude]'),
     })
   }
   const limit = error.params['limit'] as number

@@ -17,10 +17,10 @@ export interface AccountSession {
 /** `client`: too many nonces of the client wait for their message. `full`: too many of all clients do. */
 export type NonceOutcome = 'done' | 'client' | 'full'
 
-/** `nonce`: it is unknown, was used or is too old. `full`: there are too many sessions. In both cases no session was opened. */
+/** `nonce`: it is unknown, was used or is too old. `full`: too many sessions have just ended. In both cases no session was opened. */
 export type OpenOutcome = 'done' | 'nonce' | 'full'
 
-/** `unknown`: there is no such session. `reused`: the refresh token was used before, so the session has ended now. */
+/** `unknown`: there is no such session. `reused`: the refresh token is not the newest, so the session has ended now. */
 export type RefreshOutcome = SessionState | 'unknown' | 'reused'
 
 /** A session and the hash of its token, for those who look tokens up. */
@@ -44,7 +44,8 @@ export interface AccountOperations {
   }
   /** Returns true if a nonce can still be used. */
   hasNonce: { argument: { readonly sha256: string; readonly nowMs: number }; result: boolean }
-  /** Uses up a nonce and opens a session. The oldest sessions of the account end when there are more than `maxPerAccount`. */
+  /** Uses up a nonce and opens a session. The oldest sessions of the account end when there are more than `maxPerAccount`,
+   * and the least recently refreshed ones of all accounts when there are more than `maxSessions`. */
   openSession: {
     argument: {
       readonly nonceSha256: string
@@ -60,9 +61,9 @@ export interface AccountOperations {
     }
     result: OpenOutcome
   }
-  /** Returns the account of the session whose newest refresh token this is, and the attestation that it has named; else undefined. */
+  /** Returns the account of the session that this refresh token can refresh, and the attestation that it has named; else undefined. */
   findRefresh: {
-    argument: { readonly id: string; readonly usedSha256: string; readonly nowMs: number }
+    argument: { readonly id: string; readonly usedSha256: string; readonly reuseMs: number; readonly nowMs: number }
     result: { readonly account: string; readonly attestation: Hex | undefined } | undefined
   }
   /** Replaces the tokens of a session. `tokenEndMs` is at most the end of the session. */
@@ -74,6 +75,8 @@ export interface AccountOperations {
       readonly refreshSha256: string
       readonly tokenEndMs: number
       readonly isHolder: boolean
+      /** For how long after its first use a refresh token can be used again, unless a newer one was used. */
+      readonly reuseMs: number
       readonly nowMs: number
     }
     result: RefreshOutcome

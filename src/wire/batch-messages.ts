@@ -3,6 +3,7 @@
 import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { ComputeResult, ResolvedInput } from './compute-messages.ts'
+import type { StoredShape } from './stored-messages.ts'
 import type { Hex } from './values.ts'
 
 /** How the results of a batch are signed: each of them, only their Merkle root, or none. */
@@ -36,6 +37,8 @@ export interface ComputeChunk {
   readonly returnsObjects: boolean
   /** Inputs that main resolved, by item. Empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
+  /** Stored geometries that the client may name, among them those that the items name. */
+  readonly stored?: readonly StoredShape[]
   readonly timestampSeconds: number
 }
 

@@ -3,13 +3,19 @@
 import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
+import type { StoredShape } from './stored-messages.ts'
 import type { Hex, OperationName } from './values.ts'
 
+/** 32 bytes that are hashed with an input, or `random` if the service draws them (decision 138). */
+export type Salt = Hex | 'random'
+
 /** One validated input of a compute request. `form` discriminates the union. */
-export type Input = { readonly path: readonly (string | number)[] } & (
+export type Input = { readonly path: readonly (string | number)[]; readonly salt?: Salt } & (
   | { readonly form: 'geometry'; readonly geometry: Geometry }
   | { readonly form: 'onchain'; readonly uid: string }
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
+  /** A stored geometry, by its hash in lower case. `isWhole`: the operation needs its text, not only its vertices. */
+  | { readonly form: 'stored'; readonly ref: Hex; readonly isWhole?: boolean }
 )
 
 /** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as JSON. */
@@ -26,6 +32,8 @@ export interface ComputeTask {
   readonly operation: OperationName
   readonly body: Uint8Array
   readonly resolved: readonly ResolvedInput[]
+  /** Stored geometries that its client may name, among them those that the body names. */
+  readonly stored?: readonly StoredShape[]
   readonly timestampSeconds: number
 }
 
@@ -111,19 +119,48 @@ export interface ComputeWorkerData {
   readonly pluginUrls: readonly string[]
   /** True in the large lane: the thread lowers its scheduling priority. */
   readonly lowPriority: boolean
+  /** The share of the answers that an independent library checks; 0: none. */
+  readonly crossCheckShare: number
 }
+
+/** An answer that was computed, with what is needed to compute it again. */
+export interface AnswerSample {
+  readonly operation: OperationName
+  /** The operation as it is signed, e.g. `within:50000`. */
+  readonly signedOperation: string
+  readonly inputRefs: readonly Hex[]
+  /**
+   * The request or the item of a batch, as received. The check parses it with `JSON.parse`, so that it also checks how the
+   * service reads coordinates. Undefined if no check is possible; the sample is then only counted.
+   */
+  readonly body: Uint8Array | undefined
+  /** The path in the body of each input. */
+  readonly paths: readonly (readonly (string | number)[])[]
+  /** Inputs that the body only refers to. */
+  readonly resolved: readonly ResolvedInput[]
+  readonly answer: SampledAnswer
+}
+
+export type SampledAnswer =
+  /** `measure`: metres or square metres before rounding. `integer`: the signed number. `scale`: its units in one unit of `measure`. */
+  | { readonly kind: 'numeric'; readonly measure: number; readonly integer: bigint; readonly scale: number }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  | { readonly kind: 'matrix'; readonly matrix: string }
+  | { readonly kind: 'geometry' }
 
 /** What a compute thread returns: the result, and what it cost. */
 export interface Worked<Result> {
   readonly result: Result
   /** For each request of a message in order, or for a chunk as a whole: milliseconds of work, then vertices. */
   readonly costs: readonly number[]
+  /** Answers to check, if there are any. */
+  readonly samples?: readonly AnswerSample[]
 }
 
 /** A reference in a body that a compute thread cannot resolve itself. */
 export interface UnresolvedInput {
   readonly field: string
-  /** The validated input, `onchain` or `proof`. */
+  /** The validated input, `onchain`, `proof` or `stored`. */
   readonly input: Input
 }
 

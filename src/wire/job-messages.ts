@@ -45,22 +45,26 @@ export interface Job {
 /** A chunk of a job that this process holds until it stores the results or its lease ends. */
 export interface JobChunk {
   readonly job: Pick<Job, 'position' | 'id' | 'options'>
+  /** The owner of the job. */
+  readonly account: string
   /** Index of the first operation in the job. */
   readonly first: number
   readonly operations: number
   /** How often the chunk was taken, this time included. */
   readonly attempts: number
-  /** As `encodeLines` writes it. */
-  readonly input: Uint8Array
+  /** The operations as `encodeLines` writes them, compressed unless an older version stored them. */
+  readonly stored: Uint8Array
+  readonly isCompressed: boolean
 }
 
 /** Results of consecutive operations. */
 interface JobResults {
   readonly first: number
   readonly operations: number
-  /** NDJSON: one line for each operation. Undefined while the chunk is not computed. */
-  readonly lines: Uint8Array | undefined
-  /** Why the chunk was given up: the detail of the problem of each of its operations. Then `lines` is empty. */
+  /** NDJSON: one line for each operation, compressed unless an older version stored them. Undefined while the chunk is not computed. */
+  readonly stored: Uint8Array | undefined
+  readonly isCompressed: boolean
+  /** Why the chunk was given up: the detail of the problem of each of its operations. Then `stored` is empty. */
   readonly problem: string | undefined
 }
 
@@ -108,7 +112,8 @@ export interface JobOperations {
       /** Index of the first operation. The chunk is added only if the job has exactly this many. */
       readonly first: number
       readonly operations: number
-      readonly input: Uint8Array
+      /** The operations, compressed. */
+      readonly stored: Uint8Array
       /** Bytes that are kept free for the chunk until its results are stored. */
       readonly room: number
       readonly limits: JobLimits
@@ -153,7 +158,8 @@ export interface JobOperations {
       readonly owner: string
       readonly position: number
       readonly first: number
-      readonly lines: Uint8Array
+      /** The results, compressed. */
+      readonly stored: Uint8Array
       /** 32 bytes for each operation of a job with a Merkle root, zeros for one that failed or is not signed; otherwise empty. */
       readonly leaves: Uint8Array
       /** Root over the leaves; undefined if there is none. */

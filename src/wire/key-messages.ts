@@ -52,10 +52,15 @@ export interface KeyChange {
 }
 
 /**
- * `missing`: an expected key is not there. `full`: there would be too many keys. `owner-full`: there would be too many of their owner. In these cases nothing was
- * changed.
+ * `missing`: an expected key is not there. `full`: there would be too many keys. `owner-full`: there would be too many of their owner.
+ * `accounts-full`: there would be too many of all accounts. In these cases nothing was changed.
  */
-export type KeyChangeOutcome = 'done' | 'missing' | 'full' | 'owner-full'
+export type KeyChangeOutcome = 'done' | 'missing' | 'full' | 'owner-full' | 'accounts-full'
+
+/** Returns how many keys all accounts may have together, so that there is always room for those of the operator. */
+export function maxAccountKeys(maxKeys: number): number {
+  return Math.floor(maxKeys / 2)
+}
 
 /** What a reader of the database learns about the keys. */
 export interface KeyUpdate {
@@ -79,6 +84,8 @@ export interface KeyOperations {
   changeKeys: { argument: KeyChange & { readonly maxKeys: number }; result: KeyChangeOutcome }
   /** Returns the valid keys and those that have expired, oldest first: of an account, or of all. */
   listKeys: { argument: { readonly owner: string } | undefined; result: readonly ListedKey[] }
+  /** Returns the account that made a key, which may be revoked; undefined if there is no such key, or if no account made it. */
+  findKeyOwner: { argument: { readonly id: string }; result: string | undefined }
   /** Records when keys were last used, by their SHA-256. */
   noteKeyUse: { argument: readonly { readonly sha256: string; readonly atMs: number }[]; result: undefined }
 }

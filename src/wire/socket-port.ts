@@ -71,7 +71,8 @@ export class SocketPort {
         return
       }
       if (bytes.length < this.#wanted) return
-      const message: unknown = deserialize(bytes.subarray(LENGTH_BYTES, this.#wanted))
+      // Byte arrays of a message are views of what it is read from. Their receiver may free that memory, so it has nothing else in it.
+      const message: unknown = deserialize(new Uint8Array(bytes.subarray(LENGTH_BYTES, this.#wanted)))
       const rest = bytes.subarray(this.#wanted)
       this.#pieces = rest.length === 0 ? [] : [rest]
       this.#bytes = rest.length

@@ -5,6 +5,8 @@ import type { JobOperations } from './job-messages.ts'
 import type { KeyOperations } from './key-messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { Answer, Call, RequestFailure } from './request-port.ts'
+import type { SetOperations } from './set-messages.ts'
+import type { StoredOperations } from './stored-messages.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
 import type { UsageOperations } from './usage-messages.ts'
 import type { Hex } from './values.ts'
@@ -235,7 +237,9 @@ export interface StoreOperations
     JobOperations,
     KeyOperations,
     AccountOperations,
-    UsageOperations {
+    UsageOperations,
+    StoredOperations,
+    SetOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The same for a caller that caches pages: no page is read if no record has changed since the caller's page got its version tag. */
   newPage: {

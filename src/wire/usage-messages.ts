@@ -5,6 +5,11 @@ export const PUBLIC_SUBJECT = 'public'
 /** The subjects for which a process had no room. */
 export const OTHER_SUBJECTS = 'others'
 
+/** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing (decision 149). */
+export function accountSubject(account: string): string {
+  return `account:${account}`
+}
+
 /** Kinds of requests besides the compute operations, which are kinds of their own by their names. */
 export const SHARED_KINDS = ['batch', 'verify', 'records', 'graphql', 'jobs', 'other'] as const
 
@@ -28,7 +33,7 @@ export interface UsageFlush {
   readonly sequence: number
   /** Everything that the process counted before is stored with this flush; milliseconds since the epoch, 0 if unknown. */
   readonly completeMs: number
-  /** How long the process may be silent before nobody waits for its counts. */
+  /** How long the process may be silent before readers no longer wait for its counts. */
   readonly silentMs: number
   readonly isLast: boolean
   readonly subjects: readonly string[]
@@ -50,10 +55,10 @@ export interface UsageOperations {
     argument: { readonly prefix: string; readonly from: string; readonly to: string }
     result: {
       readonly rows: readonly UsageRow[]
-      /** All processes have stored what they counted before; undefined if none has stored anything lately. */
+      /** All known processes have stored what they counted before; undefined if a process has not stored all of its first counts, or if none is known. */
       readonly completeMs: number | undefined
     }
   }
-  /** Deletes some rows that are older than a number of days. Returns true if there may be more. */
+  /** Deletes some rows, and revoked API keys, that are older than a number of days. Returns true if there may be more. */
   pruneUsage: { argument: { readonly keepDays: number }; result: boolean }
 }

@@ -21,7 +21,7 @@ export type OperationName =
 export type MatrixPredicate = 'equals' | 'disjoint' | 'touches' | 'crosses' | 'overlaps' | 'covers' | 'coveredBy'
 
 /** Operations whose answer is a geometry, which is not signed. */
-export type GeometryOperation = 'direct' | 'waypoints' | 'nearest' | 'buffer'
+export type GeometryOperation = 'direct' | 'waypoints' | 'nearest' | 'buffer' | 'repair'
 
 /** An EAS attestation as read from a chain. Integers that fit into a number are numbers. */
 export interface ChainAttestation {

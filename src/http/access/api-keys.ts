@@ -1,14 +1,16 @@
 /** The API keys that the service accepts: whose they are, and what they may be used for. */
+
 import { hash } from 'node:crypto'
+import type { AddressRange } from '../../base/ip-address.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { ApiKey } from '../../config/http.ts'
 import type { KeyUses } from '../../service/keys/key-table.ts'
 import { hasValidChecksum } from '../../service/keys/key-text.ts'
 import type { SessionState } from '../../wire/account-messages.ts'
 import { DEFAULT_SCOPES, type KeyScope, type KeyUpdate, type StoredKey, type Tier } from '../../wire/key-messages.ts'
+import { accountSubject } from '../../wire/usage-messages.ts'
 import type { RequestHead } from '../transport/request-head.ts'
-import { type AddressRange, isInRanges, parseRanges } from './caller.ts'
-import { accountSubject } from './rate-limit.ts'
+import { isInRanges, parseRanges } from './caller.ts'
 
 /** The holder of an API key or of a token, without the key or token itself. */
 export interface KeyHolder {
@@ -173,13 +175,24 @@ export function keyProblem(
     const challenge = kind === 'token' ? { challenge: `error="insufficient_scope", scope="${scope}"` } : {}
     return { type: 'forbidden', message: 'Forbidden', detail, ...challenge }
   }
-  if (origins !== undefined && !origins.includes(head.origin ?? '')) {
+  if (origins !== undefined && !isFromOrigin(head, origins)) {
     const sent = head.origin === undefined ? 'the request names no Origin' : 'this Origin is not one of them'
     return { type: 'forbidden', message: 'Forbidden', detail: `the API key is for pages of certain origins: ${sent}` }
   }
   if (addresses !== undefined && !isInRanges(clientAddress(), addresses))
     return { type: 'forbidden', message: 'Forbidden', detail: 'the API key is not for use from this address' }
   return undefined
+}
+
+/**
+ * Returns true if a browser sent a request from a page of one of these origins. Browsers do not send `Origin` when a page reads from its
+ * own origin; they then say that the site is the same, and the origin is that of the request. Other programs can send any header, so
+ * this does not keep them out, as it does not with `Origin`.
+ */
+function isFromOrigin({ origin, fetchSite, host }: RequestHead, origins: readonly string[]): boolean {
+  if (origin !== undefined || fetchSite !== 'same-origin') return origins.includes(origin ?? '')
+  // A proxy may have ended TLS, so the scheme is not known here. Browsers send `Sec-Fetch-Site` only over HTTPS and on the same machine.
+  return origins.includes(`https://${host}`) || origins.includes(`http://${host}`)
 }
 
 /** Returns the bearer token of a request; undefined if it has none, or an API key that differs from it. */

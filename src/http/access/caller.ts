@@ -1,34 +1,9 @@
 /** The address from which a request comes, which a trusted proxy may report. */
-import { isIP } from 'node:net'
+import { type AddressRange, parseAddress, readRange, unmapIpv4 } from '../../base/ip-address.ts'
 import { ConfigError } from '../../config/setting.ts'
-
-/** A range of IPv4 or IPv6 addresses; the length of `bytes` (4 or 16) tells which. */
-export interface AddressRange {
-  readonly bytes: Uint8Array
-  readonly bits: number
-}
 
 /** Key for everything that is counted by address: IPv4 as a signed 32-bit integer, IPv6 as its /64 prefix in hex. */
 export type AddressKey = number | string
-
-/**
- * Parses an IP address.
- *
- * @param text dotted IPv4, or IPv6 with or without a zone
- * @returns 4 or 16 bytes; IPv4 inside IPv6 (`::ffff:192.0.2.1`) gives 4; undefined if the text is not an address
- */
-export function parseAddress(text: string): Uint8Array | undefined {
-  const zone = text.indexOf('%')
-  const withoutZone = zone < 0 ? text : text.slice(0, zone)
-  switch (isIP(withoutZone)) {
-    case 4:
-      return Uint8Array.from(withoutZone.split('.'), Number)
-    case 6:
-      return unmapIpv4(parseIpv6(withoutZone))
-    default:
-      return undefined
-  }
-}
 
 /** @param bytes 4 or 16; a mapped IPv4 address may come as 16 */
 export function addressKey(bytes: Uint8Array): AddressKey {
@@ -47,15 +22,10 @@ export function addressKey(bytes: Uint8Array): AddressKey {
  */
 export function parseRanges(entries: readonly string[], name = 'TRUSTED_PROXIES'): AddressRange[] {
   return entries.map((entry) => {
-    const slash = entry.indexOf('/')
-    const bytes = parseAddress(slash < 0 ? entry : entry.slice(0, slash))
-    const prefixText = slash < 0 ? undefined : entry.slice(slash + 1)
-    const bits =
-      prefixText === undefined ? (bytes?.length ?? 0) * 8 : /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : -1
-    if (bytes === undefined || bits < 0 || bits > bytes.length * 8) {
+    const range = readRange(entry)
+    if (range === undefined)
       throw new ConfigError(`${name}: ${JSON.stringify(entry)} is neither an IP address nor a CIDR range`)
-    }
-    return { bytes, bits }
+    return range
   })
 }
 
@@ -104,36 +74,9 @@ function withoutPort(hop: string): string {
   return colon > 0 && colon === hop.lastIndexOf(':') ? hop.slice(0, colon) : hop
 }
 
-/** Reads the groups on both sides of `::`; the last group may be dotted IPv4. */
-function parseIpv6(text: string): Uint8Array {
-  const [left = '', right] = text.split('::')
-  const head = groupBytes(left)
-  const tail = right === undefined ? [] : groupBytes(right)
-  const bytes = new Uint8Array(16)
-  bytes.set(head, 0)
-  bytes.set(tail, 16 - tail.length)
-  return bytes
-}
-
-function groupBytes(text: string): number[] {
-  if (text === '') return []
-  return text.split(':').flatMap((group) => {
-    if (group.includes('.')) return group.split('.').map(Number)
-    const value = Number.parseInt(group, 16)
-    return [value >> 8, value & 0xff]
-  })
-}
-
 /** Returns true for 127.0.0.0/8 and ::1. */
 export function isLoopback(address: Uint8Array): boolean {
   const unmapped = unmapIpv4(address)
   if (unmapped.length === 4) return unmapped[0] === 127
   return unmapped.subarray(0, 15).every((byte) => byte === 0) && unmapped[15] === 1
-}
-
-/** Converts ::ffff:0:0/96, which is IPv4 seen through an IPv6 socket, to IPv4 (RFC 4291, section 2.5.5.2). */
-export function unmapIpv4(bytes: Uint8Array): Uint8Array {
-  if (bytes.length !== 16 || bytes[10] !== 0xff || bytes[11] !== 0xff) return bytes
-  for (let index = 0; index < 10; index++) if (bytes[index] !== 0) return bytes
-  return bytes.subarray(12)
 }

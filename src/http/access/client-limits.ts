@@ -3,6 +3,7 @@
  * Wallets cost nothing, so one machine could otherwise open any number of accounts, each with the limits of its tier.
  */
 import type { CostMeter } from '../../base/cost.ts'
+import { HourTable } from '../../base/hour-table.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
@@ -63,10 +64,10 @@ export class ClientLimits {
     now: () => number,
     shares?: CountSharing,
   ) {
-    const { maxRateLimitSubjects } = config.limits
     this.budgets = createBudgets(config, metrics)
-    this.#requests = new RateLimiter(maxRateLimitSubjects, shares)
-    this.#costs = new CostLimiter(maxRateLimitSubjects, shares)
+    const table = new HourTable(config.limits.maxRateLimitSubjects)
+    this.#requests = new RateLimiter(table, shares)
+    this.#costs = new CostLimiter(table, shares)
     shares?.listen((counts) => (counts.kind === 'requests' ? this.#requests : this.#costs).receive(counts, now()))
   }
 
@@ -99,10 +100,11 @@ export class ClientLimits {
   }
 
   /** Returns what was charged. Begins no window. */
-  costs({ subject, walletAddress }: Pick<LimitedClient, 'subject' | 'walletAddress'>, nowMs: number): UsedCosts {
+  costs({ subject, budget, walletAddress }: Omit<LimitedClient, 'limit'>, nowMs: number): UsedCosts {
     return {
-      window: this.#costs.peek(subject, nowMs),
-      addressWindow: walletAddress === undefined ? undefined : this.#costs.peek(walletAddress, nowMs),
+      window: this.#costs.peek(subject, budget, nowMs),
+      addressWindow:
+        walletAddress === undefined ? undefined : this.#costs.peek(walletAddress, this.#addressBudget, nowMs),
     }
   }
 

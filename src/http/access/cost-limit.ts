@@ -1,12 +1,12 @@
 /** The budgets of each client for one hour: bytes, vertices and processor time, besides its requests (decision 143). */
 import { type Amounts, type CostMeter, RESOURCES, type Resource } from '../../base/cost.ts'
+import { COSTS, type HourTable } from '../../base/hour-table.ts'
 import type { Metrics, Series } from '../../base/metrics.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
 import {
-  HourTable,
   type LimitName,
   type RateStatus,
   type Subject,
@@ -97,59 +97,65 @@ export function policiesOf({ requests, policies }: CostBudget, limit: number): s
   return limit === requests ? policies : requestPolicy(limit) + policies.slice(requestPolicy(requests).length)
 }
 
-/** What one client has used in its current hour. */
-export class CostWindow implements CostMeter {
-  /** That of the last request, whose metrics are charged. Changes with the tier of a key. */
-  budget: CostBudget
-  /** Unix seconds; the window has expired from then on. */
-  endSeconds: number
-  /** Set if several processes count together. */
-  shared: SharedCount | undefined
-  #bytes = 0
-  #vertices = 0
-  #cpuMs = 0
+/** The places of the resources in the rows of the table and in what is shared. */
+const BYTES = RESOURCES.indexOf('bytes')
+const VERTICES = RESOURCES.indexOf('vertices')
+const CPU_MS = RESOURCES.indexOf('cpu-ms')
 
-  constructor(budget: CostBudget, endSeconds: number) {
+/** What one client has used in its current hour, in its row of the table. */
+export class CostWindow implements CostMeter {
+  /** That of the request, whose metrics are charged. */
+  readonly budget: CostBudget
+  /** Unix seconds; the window has expired from then on. */
+  readonly endSeconds: number
+  readonly #table: HourTable
+  readonly #row: number
+  readonly #owner: number
+  /** By row; what is shared, if several processes or nodes count together. */
+  readonly #shared: readonly SharedCount[]
+
+  constructor(table: HourTable, row: number, budget: CostBudget, shared: readonly SharedCount[]) {
     this.budget = budget
-    this.endSeconds = endSeconds
+    this.endSeconds = table.endSeconds(row, COSTS)
+    this.#table = table
+    this.#row = row
+    this.#owner = table.ownerOf(row)
+    this.#shared = shared
   }
 
+  /** Charges the current hour of the client, which may have begun after the request. Only metrics count what a forgotten client uses. */
   // One branch for each resource: look-ups by name would take five times as long, for every request.
   charge(resource: Resource, amount: number): void {
     const { byResource } = this.budget
+    let index = VERTICES
     if (resource === 'cpu-ms') {
-      this.#cpuMs += amount
+      index = CPU_MS
       byResource['cpu-ms'].charged.count += amount
     } else if (resource === 'bytes') {
-      this.#bytes += amount
+      index = BYTES
       byResource.bytes.charged.count += amount
-    } else {
-      this.#vertices += amount
-      byResource.vertices.charged.count += amount
-    }
-    if (this.shared !== undefined) {
-      const { limit } = byResource[resource]
-      if (limit > 0) this.shared.add(RESOURCES.indexOf(resource), amount, limit)
-    }
-  }
-
-  /** Receives the charges of other processes. Those count them in their own metrics. */
-  receive(shared: SharedCount, { endSeconds, amounts }: Counts): void {
-    const growth = shared.grow(amounts)
-    this.#bytes += growth[RESOURCES.indexOf('bytes')]!
-    this.#vertices += growth[RESOURCES.indexOf('vertices')]!
-    this.#cpuMs += growth[RESOURCES.indexOf('cpu-ms')]!
-    // What is charged just after the end of the hour begins the next one elsewhere. These amounts end with their own hour.
-    this.endSeconds = Math.min(this.endSeconds, endSeconds)
+    } else byResource.vertices.charged.count += amount
+    if (!this.#isKnown) return
+    this.#table.setAmount(this.#row, index, this.#table.amount(this.#row, index) + amount)
+    const shared = this.#shared[this.#row]
+    if (shared === undefined) return
+    const { limit } = byResource[resource]
+    if (limit > 0) shared.add(index, amount, limit)
   }
 
   used(resource: Resource): number {
-    return resource === 'cpu-ms' ? this.#cpuMs : resource === 'bytes' ? this.#bytes : this.#vertices
+    const index = resource === 'cpu-ms' ? CPU_MS : resource === 'bytes' ? BYTES : VERTICES
+    return this.#isKnown ? this.#table.amount(this.#row, index) : 0
+  }
+
+  /** False if the table has forgotten the client, because it is full or the hour has ended. */
+  get #isKnown(): boolean {
+    return this.#table.ownerOf(this.#row) === this.#owner
   }
 
   /** The sum of all that was charged, in mixed units: it has changed if anything was charged. */
   get total(): number {
-    return this.#bytes + this.#vertices + this.#cpuMs
+    return RESOURCES.reduce((sum, resource) => sum + this.used(resource), 0)
   }
 
   /**
@@ -163,32 +169,49 @@ export class CostWindow implements CostMeter {
   }
 }
 
-/** Holds the windows of all clients; as `RateLimiter`, with a bounded number of them. */
-export class CostLimiter extends HourTable<CostWindow> {
+/** Holds the windows of all clients, in the same rows as `RateLimiter`. */
+export class CostLimiter {
+  readonly #table: HourTable
   readonly #shares: CountSharing | undefined
+  /** By row; empty if nobody else counts. */
+  readonly #shared: SharedCount[] = []
 
   /** @param shares what other processes or nodes charge, if there are several */
-  constructor(maxSubjects: number, shares?: CountSharing) {
-    super(maxSubjects)
+  constructor(table: HourTable, shares?: CountSharing) {
+    this.#table = table
     this.#shares = shares
   }
 
-  /** Receives the charges of other processes. */
-  receive(counts: Counts, nowMs: number): void {
-    const window = this.peek(counts.subject, nowMs)
-    if (window?.shared !== undefined) window.receive(window.shared, counts)
+  /** Receives the charges of other processes. Those count them in their own metrics. */
+  receive({ subject, endSeconds, amounts }: Counts, nowMs: number): void {
+    const row = this.#table.findOpen(subject, COSTS, nowMs)
+    const shared = this.#shared[row]
+    if (row === 0 || shared === undefined) return
+    for (const [index, growth] of shared.grow(amounts).entries())
+      this.#table.setAmount(row, index, this.#table.amount(row, index) + growth)
+    // What is charged just after the end of the hour begins the next one elsewhere. These amounts end with their own hour.
+    shared.endSeconds = Math.min(shared.endSeconds, endSeconds)
+    this.#table.setEnd(row, COSTS, shared.endSeconds)
+  }
+
+  /** Returns the current window of a subject; undefined if there is none. Begins no window. */
+  peek(subject: Subject, budget: CostBudget, nowMs: number): CostWindow | undefined {
+    const row = this.#table.findOpen(subject, COSTS, nowMs)
+    return row === 0 ? undefined : new CostWindow(this.#table, row, budget, this.#shared)
   }
 
   /** Returns the current window of a subject; begins one if there is none. */
   open(subject: Subject, budget: CostBudget, nowMs: number): CostWindow {
-    const window = this.peek(subject, nowMs)
-    if (window === undefined) {
-      const next = new CostWindow(budget, windowEnd(nowMs))
-      next.shared = this.#shares?.share('costs', subject, next, RESOURCES.length)
-      return this.begin(subject, nowMs, next)
-    }
-    window.budget = budget
-    return window
+    return this.peek(subject, budget, nowMs) ?? this.#begin(subject, budget, nowMs)
+  }
+
+  #begin(subject: Subject, budget: CostBudget, nowMs: number): CostWindow {
+    const endSeconds = windowEnd(nowMs)
+    const row = this.#table.begin(subject, COSTS, endSeconds, nowMs)
+    for (let index = 0; index < RESOURCES.length; index++) this.#table.setAmount(row, index, 0)
+    if (this.#shares !== undefined)
+      this.#shared[row] = this.#shares.share('costs', subject, endSeconds, RESOURCES.length)
+    return new CostWindow(this.#table, row, budget, this.#shared)
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { parseAddress, unmapIpv4 } from '../../base/ip-address.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
-import { isInRanges, isLoopback, parseAddress, parseRanges, unmapIpv4 } from './caller.ts'
+import { isInRanges, isLoopback, parseRanges } from './caller.ts'
 
 const FORBIDDEN: ProblemData = {
   type: 'forbidden',

@@ -1,4 +1,5 @@
 /** The public keys with which an issuer signs tokens: a JSON Web Key Set (RFC 7517), from a file or from a URL. */
+
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { lookup } from 'node:dns'
 import { readFileSync } from 'node:fs'
@@ -6,10 +7,11 @@ import { readFile } from 'node:fs/promises'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { parseAddress } from '../../base/ip-address.ts'
 import { FailureLog, type Log } from '../../base/log.ts'
 import { Metrics, type Series } from '../../base/metrics.ts'
 import { ConfigError } from '../../config/setting.ts'
-import { isInRanges, parseAddress, parseRanges } from './caller.ts'
+import { isInRanges, parseRanges } from './caller.ts'
 
 /** Algorithms of signatures that are accepted (RFC 7518, RFC 8037). A key belongs to exactly one of them. */
 export type TokenAlgorithm = 'EdDSA' | 'ES256' | 'RS256'

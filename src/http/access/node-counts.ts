@@ -93,8 +93,8 @@ export class NodeCounts implements CountSharing {
   }
 
   /** Shares a window of costs. @param size number of its amounts */
-  share(kind: CountKind, subject: number | string, window: { readonly endSeconds: number }, size: number): SharedCount {
-    return new SharedCount(this, kind, subject, window, size)
+  share(kind: CountKind, subject: number | string, endSeconds: number, size: number): SharedCount {
+    return new SharedCount(this, kind, subject, endSeconds, size)
   }
 
   /** Shares a window of requests. */
@@ -117,8 +117,11 @@ export class NodeCounts implements CountSharing {
     const waiting = this.#pending.get(key)
     if (this.isFull && waiting === undefined) return false
     this.#pending.set(key, count)
-    // The client began another hour. The database has one count for it, so requests of the hour before do not wait any longer.
-    if (waiting instanceof Grants && waiting !== count) waiting.endWaits()
+    if (waiting instanceof Grants && waiting !== count) {
+      // The client began another window. The database has one count for it, so requests of the window before do not wait any longer.
+      waiting.endWaits()
+      this.hold(waiting)
+    }
     this.#schedule()
     return true
   }
@@ -150,7 +153,10 @@ export class NodeCounts implements CountSharing {
     clearInterval(this.#timer)
     await this.#running
     this.#returnUnused(0)
-    while (!this.#isAway && this.#pending.size > 0) await this.#flush()
+    while (!this.#isAway && this.#pending.size > 0) {
+      await this.#flush()
+      this.#returnUnused(0)
+    }
     await this.#parts.hours.close?.()
   }
 
@@ -187,8 +193,12 @@ export class NodeCounts implements CountSharing {
     const nowMs = this.now
     for (const grants of this.#holding) {
       if (!grants.isIdle(nowMs - idleMs)) continue
+      const key = keyOf('requests', grants.subject)
+      const waiting = this.#pending.get(key)
+      // Requests of a newer window of the client wait. They go first, and this window is returned later.
+      if (waiting !== undefined && waiting !== grants) continue
       this.#holding.delete(grants)
-      if (grants.window.endSeconds * 1000 - nowMs > END_MS) this.#pending.set(keyOf('requests', grants.subject), grants)
+      if (grants.window.endSeconds * 1000 - nowMs > END_MS) this.#pending.set(key, grants)
     }
   }
 

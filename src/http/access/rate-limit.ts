@@ -1,4 +1,6 @@
+import { HourObjects, type HourTable, REQUESTS } from '../../base/hour-table.ts'
 import type { ProblemData } from '../../base/problem.ts'
+import type { WalletTierToken } from '../../config/sign-in.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { Counts } from '../../wire/process-messages.ts'
 import type { AddressKey } from './caller.ts'
@@ -7,13 +9,9 @@ import type { CountSharing, RequestGrants, SharedCount } from './shared-counts.t
 /** Key under which requests are counted together: an address key, `key:` and the digest of an API key, `account:` and an account, or `LOCAL_CALLER`. */
 export type Subject = number | string
 
-/** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing (decision 149). */
-export function accountSubject(account: string): string {
-  return `account:${account}`
-}
-
 /** What a limit is for: the clients of a tier, or all accounts of wallets that send from one network address (decision 151). */
 export type LimitName = Tier | 'wallet-address'
+export const LIMIT_NAMES: readonly LimitName[] = ['public', 'developer', 'internal', 'wallet-address']
 
 /** The subject of all accounts of wallets that send from one network address. */
 export function walletAddressSubject(address: AddressKey): string {
@@ -34,82 +32,83 @@ export interface RateWindow {
 
 export const WINDOW_SECONDS = 3600
 
-/**
- * Windows of one hour by subject.
- *
- * All windows have the same length, so the insertion order of the map is the order of their ends, and expired windows come
- * first. When the map is full, the oldest window is evicted. This bounds the memory; the price is that the evicted subject
- * begins a new hour early.
- */
-export class HourTable<Window extends { readonly endSeconds: number }> {
-  readonly #windows = new Map<Subject, Window>()
-  readonly #maxSubjects: number
-
-  constructor(maxSubjects: number) {
-    this.#maxSubjects = maxSubjects
-  }
-
-  get size(): number {
-    return this.#windows.size
-  }
-
-  /** Returns the current window of a subject; undefined if there is none. Begins no window. */
-  peek(subject: Subject, nowMs: number): Window | undefined {
-    const window = this.#windows.get(subject)
-    return window !== undefined && window.endSeconds * 1000 > nowMs ? window : undefined
-  }
-
-  /** Begins the next window of a subject that has none, or whose window has expired. */
-  begin(subject: Subject, nowMs: number, window: Window): Window {
-    this.#windows.delete(subject)
-    this.#evictSome(nowMs)
-    this.#windows.set(subject, window)
-    return window
-  }
-
-  /** Removes up to two windows for each new one: the map shrinks faster than it grows, and no request pays for a long scan. */
-  #evictSome(nowMs: number): void {
-    let isFull = this.#windows.size >= this.#maxSubjects
-    let visited = 0
-    for (const [subject, window] of this.#windows) {
-      if (visited++ === 2 || (!isFull && window.endSeconds * 1000 > nowMs)) return
-      this.#windows.delete(subject)
-      isFull = false
-    }
-  }
-}
-
 /** Returns the end of a window that begins now. It begins at the start of the second, so that the reported reset time is exact. */
 export function windowEnd(nowMs: number): number {
   return Math.floor(nowMs / 1000) + WINDOW_SECONDS
 }
 
+/** The window of a subject whose requests nobody else counts, in its row of the table. */
+class RowWindow implements RateWindow {
+  readonly endSeconds: number
+  readonly #table: HourTable
+  readonly #row: number
+  readonly #owner: number
+
+  constructor(table: HourTable, row: number) {
+    this.#table = table
+    this.#row = row
+    this.#owner = table.ownerOf(row)
+    this.endSeconds = table.endSeconds(row, REQUESTS)
+  }
+
+  get used(): number {
+    return this.#isKnown ? this.#table.count(this.#row) : 0
+  }
+
+  set used(requests: number) {
+    if (this.#isKnown) this.#table.setCount(this.#row, requests)
+  }
+
+  /** False if the table has forgotten the subject, because it is full. */
+  get #isKnown(): boolean {
+    return this.#table.ownerOf(this.#row) === this.#owner
+  }
+}
+
 /** Counts requests in windows of one hour, each beginning with its subject's first request (decision 91). */
-export class RateLimiter extends HourTable<RateWindow> {
+export class RateLimiter {
+  readonly #table: HourTable
   readonly #shares: CountSharing | undefined
+  /** The windows, if other processes or nodes count too. What is shared refers to them. */
+  readonly #shared: HourObjects<RateWindow>
 
   /** @param shares what other processes or nodes count, if there are several */
-  constructor(maxSubjects: number, shares?: CountSharing) {
-    super(maxSubjects)
+  constructor(table: HourTable, shares?: CountSharing) {
+    this.#table = table
     this.#shares = shares
+    this.#shared = new HourObjects(table, REQUESTS)
+  }
+
+  /** Returns the current window of a subject; undefined if there is none. Begins no window. */
+  peek(subject: Subject, nowMs: number): RateWindow | undefined {
+    if (this.#shares !== undefined) return this.#shared.peek(subject, nowMs)
+    const row = this.#table.findOpen(subject, REQUESTS, nowMs)
+    return row === 0 ? undefined : new RowWindow(this.#table, row)
   }
 
   /** Returns the current window of a subject; begins one if there is none. */
   open(subject: Subject, nowMs: number): RateWindow {
     const known = this.peek(subject, nowMs)
     if (known !== undefined) return known
-    const window: RateWindow = { used: 0, endSeconds: windowEnd(nowMs) }
-    if (this.#shares?.grants !== undefined) window.grants = this.#shares.grants(subject, window)
-    else if (this.#shares !== undefined) window.shared = this.#shares.share('requests', subject, window, 1)
-    return this.begin(subject, nowMs, window)
+    const endSeconds = windowEnd(nowMs)
+    if (this.#shares === undefined) {
+      const row = this.#table.begin(subject, REQUESTS, endSeconds, nowMs)
+      this.#table.setCount(row, 0)
+      return new RowWindow(this.#table, row)
+    }
+    const window: RateWindow = { used: 0, endSeconds }
+    if (this.#shares.grants !== undefined) window.grants = this.#shares.grants(subject, window)
+    else window.shared = this.#shares.share('requests', subject, endSeconds, 1)
+    return this.#shared.begin(subject, nowMs, window)
   }
 
   /** Receives the counts of other processes. */
   receive({ subject, endSeconds, amounts }: Counts, nowMs: number): void {
-    const window = this.peek(subject, nowMs)
+    const window = this.#shared.peek(subject, nowMs)
     if (window?.shared === undefined) return
     window.used += window.shared.grow(amounts)[0]!
     window.endSeconds = endSeconds
+    window.shared.endSeconds = endSeconds
   }
 }
 
@@ -157,8 +156,33 @@ export function takeQuotas(account: Quota, address: Quota, requests: number): nu
     const fromAddress = addressGrants.take(granted, address.limit)
     return typeof fromAddress === 'number' ? settle(fromAddress) : fromAddress.then(settle)
   }
-  const granted = accountGrants.take(requests, account.limit)
-  return typeof granted === 'number' ? takeFromAddress(granted) : granted.then(takeFromAddress)
+  const granted = takeSettled(accountGrants, account.limit, requests)
+  const taken = typeof granted === 'number' ? takeFromAddress(granted) : granted.then(takeFromAddress)
+  if (typeof taken !== 'number') addUnsettled(accountGrants, taken)
+  return taken
+}
+
+/** Ends when all requests of an account have ended whose address is being asked. Some of them may be given back. */
+const unsettled = new WeakMap<RequestGrants, Promise<unknown>>()
+
+function addUnsettled(grants: RequestGrants, taken: Promise<number>): void {
+  const all = Promise.allSettled([unsettled.get(grants), taken]).finally(() => {
+    if (unsettled.get(grants) === all) unsettled.delete(grants)
+  })
+  unsettled.set(grants, all)
+}
+
+/** Takes requests from the quota of an account. Before it rejects one, it waits for those that may be given back. */
+function takeSettled(grants: RequestGrants, limit: number, requests: number): number | Promise<number> {
+  const others = unsettled.get(grants)
+  const settle = async (granted: number) => {
+    if (granted === requests) return granted
+    await others
+    return granted + (await grants.take(requests - granted, limit))
+  }
+  const granted = grants.take(requests, limit)
+  if (others === undefined) return granted
+  return typeof granted === 'number' && granted === requests ? granted : Promise.resolve(granted).then(settle)
 }
 
 /** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected batch item does not. */
@@ -178,29 +202,59 @@ const HIGHER_LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
     'RATE_LIMIT_WALLET_ADDRESS of the service sets this limit; keys that the operator makes do not count towards it',
 }
 
+/** How the account of a wallet can get a higher limit. Only the operator could follow the hints above. */
+const WALLET_HINT =
+  'ask the operator of the service for a key with a higher limit; all keys of an account share this one'
+
+/** What decides how a client can get a higher limit. */
+export interface HintedClient {
+  /** True if the limit is that of the key and not of its tier. */
+  readonly hasOwnLimit?: boolean
+  /** True for a key or a session of an account of a wallet. */
+  readonly isWallet?: boolean
+  /** Where a caller without a key can make one; undefined if wallets cannot sign in. */
+  readonly signInPage?: string | undefined
+  /** What a wallet has to hold for a higher tier; undefined if all have the same tier. */
+  readonly holders?: WalletTierToken | undefined
+}
+
 const OWN_LIMIT_HINT = 'this key has a limit of its own: the operator of the service can make a key with a higher one'
 
 /**
  * Returns the problem for requests that exceed the hourly limit.
  *
  * @param name of the limit: only callers without a key get the hint to send one
- * @param hasOwnLimit true if the limit is that of the key and not of its tier
+ * @param client whose limit it is
  */
 export function rateLimitProblem(
   limit: number,
   name: LimitName,
   rejected: keyof typeof WAIT_HINTS,
-  hasOwnLimit = false,
+  client: HintedClient = {},
 ): ProblemData {
   const reached = `the limit of ${limit} requests per hour${sharersOf(name)} is reached`
-  const more = name === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
+  const more =
+    name === 'public' && client.isWallet !== true
+      ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit'
+      : ''
   return {
     type: 'rate-limited',
     detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
-    invalidParts: [
-      { pointer: '#', detail: reached, code: 'limit', hint: hasOwnLimit ? OWN_LIMIT_HINT : HIGHER_LIMIT_HINTS[name] },
-    ],
+    invalidParts: [{ pointer: '#', detail: reached, code: 'limit', hint: higherLimitHint(name, client) }],
   }
+}
+
+function higherLimitHint(name: LimitName, client: HintedClient): string {
+  const { hasOwnLimit, isWallet, signInPage, holders } = client
+  if (hasOwnLimit === true) return OWN_LIMIT_HINT
+  if (isWallet === true && name !== 'wallet-address') {
+    const canHoldMore = holders !== undefined && holders.tier !== name
+    return canHoldMore
+      ? `a wallet that holds the ${holders.proof.kind} that this service asks for gets the tier ${holders.tier} when it signs in; without it, ${WALLET_HINT}`
+      : WALLET_HINT
+  }
+  if (name !== 'public' || signInPage === undefined) return HIGHER_LIMIT_HINTS[name]
+  return `sign in with a wallet at ${signInPage} and create an API key with a higher limit`
 }
 
 /** Says who shares a limit, if others than the client do. */

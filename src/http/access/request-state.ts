@@ -12,7 +12,14 @@ import type { KeyHolder } from './api-keys.ts'
 import type { AddressKey } from './caller.ts'
 import type { ClientLimits, LimitedClient, UsedCosts } from './client-limits.ts'
 import type { CostBudget } from './cost-limit.ts'
-import { type LimitName, type RateStatus, rateStatus, type Subject, walletAddressSubject } from './rate-limit.ts'
+import {
+  type HintedClient,
+  type LimitName,
+  type RateStatus,
+  rateStatus,
+  type Subject,
+  walletAddressSubject,
+} from './rate-limit.ts'
 import type { RequestUsage } from './request-usage.ts'
 import type { UnreadToken } from './session-tokens.ts'
 import { TOKEN_METADATA_PATH } from './tokens.ts'
@@ -44,6 +51,8 @@ export class RequestState implements ResponseContext, RouteRequest, LimitedClien
   readonly unread: UnreadToken | undefined
   /** Subject of the address; set if the holder is found only after the transport may have forgotten the address. */
   addressSubject: AddressKey | undefined = undefined
+  /** True if the request has a valid key, for which it does not count. A session is no key: it cannot open another. */
+  hasDroppedKey = false
   route: Route | undefined = undefined
   /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
@@ -93,8 +102,9 @@ export class RequestState implements ResponseContext, RouteRequest, LimitedClien
     return this.#walletAddress
   }
 
-  /** Counts the request as one without a key: its key must not be used for it. */
-  dropKey(addressSubject: AddressKey): void {
+  /** Counts the request as one without a key: its key must not be used for it, or does not matter. */
+  dropKey(addressSubject: Subject): void {
+    this.hasDroppedKey = typeof this.#holder === 'object' && this.#holder.session === undefined
     this.#holder = undefined
     this.#subject = addressSubject
     this.#walletAddress = undefined
@@ -125,6 +135,13 @@ export class RequestState implements ResponseContext, RouteRequest, LimitedClien
   /** True if the key has a limit that replaces that of its tier. */
   get hasOwnLimit(): boolean {
     return typeof this.holder === 'object' && this.holder.requestsPerHour !== undefined
+  }
+
+  /** @param signInPage where a caller without a key can make one; undefined if wallets cannot sign in */
+  hintedClient(signInPage: string | undefined): HintedClient {
+    const { holder, hasOwnLimit } = this
+    const isWallet = typeof holder === 'object' && holder.isWallet
+    return { hasOwnLimit, isWallet, signInPage, holders: this.#config.walletTierToken }
   }
 
   /** State of the limit; the full quota if the window was not read, as for a subject without a window. */
@@ -170,6 +187,11 @@ export class RequestState implements ResponseContext, RouteRequest, LimitedClien
   get errorTypeBase(): string {
     return errorTypeBase(this.#config, this.exchange.head)
   }
+}
+
+/** Returns whose jobs and geometries a request may see: those of its key or, in development, those of this machine (decision 133). */
+export function ownerOf({ caller, exchange }: Pick<RequestState, 'caller' | 'exchange'>): string | undefined {
+  return caller.account ?? (exchange.client === LOCAL_CALLER ? LOCAL_CALLER : undefined)
 }
 
 /** Returns the tier of a caller, by the holder of its key and the subject of its rate limit. */

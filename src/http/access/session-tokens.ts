@@ -7,8 +7,8 @@ import { TOKEN_PREFIX } from '../../service/accounts/sign-in.ts'
 import { hasValidChecksum } from '../../service/keys/key-text.ts'
 import type { SessionState } from '../../wire/account-messages.ts'
 import { DEFAULT_SCOPES, type Tier } from '../../wire/key-messages.ts'
+import { accountSubject } from '../../wire/usage-messages.ts'
 import type { KeyHolder } from './api-keys.ts'
-import { accountSubject } from './rate-limit.ts'
 import type { TokenProblem } from './tokens.ts'
 
 /** A token that this process does not know, and the store may. */

@@ -19,7 +19,7 @@ export interface CountSharing {
   /** Calls a listener with the counts of the other processes or nodes. */
   listen(listener: (counts: Counts) => void): void
   /** Shares a window that has just begun. @param size number of its amounts */
-  share(kind: CountKind, subject: number | string, window: { readonly endSeconds: number }, size: number): SharedCount
+  share(kind: CountKind, subject: number | string, endSeconds: number, size: number): SharedCount
   /** Shares a window of requests. Present only if other nodes have to be asked before a request is answered. */
   grants?(subject: number | string, window: { used: number; endSeconds: number }): RequestGrants
 }
@@ -37,24 +37,18 @@ export class SharedCount {
   readonly #counts: CountReporter
   readonly kind: CountKind
   readonly subject: number | string
-  /** The window that is shared; its end may become that of an earlier window in another process. */
-  readonly window: { readonly endSeconds: number }
+  /** When the hour ends, in Unix seconds. It may become that of an hour that began earlier in another process. */
+  endSeconds: number
   readonly own: number[]
   readonly #reported: number[]
   readonly #others: number[]
   #isNew = true
 
-  constructor(
-    counts: CountReporter,
-    kind: CountKind,
-    subject: number | string,
-    window: { readonly endSeconds: number },
-    size: number,
-  ) {
+  constructor(counts: CountReporter, kind: CountKind, subject: number | string, endSeconds: number, size: number) {
     this.#counts = counts
     this.kind = kind
     this.subject = subject
-    this.window = window
+    this.endSeconds = endSeconds
     this.own = new Array<number>(size).fill(0)
     this.#reported = new Array<number>(size).fill(0)
     this.#others = new Array<number>(size).fill(0)
@@ -106,8 +100,8 @@ export class SharedCounts implements CountSharing {
   }
 
   /** Shares a window that has just begun. @param size number of its amounts */
-  share(kind: CountKind, subject: number | string, window: { readonly endSeconds: number }, size: number): SharedCount {
-    return new SharedCount(this, kind, subject, window, size)
+  share(kind: CountKind, subject: number | string, endSeconds: number, size: number): SharedCount {
+    return new SharedCount(this, kind, subject, endSeconds, size)
   }
 
   /** Reports a count at the end of this tick, in one message with others. */
@@ -117,7 +111,7 @@ export class SharedCounts implements CountSharing {
   }
 
   #flush(): void {
-    const counts = [...this.#pending].map(({ kind, subject, window: { endSeconds }, own }) => {
+    const counts = [...this.#pending].map(({ kind, subject, endSeconds, own }) => {
       return { kind, subject, endSeconds, amounts: own }
     })
     this.#pending.clear()

@@ -234,12 +234,15 @@ function decode(text: string): Buffer | undefined {
   return bytes.toString('base64url') === text ? bytes : undefined
 }
 
+/** Making a decoder takes longer than decoding a token with it. */
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Decodes a part that is a JSON object. */
 function readJson(part: string): Readonly<Record<string, unknown>> | undefined {
   const bytes = decode(part)
   if (bytes === undefined) return undefined
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const value: unknown = JSON.parse(STRICT_UTF8.decode(bytes))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
   } catch {
     return undefined

@@ -38,7 +38,8 @@ export const ACCOUNT_OPERATIONS: OperationTable = {
     'Continue a session',
     [200, 'New tokens, which replace the old ones.', 'SessionTokens'],
     {
-      description: 'A refresh token that is used a second time ends its session.',
+      description:
+        'A refresh token that is used again ends its session, except shortly after its first use, when the response may have been lost.',
       body: { content: json(schemaRef('RefreshRequest')) },
       errorStatuses: BODY_STATUSES,
     },

@@ -42,7 +42,8 @@ function compute(
       'X-Attester-Nonce-Source',
       'Preference-Applied',
     ]),
-    errorStatuses: [...ERROR_STATUSES, 501],
+    // 404: a stored geometry that the key does not have.
+    errorStatuses: [...ERROR_STATUSES, 404, 501],
     counts: true,
   }
 }
@@ -64,6 +65,10 @@ function geometryAnswer(operation: string, summary: string, description: string)
     responses: ok('The geometry and its reference.', json(schemaRef(`${name}Response`))),
   }
 }
+
+const EDGES =
+  'Exact, in the plane of longitude and latitude; a note says how far geodesics are from straight edges. With `edges` of `geodesic`, ' +
+  'the operation is signed under the name `…:geodesic`, and 422 if the answer is within the margin of error.'
 
 /** Returns the parameters of operations that arrive as lines. @param attest the values of the option */
 export function lineOptions(attest: string): Parameter[] {
@@ -105,7 +110,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     BOOLEAN,
     'Contains',
     'True if no part of the containee is outside the container and their interiors intersect. A geometry that lies only on the ' +
-      'boundary is not contained. Exact, in the plane of longitude and latitude.',
+      `boundary is not contained. ${EDGES}`,
   ),
   'POST /compute/v0/within': compute(
     'within',
@@ -120,7 +125,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     'IntersectsRequest',
     BOOLEAN,
     'Intersects',
-    'True if the geometries share any point, boundaries included. Exact, in the plane of longitude and latitude.',
+    `True if the geometries share any point, boundaries included. ${EDGES}`,
   ),
   'POST /compute/v0/relate': compute(
     'relate',
@@ -164,6 +169,11 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     'buffer',
     'Buffer',
     'The places within a radius of a Point, as a polygon with a bound on how far its boundary leaves the geodesic circle.',
+  ),
+  'POST /compute/v0/repair': geometryAnswer(
+    'repair',
+    'Repair',
+    'A valid geometry made from one whose polygons may not be, with what was changed and how much area moved; the same if it is valid.',
   ),
   'POST /compute/v0/resign': {
     tag: 'Compute',

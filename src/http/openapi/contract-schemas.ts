@@ -19,6 +19,7 @@ import recordStats from '../../../schemas/record-stats.schema.json' with { type:
 import resignRequest from '../../../schemas/resign-request.schema.json' with { type: 'json' }
 import resignResponse from '../../../schemas/resign-response.schema.json' with { type: 'json' }
 import service from '../../../schemas/service.schema.json' with { type: 'json' }
+import stored from '../../../schemas/stored.schema.json' with { type: 'json' }
 import sync from '../../../schemas/sync.schema.json' with { type: 'json' }
 import verifiedProof from '../../../schemas/verified-proof.schema.json' with { type: 'json' }
 import verifyRequest from '../../../schemas/verify-request.schema.json' with { type: 'json' }
@@ -42,6 +43,7 @@ const FILES: readonly SchemaFile[] = [
   batchRequest,
   batchResponse,
   job,
+  stored,
   verifyRequest,
   verifyResponse,
   verifiedProof,

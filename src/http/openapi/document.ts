@@ -22,11 +22,13 @@ import {
 } from './operation.ts'
 import { RECORD_OPERATIONS } from './record-operations.ts'
 import { SERVICE_OPERATIONS, SYNC_OPERATIONS } from './service-operations.ts'
+import { STORED_OPERATIONS } from './stored-operations.ts'
 import { VERIFY_OPERATIONS } from './verify-operations.ts'
 
 /** Every operation by `METHOD path`, in the order of the document. */
 export const OPERATIONS: OperationTable = {
   ...COMPUTE_OPERATIONS,
+  ...STORED_OPERATIONS,
   ...JOB_OPERATIONS,
   ...VERIFY_OPERATIONS,
   ...RECORD_OPERATIONS,
@@ -60,14 +62,6 @@ const FAMILIES: Readonly<Record<ErrorFamily, { readonly schema: string; readonly
 /** Statuses of the older generation that belong to no problem type. */
 const OTHER_STATUSES: Readonly<Record<number, string>> = { 422: 'a signature does not verify' }
 
-let text: string | undefined
-
-/** Returns the document as `GET /openapi.json` sends it. */
-export function openApiText(): string {
-  text ??= JSON.stringify(openApiDocument())
-  return text
-}
-
 /** Converts a route's path to OpenAPI: `/errors/:type` becomes `/errors/{type}`, and `*` becomes `{file}`. */
 export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}').replace('*', '{file}')
@@ -77,11 +71,13 @@ export function openApiPath(path: string): string {
  * Describes the whole service in OpenAPI 3.1: the schemas of `schemas/`, every route with its parameters, headers and
  * responses, and recorded examples.
  *
+ * @param isServed false for the routes to leave out, such as `POST /auth/siwe` if the sign-in is off
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
-export function openApiDocument(): JsonObject {
+export function openApiDocument(isServed: (route: string) => boolean = () => true): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {}
   for (const [key, operation] of Object.entries(OPERATIONS)) {
+    if (!isServed(key)) continue
     const [method, path] = key.split(' ') as [string, string]
     const name = openApiPath(path)
     paths[name] = { ...paths[name], [method.toLowerCase()]: operationObject(operation) }
@@ -218,7 +214,10 @@ function errorResponse(family: ErrorFamily, description: string, extraHeaders: r
   return {
     description,
     headers: headerRefs([...COMMON_HEADERS, ...extraHeaders]),
-    content: { [mediaType]: { schema: schemaRef(schema) } },
+    content: {
+      [mediaType]: { schema: schemaRef(schema) },
+      ...(family === 'ogc' ? { 'text/html': { schema: { type: 'string' } } } : {}),
+    },
   }
 }
 

@@ -45,14 +45,15 @@ function manage(
 /** API keys in the database or, without a PostgreSQL server, in the key file. */
 export const KEY_OPERATIONS: OperationTable = {
   'GET /account/usage': manage('getOwnUsage', 'What your API key used', 200, '', 'KeyUsage', {
-    description: 'At most 400 days at a time. Any key may ask for its own usage.',
+    description:
+      'At most 400 days at a time. Any key may ask for its own usage; that of an account counts with its other keys and its sessions.',
     parameters: USAGE_PARAMETERS,
     responses: USAGE_RESPONSES,
     errorStatuses: [400, ...ERROR_STATUSES],
   }),
   'GET /admin/keys/:id/usage': manage('getKeyUsage', 'What an API key used', 200, '', 'KeyUsage', {
     description:
-      'The id `public` stands for all requests without a valid key, `others` for keys that were too many to be counted apart.',
+      'The id `public` stands for all requests without a valid key, `others` for keys that were too many to be counted apart. The key of an account shows what the whole account used.',
     parameters: [KEY_ID, ...USAGE_PARAMETERS],
     responses: USAGE_RESPONSES,
     errorStatuses: [400, 404, ...ERROR_STATUSES],

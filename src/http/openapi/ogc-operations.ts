@@ -97,7 +97,7 @@ export const OGC_OPERATIONS: OperationTable = metered({
       query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,
     ],
-    responses: ok('One page.', { 'application/geo+json': schemaRef('RecordFeatureCollection'), ...PAGE }, [
+    responses: ok('One page.', { 'application/geo+json': schemaRef('OgcFeatureCollection'), ...PAGE }, [
       'Link',
       'X-Count',
       'Content-Crs',
@@ -109,7 +109,7 @@ export const OGC_OPERATIONS: OperationTable = metered({
     operationId: 'ogcItem',
     summary: 'One record as a feature',
     parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), CRS, FORMAT],
-    responses: ok('The feature.', { 'application/geo+json': schemaRef('RecordFeature'), ...PAGE }, ['Content-Crs']),
+    responses: ok('The feature.', { 'application/geo+json': schemaRef('OgcFeature'), ...PAGE }, ['Content-Crs']),
     errorStatuses: [400, 404, 500, 503],
   }),
 })

@@ -129,6 +129,7 @@ export const SERVICE_OPERATIONS: OperationTable = {
   'GET /docs/*': { ...page('referenceFile', 'Guide and files of the reference', ANY_FILE), parameters: [FILE] },
   'GET /explore': page('explorer', 'The explorer'),
   'GET /explore/*': { ...page('explorerFile', 'Files of the explorer', ANY_FILE), parameters: [FILE] },
+  'GET /verify': page('receiptPage', 'The page that checks a receipt'),
   'GET /tiles': {
     tag: 'Pages',
     operationId: 'tiles',

@@ -151,6 +151,29 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>>
     code: 'too-much-work',
     hint: 'simplify the geometries, or split them into parts and send these as the items of a batch',
   },
+  'not-repairable': {
+    cause: 'A polygon sent to repair encloses no area, or rounding its crossings prevents a valid result.',
+    remedy: 'Draw the polygon again. The detail names the reason, and the pointer the geometry.',
+    method: 'POST',
+    path: '/compute/v0/repair',
+    body: '{"chainId":84532,"geometry":{"type":"Polygon","coordinates":[[[2,48],[3,48],[4,48],[2,48]]]}}',
+    detail: 'none of its rings encloses an area',
+    pointer: ['geometry'],
+    code: 'no-area',
+    hint: 'draw the polygon again; simplify it where vertices are closer than 1 mm',
+  },
+  undecided: {
+    cause: 'The request asks for geodesic edges, and the geometries touch within the error of the computation.',
+    remedy: 'Give both geometries a vertex where they touch, or leave out edges to ask about straight lines.',
+    method: 'POST',
+    path: '/compute/v0/contains',
+    body: '{"chainId":84532,"edges":"geodesic","container":{"type":"Polygon","coordinates":[[[2,48],[3,48],[3,49],[2,49],[2,48]]]},"containee":{"type":"Point","coordinates":[2.5,48.00108814025104]}}',
+    detail:
+      'contains with geodesic edges is not certain: the geometries touch within the margin of 0.000001 m, or an edge is longer than 19000 km',
+    pointer: [],
+    code: 'within-margin',
+    hint: 'move the vertices that lie on an edge of the other geometry, give both geometries a vertex there, or divide long edges; without edges the answer is that of straight lines in longitude and latitude',
+  },
   'rate-limited': {
     cause:
       'This address or key has used up its requests for this hour, or its bytes, vertices or processor time; detail says which.',

@@ -5,27 +5,28 @@ import { countedPost, type Route, type RouteRequest } from './route.ts'
 /** Returns the routes that sign a wallet in, and those of its account. */
 export function accountRoutes(accounts: AccountService): Route[] {
   return [
-    countedPost('/auth/nonce', 'a nonce for a message that a wallet signs', ({ exchange }) =>
-      accounts.nonce(exchange.client),
+    // A wallet costs nothing: with the token of one account, a client could otherwise open any number of them.
+    forAddress('/auth/nonce', 'a nonce for a message that a wallet signs', ({ exchange }) => accounts.nonce(exchange)),
+    forAddress('/auth/siwe', 'signs a wallet in with a signed message (EIP-4361)', ({ exchange }, body) =>
+      accounts.signIn(body, exchange),
     ),
-    countedPost('/auth/siwe', 'signs a wallet in with a signed message (EIP-4361)', ({ exchange }, body) =>
-      accounts.signIn(body, exchange.client),
+    countedPost('/auth/refresh', 'continues a session with a refresh token', ({ exchange }, body) =>
+      accounts.refresh(body, exchange),
     ),
-    countedPost('/auth/refresh', 'continues a session with a refresh token', (_request, body) =>
-      accounts.refresh(body),
-    ),
-    ofAccount('POST', '/auth/sign-out', 'ends a session', async (session) => {
-      await accounts.signOut(session)
+    ofAccount('POST', '/auth/sign-out', 'ends a session', async (session, { exchange }) => {
+      await accounts.signOut(session, exchange)
       return { json: '', status: 204 }
     }),
     ofAccount('GET', '/account', 'the account of a session, and its limits', (session) => accounts.describe(session)),
-    ofAccount('GET', '/account/keys', 'lists the API keys of the account', (session) => accounts.listKeys(session)),
+    ofAccount('GET', '/account/keys', 'lists the API keys of the account', (session, { exchange }) =>
+      accounts.listKeys(session, exchange),
+    ),
     ofAccount(
       'POST',
       '/account/keys',
       'adds an API key of the account, and shows it once',
-      async (session, _, body) => ({
-        ...(await accounts.addKey(session, body)),
+      async (session, { exchange }, body) => ({
+        ...(await accounts.addKey(session, body, exchange)),
         status: 201,
       }),
     ),
@@ -34,14 +35,18 @@ export function accountRoutes(accounts: AccountService): Route[] {
       '/account/keys/:id/rotate',
       'replaces an API key of the account by a new one',
       async (session, { parameter, exchange }) => ({
-        ...(await accounts.rotateKey(session, parameter, exchange.query)),
+        ...(await accounts.rotateKey(session, parameter, exchange.query, exchange)),
         status: 201,
       }),
     ),
-    ofAccount('DELETE', '/account/keys/:id', 'revokes an API key of the account', (session, { parameter }) =>
-      accounts.revokeKey(session, parameter),
+    ofAccount('DELETE', '/account/keys/:id', 'revokes an API key of the account', (session, { parameter, exchange }) =>
+      accounts.revokeKey(session, parameter, exchange),
     ),
   ]
+}
+
+function forAddress(path: string, summary: string, run: Route['run']): Route {
+  return { ...countedPost(path, summary, run), countsForAddress: true }
 }
 
 function ofAccount(

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../base/problem.ts'
 import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/job-services.ts'
 import type { ServiceResponse } from '../../service/request.ts'
-import { LOCAL_CALLER } from '../access/request-state.ts'
+import { ownerOf } from '../access/request-state.ts'
 import { NO_BUFFERING_HEADER } from './record-routes.ts'
 import { getRoute, metered, type Route, type RouteRequest, type RouteResult, type StreamRequest } from './route.ts'
 import { hasLines, receiveLines, StreamSink } from './streams.ts'
@@ -85,11 +85,9 @@ function neverRuns(): never {
   throw new RangeError('this route is streamed')
 }
 
-/** Returns whose jobs a request may see: those of its key or, in development, those of this machine (decision 133). */
-function jobCaller({ caller, exchange, errorTypeBase }: RouteRequest): JobCaller {
-  const { account = exchange.client === LOCAL_CALLER ? LOCAL_CALLER : undefined, ...others } = caller
-  const { walletAddress, idempotencyKey } = others
-  return { account, walletAddress, idempotencyKey, errorTypeBase }
+function jobCaller(request: RouteRequest): JobCaller {
+  const { walletAddress, idempotencyKey } = request.caller
+  return { account: ownerOf(request), walletAddress, idempotencyKey, errorTypeBase: request.errorTypeBase }
 }
 
 /** Returns whose job an upload is. It waits for the quota. */

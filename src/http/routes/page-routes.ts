@@ -4,15 +4,15 @@ import { clip, escapeHtml, visibleText } from '../../base/text.ts'
 import { PAGE_STYLE } from '../../service/records/ogc-pages.ts'
 import type { Identity } from '../../service/services.ts'
 import type { RequestState } from '../access/request-state.ts'
-import { openApiText } from '../openapi/document.ts'
+import { openApiDocument } from '../openapi/document.ts'
 import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '../pages/assets.ts'
 import { problemListJson, problemPageJson } from '../pages/problem-pages.ts'
 import { acceptQuality } from '../transport/request-head.ts'
 import { isOlderPath, isRecordPath } from './respond.ts'
 import { getRoute, type Route, type RouteRequest, type RouteResult, VARY_ACCEPT } from './route.ts'
 
-/** Pages of the explorer with an address of their own below `/explore`; its script shows them. */
-const EXPLORER_PAGES = ['compute', 'jobs', 'proof', 'records', 'status', 'account']
+/** Pages of the explorer with an address of their own; its script shows them. */
+const EXPLORER_PAGES = ['compute', 'jobs', 'proof', 'records', 'status', 'account', 'verify']
 
 /** Opens the files of the explorer, which browsers also get at `/`. */
 export function openExplorer(): Assets {
@@ -20,16 +20,28 @@ export function openExplorer(): Assets {
   return { ...assets, answer: (name, head) => assets.answer(EXPLORER_PAGES.includes(name) ? '' : name, head) }
 }
 
-/** Returns the routes for people: reference, OpenAPI document, guide, explorer, and the pages that errors link to. */
-export function pageRoutes(explorer: Assets): Route[] {
+/**
+ * Returns the routes for people: reference, OpenAPI document, guide, explorer, and the pages that errors link to.
+ *
+ * @param all the routes of this service, once all are known: the OpenAPI document has no other
+ */
+export function pageRoutes(explorer: Assets, all: () => readonly Route[]): Route[] {
   const docs = openAssets(builtFolder('docs'))
   const site = openAssets(builtFolder('site'))
   const file = (name: string, summary: string) =>
     getRoute(`/${name}`, summary, ({ exchange }) => site.answer(name, exchange.head))
+  let openApi: string | undefined
+  const openApiText = () => {
+    if (openApi !== undefined) return openApi
+    const served = new Set(all().map(({ method, path }) => `${method} ${path}`))
+    openApi = JSON.stringify(openApiDocument((route) => served.has(route)))
+    return openApi
+  }
   return [
     getRoute('/openapi.json', 'every route as OpenAPI 3.1', () => ({ json: openApiText() })),
     ...serveAssets('/docs', docs, 'interactive reference of every route'),
     ...serveAssets('/explore', explorer, 'the explorer: the service on a map'),
+    getRoute('/verify', 'the page that checks a receipt', ({ exchange }) => explorer.answer('verify', exchange.head)),
     getRoute('/errors', 'every kind of error with its cause and remedy', (request) =>
       negotiated(request, docs, 'errors', problemListJson(request)),
     ),
@@ -159,15 +171,20 @@ const MAX_SHOWN_CHARACTERS = 200
  */
 export function createNotFoundPage(pages: Assets = openAssets(builtFolder('docs'))) {
   return ({ exchange, route }: RequestState, problem: ProblemData): Promise<RouteResult> | undefined => {
-    const { method, head, path } = exchange
-    const isPage = problem.type === 'not-found' && (method === 'GET' || method === 'HEAD') && route?.counts !== true
-    if (!isPage || isApiPath(path) || !prefersHtml(head.accept) || !pages.has(PAGE)) return undefined
+    const { path } = exchange
+    const isPage = problem.type === 'not-found' && prefersPage(exchange) && route?.counts !== true
+    if (!isPage || isApiPath(path) || !pages.has(PAGE)) return undefined
     return loadPage(pages, path)
   }
 }
 
 function isApiPath(path: string): boolean {
   return isRecordPath(path) || isOlderPath(path) || /^\/(?:compute|verify)(?:\/|$)/.test(path)
+}
+
+/** Returns true for a client that shows pages to people and reads, so an error may be a page too. */
+export function prefersPage({ method, head }: RequestState['exchange']): boolean {
+  return (method === 'GET' || method === 'HEAD') && prefersHtml(head.accept)
 }
 
 /** Returns true if a client prefers HTML. One that also accepts HTML but prefers JSON does not show pages to people. */

@@ -14,7 +14,7 @@ import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
 import { builtFolder, openAssets } from '../pages/assets.ts'
 import { acceptQuality } from '../transport/request-head.ts'
-import { builtPage, wantsHtml } from './page-routes.ts'
+import { builtPage, prefersPage, wantsHtml } from './page-routes.ts'
 import type { ContentKind } from './respond.ts'
 import { getRoute, type Route, type RouteResult, type StreamRequest, VARY_ACCEPT } from './route.ts'
 import { StreamSink } from './streams.ts'
@@ -182,7 +182,7 @@ export function ogcRoutes(ogc: OgcService): Route[] {
 /** Media type of responses in GraphQL over HTTP; sent only to clients that name it. */
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-/** Returns the routes of GraphQL over HTTP, with GET and POST. A browser that sends no query gets a page with an editor. */
+/** Returns the routes of GraphQL over HTTP, with GET and POST. A browser gets a page with an editor, in which a query of the address is filled in. */
 export function graphqlRoutes(graphql: GraphqlService): Route[] {
   const site = openAssets(builtFolder('site'))
   const path = '/graphql'
@@ -190,7 +190,10 @@ export function graphqlRoutes(graphql: GraphqlService): Route[] {
   return [
     getRoute(path, summary, async (request) => {
       const { exchange } = request
-      if (exchange.query === '' && wantsHtml(request) && site.has('graphql')) return builtPage(request, site, 'graphql')
+      // A link with a query opens in the editor, but only for clients that show pages to people.
+      const isPage =
+        exchange.query === '' ? wantsHtml(request) : prefersPage(exchange) && !acceptsGraphql(exchange.head.accept)
+      if (isPage && site.has('graphql')) return builtPage(request, site, 'graphql')
       return withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept)
     }),
     ...['css', 'js'].map((extension) =>
@@ -213,6 +216,9 @@ export function graphqlRoutes(graphql: GraphqlService): Route[] {
 }
 
 function withContentType(response: GraphqlResponse, accept: string | undefined): RouteResult {
-  const kind = accept?.toLowerCase().includes(GRAPHQL_TYPE) === true ? 'graphql' : 'json'
-  return { ...response, kind, headers: VARY_ACCEPT }
+  return { ...response, kind: acceptsGraphql(accept) ? 'graphql' : 'json', headers: VARY_ACCEPT }
+}
+
+function acceptsGraphql(accept: string | undefined): boolean {
+  return accept?.toLowerCase().includes(GRAPHQL_TYPE) === true
 }

@@ -1,5 +1,6 @@
 import type { ProblemData } from '../../base/problem.ts'
 import type { UsedCosts } from '../access/client-limits.ts'
+import type { CostWindow } from '../access/cost-limit.ts'
 import type { RateStatus, Subject } from '../access/rate-limit.ts'
 import type { HeaderBlock, ResponseData } from '../transport/port.ts'
 import { headerBlock, problemResponse, type ResponseContext } from './respond.ts'
@@ -72,6 +73,10 @@ function totalOf({ window, addressWindow }: UsedCosts): number {
   return (window?.total ?? 0) + (addressWindow?.total ?? 0)
 }
 
+function isSameHour(one: CostWindow | undefined, other: CostWindow | undefined): boolean {
+  return one?.endSeconds === other?.endSeconds && one?.budget === other?.budget
+}
+
 function isCurrent({ facts, usedCosts }: Prepared, now: RefusalFacts): boolean {
   return (
     facts.seconds === now.seconds &&
@@ -79,8 +84,8 @@ function isCurrent({ facts, usedCosts }: Prepared, now: RefusalFacts): boolean {
     facts.rate.remaining === now.rate.remaining &&
     facts.rate.resetSeconds === now.rate.resetSeconds &&
     facts.rate.ofAddress === now.rate.ofAddress &&
-    facts.costs.window === now.costs.window &&
-    facts.costs.addressWindow === now.costs.addressWindow &&
+    isSameHour(facts.costs.window, now.costs.window) &&
+    isSameHour(facts.costs.addressWindow, now.costs.addressWindow) &&
     usedCosts === totalOf(now.costs) &&
     facts.problem === now.problem &&
     facts.path === now.path &&

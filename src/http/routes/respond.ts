@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type InvalidPart, PROBLEMS, type ProblemData } from '../../base/problem.ts'
 import { clip } from '../../base/text.ts'
-import { PAGE_STYLE } from '../../service/records/ogc-pages.ts'
+import { errorPage, PAGE_STYLE } from '../../service/records/ogc-pages.ts'
 import { type RateStatus, secondsUntil } from '../access/rate-limit.ts'
 import type { HeaderBlock, ResponseData } from '../transport/port.ts'
 
@@ -137,8 +137,14 @@ export function preflightResponse(context: ResponseContext, allow: string): Resp
  * Builds the response for a problem, in the error format of its path.
  *
  * @param allow methods of the path, for 405
+ * @param wantsPage whether the client shows pages to people: below `/ogc`, it gets a page
  */
-export function problemResponse(context: ResponseContext, problem: ProblemData, allow?: string): ResponseData<string> {
+export function problemResponse(
+  context: ResponseContext,
+  problem: ProblemData,
+  allow?: string,
+  wantsPage = false,
+): ResponseData<string> {
   const extra: string[] = []
   const retryAfterSeconds =
     problem.retryAfterSeconds ??
@@ -152,6 +158,10 @@ export function problemResponse(context: ResponseContext, problem: ProblemData, 
     return contentResponse(context, status, 'json', json, extra)
   }
   const { status } = PROBLEMS[problem.type]
+  if (wantsPage && isOgcPath(context.path)) {
+    const body = errorPage(recordMessage(problem), clip(problem.detail, MAX_DETAIL))
+    return contentResponse(context, status, 'html', body, [...extra, 'Vary', 'Accept'])
+  }
   return isRecordPath(context.path)
     ? contentResponse(context, status, 'json', recordErrorJson(context.path, problem), extra)
     : contentResponse(context, status, 'problem', problemJson(context, problem), extra)
@@ -280,7 +290,7 @@ function isBelow(path: string, folder: string): boolean {
  * Part 1, 7.5.1), and GraphQL adds its `errors`.
  */
 export function recordErrorJson(path: string, problem: ProblemData): string {
-  const message = problem.message ?? RECORD_MESSAGES[problem.type] ?? PROBLEMS[problem.type].title
+  const message = recordMessage(problem)
   const detail = clip(problem.detail, MAX_DETAIL)
   const text = `${message}: ${detail}`
   const more = isOgcPath(path)
@@ -289,6 +299,10 @@ export function recordErrorJson(path: string, problem: ProblemData): string {
       ? { errors: [{ message: text, extensions: { code: problem.type } }] }
       : {}
   return JSON.stringify({ status: 'error', message, detail, ...more })
+}
+
+function recordMessage({ message, type }: ProblemData): string {
+  return message ?? RECORD_MESSAGES[type] ?? PROBLEMS[type].title
 }
 
 const RECORD_MESSAGES: Readonly<Record<string, string>> = {

@@ -50,6 +50,8 @@ export interface Route {
   readonly scope?: KeyScope
   /** True if only an account that has signed in may use the route, by the token of a session. */
   readonly needsSession?: boolean
+  /** True if each request counts for its network address, as without a key, whatever key or token it carries. */
+  readonly countsForAddress?: boolean
   /** True if it needs a key, whatever its scopes. */
   readonly needsKey?: boolean
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
 import { KEY_SCOPES, type KeyScope } from '../../wire/key-messages.ts'
+import { ownerOf } from '../access/request-state.ts'
 import { TOKEN_METADATA_PATH } from '../access/tokens.ts'
 import { prefers } from '../transport/request-head.ts'
 import { accountRoutes } from './account-routes.ts'
@@ -13,6 +14,7 @@ import { type AllMetrics, metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { countedPost, getRoute, METHODS, type Method, metered, type Route, VARY_ACCEPT } from './route.ts'
+import { setRoutes, storedRoutes } from './stored-routes.ts'
 import { batchRoute } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
@@ -23,6 +25,10 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
   const routes: Route[] = [
     ...forScope('compute', [...computeRoutes(services), batchRoute(services, config.limits.maxBatchBytes)]),
     ...forScope('verify', [...verifyRoutes(services), ...(config.olderVerify ? olderVerifyRoutes(services) : [])]),
+    ...forScope('compute', [
+      ...storedRoutes(services.geometries),
+      ...setRoutes(services.sets, config.limits.maxBatchBytes),
+    ]),
     ...forScope('jobs', jobRoutes(services.jobs, config.limits.maxBatchBytes)),
     ...forScope('records', recordRoutes(services).map(metered)),
     ...syncRoutes(services.sync, config),
@@ -42,7 +48,7 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
     folder('/verify/v0', 'the routes of the verify API'),
     ...healthRoutes(services),
     metricsRoute(metrics, config),
-    ...pageRoutes(explorer),
+    ...pageRoutes(explorer, () => routes),
     ...tileRoutes(config.mapTiles),
     attesterRoute(services),
     tokenMetadataRoute(config),
@@ -78,6 +84,7 @@ function computeRoutes(services: Services): Route[] {
     compute('direct', 'where a geodesic from a place ends, by its azimuth and length; not signed'),
     compute('waypoints', 'places along the geodesic between two places; not signed'),
     compute('buffer', 'the places within a radius of a point; not signed'),
+    compute('repair', 'a valid geometry made from one that is not, with the changes; not signed'),
     compute('nearest', 'the two places between which distance measures; not signed'),
     countedPost(
       '/compute/v0/resign',
@@ -87,9 +94,11 @@ function computeRoutes(services: Services): Route[] {
   ]
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
-    const route = countedPost(`/compute/v0/${operation}`, summary, ({ exchange }, body) =>
-      services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
-    )
+    const route = countedPost(`/compute/v0/${operation}`, summary, (request, body) => {
+      const { exchange } = request
+      const isPreferred = prefers(exchange.head.prefer, 'result-signature')
+      return services.compute(operation, body, exchange, isPreferred, ownerOf(request))
+    })
     return { ...route, refusal: services.computeRefusal }
   }
 }

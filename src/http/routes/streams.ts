@@ -6,7 +6,7 @@ import type { Services } from '../../service/services.ts'
 import type { ClientLimits } from '../access/client-limits.ts'
 import type { ItemMetrics } from '../access/finished-request.ts'
 import { rateLimitProblem } from '../access/rate-limit.ts'
-import type { RequestState } from '../access/request-state.ts'
+import { ownerOf, type RequestState } from '../access/request-state.ts'
 import type { ResponseStream } from '../transport/port.ts'
 import { type ContentKind, contentResponse, problemJson } from './respond.ts'
 import type { Route, RouteResult, StreamRequest } from './route.ts'
@@ -81,6 +81,8 @@ export class StreamSink implements EventSink, BatchSink {
 
 export interface StreamRequestParts {
   readonly limits: ClientLimits
+  /** Where a caller without a key can make one; undefined if wallets cannot sign in. */
+  readonly signInPage: string | undefined
   readonly items: ItemMetrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -91,7 +93,7 @@ export interface StreamRequestParts {
 
 /** Creates the request object of a streaming route. Its first item was already counted as the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limits, items: metrics, now, succeed, fail, finish } = parts
+  const { limits, signInPage, items: metrics, now, succeed, fail, finish } = parts
   const { exchange, subject } = state
   let prepaidItems = 1
   return {
@@ -109,6 +111,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     errorTypeBase: state.errorTypeBase,
     parameter: state.parameter,
     caller: state.caller,
+    account: ownerOf(state),
     get aborted() {
       return exchange.aborted
     },
@@ -145,8 +148,8 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       metrics.countItems(outcome, items)
     },
     get quotaProblem() {
-      const { rate, limitName, hasOwnLimit } = state
-      return rateLimitProblem(rate.limit, limitName, 'item', hasOwnLimit)
+      const { rate, limitName } = state
+      return rateLimitProblem(rate.limit, limitName, 'item', state.hintedClient(signInPage))
     },
     problemJson: (problem) => problemJson(state, problem),
     onDisconnect(listener) {

@@ -11,10 +11,10 @@ export function usageRoutes(usage: UsageService): Route[] {
     route('/account/usage', 'what your API key used, by day', { needsKey: true }, async (request, format) => {
       const { account } = request.caller
       if (account === undefined) throw new ProblemError({ type: 'unauthorized', detail: 'An API key is required' })
-      return usage.own(account, request.exchange.query, format)
+      return usage.own(account, request.exchange.query, format, request.exchange)
     }),
     route('/admin/keys/:id/usage', 'what an API key used, by day', { scope: 'admin' }, (request, format) =>
-      usage.ofKey(request.parameter, request.exchange.query, format),
+      usage.ofKey(request.parameter, request.exchange.query, format, request.exchange),
     ),
   ]
 }

@@ -1,8 +1,10 @@
 /** Shares of connections: how many an address may have open, so that others find room. */
+
 import type { HttpResponse } from 'uWebSockets.js'
 import { ClientCounts } from '../../base/client-counts.ts'
+import { type AddressRange, unmapIpv4 } from '../../base/ip-address.ts'
 import type { Limits } from '../../config/config.ts'
-import { type AddressKey, type AddressRange, addressKey, isInRanges, parseRanges, unmapIpv4 } from '../access/caller.ts'
+import { type AddressKey, addressKey, isInRanges, parseRanges } from '../access/caller.ts'
 
 export type ConnectionLimits = Pick<Limits, 'maxConnections' | 'maxConnectionsPerAddress'>
 

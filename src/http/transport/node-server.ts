@@ -1,8 +1,8 @@
 /** The transport on node:http: the server, and one exchange for each request. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { parseAddress } from '../../base/ip-address.ts'
 import type { Limits } from '../../config/config.ts'
-import { parseAddress } from '../access/caller.ts'
 import { AddressShares } from './connections.ts'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { isBodiless, TransportExchange } from './exchange.ts'

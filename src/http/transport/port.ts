@@ -170,7 +170,8 @@ export type ListenFailure = 'in-use' | 'not-permitted' | 'no-such-address' | 'fa
 
 /** What an operator can do. A port that was not configured never gets here: the next free one is used instead. */
 const LISTEN_REMEDIES: Readonly<Record<ListenFailure, string>> = {
-  'in-use': ': choose another PORT, or leave PORT unset to use a free one',
+  'in-use':
+    ': `ss -ltnp`, as root, shows the process that uses it; choose another port with PORT or --port, or give none to use a free one',
   'not-permitted': ': choose a PORT from 1024 on, or allow this program to use a lower one',
   'no-such-address': ': set HOST to an address of this machine, or to 0.0.0.0 for all of them',
   failed: '',

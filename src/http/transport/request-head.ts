@@ -30,6 +30,8 @@ export class RequestHead {
   prefer: string | undefined = undefined
   lastEventId: string | undefined = undefined
   origin: string | undefined = undefined
+  /** `Sec-Fetch-Site`, which a page cannot set: how the origin of the page is related to that of the request. */
+  fetchSite: string | undefined = undefined
   /** True if a proxy forwarded the request: it has `Forwarded`, `Via`, `X-Real-IP`, any `X-Forwarded…`, or a vendor's header. */
   isForwarded = false
   idempotencyKey: string | undefined = undefined
@@ -84,6 +86,9 @@ export class RequestHead {
         break
       case 'origin':
         this.origin = appendLine(this.origin, value)
+        break
+      case 'sec-fetch-site':
+        this.fetchSite = appendLine(this.fetchSite, value)
         break
       case 'accept':
         this.accept = appendLine(this.accept, value)

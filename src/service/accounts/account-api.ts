@@ -1,8 +1,10 @@
 /** The routes of accounts, without HTTP. */
-import type { QueueClient } from '../../base/fair-queue.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/setting.ts'
 import { checksumAddress } from '../../crypto/address.ts'
+import type { StoreCaller } from '../../threads/store-client.ts'
 import { readAccountKeyRequest } from '../../validation/key-request.ts'
 import { readRefreshRequest, readSignInRequest } from '../../validation/sign-in-message.ts'
 import type { AccountSession } from '../../wire/account-messages.ts'
@@ -13,22 +15,25 @@ import type { ServiceResponse } from '../request.ts'
 import type { NewTokens, SignIn } from './sign-in.ts'
 import type { WalletTiers } from './wallet-tier.ts'
 
-/** What the HTTP layer sees of accounts. All methods throw a `ProblemError`. */
+/**
+ * What the HTTP layer sees of accounts. All methods throw a `ProblemError`. The caller is the client whose share of the store they use, and who
+ * is charged for it.
+ */
 export interface AccountService {
-  nonce(client: QueueClient): Promise<ServiceResponse>
+  nonce(caller: StoreCaller): Promise<ServiceResponse>
   /** @param body JSON as in `SignInRequest` */
-  signIn(body: Uint8Array, client: QueueClient): Promise<ServiceResponse>
+  signIn(body: Uint8Array, caller: StoreCaller): Promise<ServiceResponse>
   /** @param body JSON as in `RefreshRequest` */
-  refresh(body: Uint8Array): Promise<ServiceResponse>
-  signOut(session: AccountSession): Promise<void>
+  refresh(body: Uint8Array, caller: StoreCaller): Promise<ServiceResponse>
+  signOut(session: AccountSession, caller: StoreCaller): Promise<void>
   describe(session: AccountSession): ServiceResponse
   /** The keys of an account; those of others do not exist for it. */
-  listKeys(session: AccountSession): Promise<ServiceResponse>
+  listKeys(session: AccountSession, caller: StoreCaller): Promise<ServiceResponse>
   /** @param body JSON as in `AccountKeyRequest` */
-  addKey(session: AccountSession, body: Uint8Array): Promise<ServiceResponse>
+  addKey(session: AccountSession, body: Uint8Array, caller: StoreCaller): Promise<ServiceResponse>
   /** @param query `overlapSeconds`, how long the old key stays valid */
-  rotateKey(session: AccountSession, id: string, query: string): Promise<ServiceResponse>
-  revokeKey(session: AccountSession, id: string): Promise<ServiceResponse>
+  rotateKey(session: AccountSession, id: string, query: string, caller: StoreCaller): Promise<ServiceResponse>
+  revokeKey(session: AccountSession, id: string, caller: StoreCaller): Promise<ServiceResponse>
 }
 
 export interface AccountServiceParts {
@@ -44,41 +49,77 @@ export interface AccountServiceParts {
   readonly maxJsonDepth: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  readonly metrics: Metrics
 }
 
 const STORE = 'the database of the accounts'
 const KEYS = 'the store of the API keys'
 
 export function createAccountService(parts: AccountServiceParts): AccountService {
-  const { signIn, repository, tiers, tier, requestsPerHour, addressRequestsPerHour, maxKeys, maxJsonDepth, now } = parts
-  const keysOf = ({ account }: AccountSession) =>
-    createKeyRoutesOf(new KeyManager(repository, now, { account, maxKeys }))
+  const {
+    signIn,
+    repository,
+    tiers,
+    tier,
+    requestsPerHour,
+    addressRequestsPerHour,
+    maxKeys,
+    maxJsonDepth,
+    now,
+    metrics,
+  } = parts
+  const keysOf = ({ account }: AccountSession, caller: StoreCaller) =>
+    createKeyRoutesOf(new KeyManager(repository, now, { account, maxKeys }, caller))
+  const requests = metrics.counter('session_requests_total', 'Sign-ins, refreshes and sign-outs by outcome')
+  for (const action of ['sign-in', 'refresh', 'sign-out'] as const) requests.series({ action, outcome: 'ok' })
+  const counted = async <T>(action: 'sign-in' | 'refresh' | 'sign-out', run: () => Promise<T>): Promise<T> => {
+    let outcome = 'internal'
+    try {
+      const result = await orUnavailable(STORE, run)
+      outcome = 'ok'
+      return result
+    } catch (error) {
+      if (error instanceof ProblemError) outcome = error.data.type
+      throw error
+    } finally {
+      requests.series({ action, outcome }).count++
+    }
+  }
   return {
-    nonce: (client) =>
-      orUnavailable(STORE, async () => ({ json: JSON.stringify({ nonce: await signIn.nonce(client) }) })),
-    signIn: (body, client) =>
-      orUnavailable(STORE, async () =>
-        describeTokens(await signIn.signIn(readSignInRequest(body, maxJsonDepth), client)),
+    nonce: (caller) =>
+      orUnavailable(STORE, async () => {
+        const nonce = await signIn.nonce(caller)
+        return { json: JSON.stringify({ nonce, issuedAt: new Date(now()).toISOString() }) }
+      }),
+    signIn: (body, caller) =>
+      counted('sign-in', async () =>
+        describeTokens(await signIn.signIn(readSignInRequest(body, maxJsonDepth), caller)),
       ),
-    refresh: (body) =>
-      orUnavailable(STORE, async () => describeTokens(await signIn.refresh(readRefreshRequest(body, maxJsonDepth)))),
-    signOut: ({ id }) => orUnavailable(STORE, () => signIn.signOut(id)),
+    refresh: (body, caller) =>
+      counted('refresh', async () =>
+        describeTokens(await signIn.refresh(readRefreshRequest(body, maxJsonDepth), caller)),
+      ),
+    signOut: ({ id }, caller) => counted('sign-out', () => signIn.signOut(id, caller)),
     describe({ account, tokenEndMs, isHolder }) {
       const [, chain, address] = account.split(':') as [string, string, string]
       const chainId = chain === '0' ? null : Number(chain)
       const own = tiers.tierOf({ isHolder })
-      const requests = { requestsPerHour: requestsPerHour[own], addressRequestsPerHour }
-      const limits = { tier: own, ...requests, scopes: DEFAULT_SCOPES, maxKeys }
+      const hourly = { requestsPerHour: requestsPerHour[own], addressRequestsPerHour }
+      const limits = { tier: own, ...hourly, scopes: DEFAULT_SCOPES, maxKeys }
       const expiresAt = new Date(tokenEndMs).toISOString()
       return { json: JSON.stringify({ account, address: checksumAddress(address), chainId, ...limits, expiresAt }) }
     },
-    listKeys: (session) => orUnavailable(KEYS, () => keysOf(session).list()),
-    addKey: (session, body) =>
+    listKeys: (session, caller) => orUnavailable(KEYS, () => keysOf(session, caller).list()),
+    addKey: (session, body, caller) =>
       orUnavailable(KEYS, () =>
-        keysOf(session).add({ scopes: DEFAULT_SCOPES, ...readAccountKeyRequest(body, maxJsonDepth, now()), tier }),
+        keysOf(session, caller).add({
+          scopes: DEFAULT_SCOPES,
+          ...readAccountKeyRequest(body, maxJsonDepth, now()),
+          tier,
+        }),
       ),
-    rotateKey: (session, id, query) => orUnavailable(KEYS, () => keysOf(session).rotate(id, query)),
-    revokeKey: (session, id) => orUnavailable(KEYS, () => keysOf(session).revoke(id)),
+    rotateKey: (session, id, query, caller) => orUnavailable(KEYS, () => keysOf(session, caller).rotate(id, query)),
+    revokeKey: (session, id, caller) => orUnavailable(KEYS, () => keysOf(session, caller).revoke(id)),
   }
 }
 

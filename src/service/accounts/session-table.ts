@@ -45,6 +45,11 @@ export class SessionTable {
     this.#changes.close()
   }
 
+  /** Number of sessions that have a token, which ended at most a minute ago. */
+  get size(): number {
+    return this.#byId.size
+  }
+
   /** @param tokenSha256 64 hex digits */
   find(tokenSha256: string, nowMs: number): SessionState | undefined {
     const session = this.#byToken.get(tokenSha256)

@@ -1,14 +1,14 @@
 /** Signs wallets in: nonces, signed messages (EIP-4361), and the tokens of sessions. */
 import { hash } from 'node:crypto'
 import { ClientCounts } from '../../base/client-counts.ts'
-import type { QueueClient } from '../../base/fair-queue.ts'
+import type { Metrics, Series } from '../../base/metrics.ts'
 import { ProblemError } from '../../base/problem.ts'
 import { recoverAddress } from '../../crypto/address.ts'
 import { bytesToHex, utf8 } from '../../crypto/hex.ts'
 import type { Keccak, Secp256k1 } from '../../crypto/primitives.ts'
 import { parseSignature, personalMessage } from '../../crypto/signature.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
-import type { StoreClient } from '../../threads/store-client.ts'
+import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import type { SignInRequest } from '../../validation/sign-in-message.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { SignInMessage } from '../../wire/sign-in-text.ts'
@@ -22,6 +22,8 @@ export interface SignInSettings {
   readonly domains: readonly string[] | undefined
   readonly tokenSeconds: number
   readonly sessionSeconds: number
+  /** For how long after its first use a refresh token can be used again, because its client may not have got the response. */
+  readonly refreshReuseSeconds: number
   readonly nonceSeconds: number
   readonly maxNonces: number
   readonly maxNoncesPerClient: number
@@ -44,6 +46,7 @@ export interface SignInParts {
   readonly secp256k1: Secp256k1
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  readonly metrics: Metrics
 }
 
 /** What a client gets for a session. No other response has it. */
@@ -78,25 +81,29 @@ export class SignIn {
   readonly #parts: SignInParts
   #contractCalls = 0
   readonly #contractClients = new ClientCounts()
+  readonly #reused: Series
 
   constructor(parts: SignInParts) {
     this.#parts = parts
+    this.#reused = parts.metrics
+      .counter('refresh_tokens_reused_total', 'Sessions that ended because an older refresh token was used')
+      .series({})
   }
 
   /** Makes a nonce for one message. */
-  async nonce(client: QueueClient): Promise<string> {
+  async nonce(caller: StoreCaller): Promise<string> {
     const { store, settings, now } = this.#parts
     const nonce = randomBase62(SHORT)
     const nowMs = now()
     const wanted = {
       sha256: sha256(nonce),
-      client: String(client),
+      client: String(caller.client),
       nowMs,
       endMs: nowMs + settings.nonceSeconds * 1000,
       maxNonces: settings.maxNonces,
       maxPerClient: settings.maxNoncesPerClient,
     }
-    const outcome = await store.ask('addNonce', wanted, this.#deadlineMs())
+    const outcome = await store.ask('addNonce', wanted, this.#deadlineMs(), caller)
     if (outcome === 'done') return nonce
     const retryAfterSeconds = Math.min(60, settings.nonceSeconds)
     if (outcome === 'full')
@@ -110,12 +117,12 @@ export class SignIn {
   }
 
   /** Opens a session for a signed message. */
-  async signIn({ message, parsed, signature, attestation }: SignInRequest, client: QueueClient): Promise<NewTokens> {
+  async signIn({ message, parsed, signature, attestation }: SignInRequest, caller: StoreCaller): Promise<NewTokens> {
     const { store, settings, now, sessions, tiers } = this.#parts
     this.#checkMessage(parsed, now())
-    const account = await this.#findAccount(message, parsed, signature, client)
+    const account = await this.#findAccount(message, parsed, signature, caller)
     // The chain is asked only for a nonce of ours.
-    if (tiers.hasHolders) await this.#checkNonce(sha256(parsed.nonce))
+    if (tiers.hasHolders) await this.#checkNonce(sha256(parsed.nonce), caller)
     const finding = await tiers.find(account, attestation)
     const family = randomBase62(SHORT)
     const made = this.#makeTokens(family)
@@ -137,7 +144,7 @@ export class SignIn {
       maxPerAccount: settings.maxSessionsPerAccount,
       maxSessions: settings.maxSessions,
     }
-    const outcome = await store.ask('openSession', wanted, this.#deadlineMs())
+    const outcome = await store.ask('openSession', wanted, this.#deadlineMs(), caller)
     if (outcome === 'nonce') throw wrongNonce()
     if (outcome === 'full')
       throw new ProblemError({ type: 'overloaded', detail: 'too many sessions are open', retryAfterSeconds: 60 })
@@ -154,37 +161,43 @@ export class SignIn {
     return { ...tokens, expiresAt: new Date(tokenEndMs).toISOString(), tier, tierNote: finding.note }
   }
 
-  /** Replaces the tokens of a session. A refresh token that is used a second time ends the session. */
-  async refresh(refreshToken: string): Promise<NewTokens> {
+  /** Replaces the tokens of a session. A refresh token that is used again after `refreshReuseSeconds` ends the session. */
+  async refresh(refreshToken: string, caller: StoreCaller): Promise<NewTokens> {
     const { store, settings, now, sessions, tiers } = this.#parts
     if (!hasValidChecksum(refreshToken, REFRESH_PREFIX))
       throw unauthorized('the refresh token is misspelt: it begins with tpr_ and ends with its checksum')
     const family = refreshToken.slice(REFRESH_PREFIX.length, REFRESH_PREFIX.length + SHORT)
-    const names = { id: sha256(family), usedSha256: sha256(refreshToken) }
-    const finding = tiers.hasHolders ? await this.#findTier(names) : NO_FINDING
+    const reuseMs = settings.refreshReuseSeconds * 1000
+    const names = { id: sha256(family), usedSha256: sha256(refreshToken), reuseMs }
+    const finding = tiers.hasHolders ? await this.#findTier(names, caller) : NO_FINDING
     const made = this.#makeTokens(family)
     const nowMs = now()
     const tokenEndMs = nowMs + settings.tokenSeconds * 1000
     const wanted = { ...names, ...made.hashes, tokenEndMs, isHolder: finding.isHolder, nowMs }
-    const outcome = await store.ask('refreshSession', wanted, this.#deadlineMs())
+    const outcome = await store.ask('refreshSession', wanted, this.#deadlineMs(), caller)
     await sessions.refresh()
     if (outcome === 'unknown') throw unauthorized('the session of this refresh token has ended: sign in again')
-    if (outcome === 'reused')
-      throw unauthorized('the refresh token was used before, so its session has ended: sign in again')
+    if (outcome === 'reused') {
+      this.#reused.count++
+      throw unauthorized('the refresh token was used or replaced before, so its session has ended: sign in again')
+    }
     return this.#newTokens(made.tokens, outcome.tokenEndMs, finding)
   }
 
   /** Finds the tier of a session again. A refresh token that was used before is left to the refresh, which ends the session. */
-  async #findTier(names: { readonly id: string; readonly usedSha256: string }): Promise<TierFinding> {
+  async #findTier(
+    names: { readonly id: string; readonly usedSha256: string; readonly reuseMs: number },
+    caller: StoreCaller,
+  ): Promise<TierFinding> {
     const { store, now, tiers } = this.#parts
-    const session = await store.ask('findRefresh', { ...names, nowMs: now() }, this.#deadlineMs())
+    const session = await store.ask('findRefresh', { ...names, nowMs: now() }, this.#deadlineMs(), caller)
     return session === undefined ? NO_FINDING : tiers.find(session.account, session.attestation)
   }
 
   /** Ends a session: its token and its refresh tokens. */
-  async signOut(id: string): Promise<void> {
+  async signOut(id: string, caller: StoreCaller): Promise<void> {
     const { store, sessions, now } = this.#parts
-    await store.ask('endSession', { id, nowMs: now() }, this.#deadlineMs())
+    await store.ask('endSession', { id, nowMs: now() }, this.#deadlineMs(), caller)
     await sessions.refresh()
   }
 
@@ -226,7 +239,7 @@ export class SignIn {
     message: string,
     { address, chainId, nonce }: SignInMessage,
     signature: Hex,
-    client: QueueClient,
+    caller: StoreCaller,
   ): Promise<string> {
     const { keccak, secp256k1, chainClient } = this.#parts
     const digest = keccak.hash(personalMessage(utf8(message)))
@@ -238,7 +251,7 @@ export class SignIn {
       : `the signature ${own.reason}, so it is not one of an address`
     if (chainClient?.serves(chainId) !== true)
       throw unauthorized(`${wrong}; accounts that are contracts cannot sign in on chain ${chainId}: it has no RPC here`)
-    const isContractOf = await this.#askContract(sha256(nonce), client, () =>
+    const isContractOf = await this.#askContract(sha256(nonce), caller, () =>
       chainClient.accountSignature(chainId, { address: lower, digest: `0x${bytesToHex(digest)}`, signature }),
     )
     if (isContractOf) return `eip155:${chainId}:${lower}`
@@ -248,10 +261,11 @@ export class SignIn {
   /** Calls a contract that a client has chosen: only for a nonce of ours, and a few times at once. */
   async #askContract(
     nonceSha256: string,
-    client: QueueClient,
+    caller: StoreCaller,
     ask: () => ReturnType<ChainClient['accountSignature']>,
   ): Promise<boolean> {
-    await this.#checkNonce(nonceSha256)
+    await this.#checkNonce(nonceSha256, caller)
+    const { client } = caller
     const isBusy =
       this.#contractCalls >= MAX_CONTRACT_CALLS || this.#contractClients.of(client) >= MAX_CONTRACT_CALLS_PER_CLIENT
     if (isBusy)
@@ -273,9 +287,9 @@ export class SignIn {
     }
   }
 
-  async #checkNonce(sha256: string): Promise<void> {
+  async #checkNonce(sha256: string, caller: StoreCaller): Promise<void> {
     const { store, now } = this.#parts
-    if (!(await store.ask('hasNonce', { sha256, nowMs: now() }, this.#deadlineMs()))) throw wrongNonce()
+    if (!(await store.ask('hasNonce', { sha256, nowMs: now() }, this.#deadlineMs(), caller))) throw wrongNonce()
   }
 
   #deadlineMs(): number {

@@ -3,6 +3,7 @@
  * and stays with the token of the session. An account whose holding cannot be confirmed gets the tier of all wallets, never an error.
  */
 import type { Log } from '../../base/log.ts'
+import { Metrics, type Series } from '../../base/metrics.ts'
 import type { WalletTierToken } from '../../config/sign-in.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { Tier } from '../../wire/key-messages.ts'
@@ -19,6 +20,7 @@ export interface WalletTierParts {
   readonly log: Pick<Log, 'warn' | 'info'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  readonly metrics: Metrics
 }
 
 export interface TierFinding {
@@ -47,9 +49,18 @@ export class WalletTiers {
   /** Look-ups that callers wait for, by account and attestation: requests that a client repeats share one. */
   readonly #lookUps = new Map<string, Promise<TierFinding>>()
   #isAway = false
+  readonly #outcomes: Readonly<Record<'found' | 'not-found' | 'failed', Series>>
 
   constructor(parts: WalletTierParts) {
     this.#parts = parts
+    // Without a higher tier there are no look-ups, and the service does not print the metric.
+    const metrics = parts.holders === undefined ? new Metrics() : parts.metrics
+    const counter = metrics.counter('holder_lookups_total', 'Look-ups of holders of the higher tier by outcome')
+    this.#outcomes = {
+      found: counter.series({ outcome: 'found' }),
+      'not-found': counter.series({ outcome: 'not-found' }),
+      failed: counter.series({ outcome: 'failed' }),
+    }
   }
 
   /** True if some wallets have a higher tier. */
@@ -85,7 +96,10 @@ export class WalletTiers {
     const name = `${account} ${attestation}`
     let lookUp = this.#lookUps.get(name)
     if (lookUp === undefined) {
-      if (this.#calls >= MAX_CALLS) return refused('too many accounts are looked up now: refresh the session later')
+      if (this.#calls >= MAX_CALLS) {
+        this.#outcomes.failed.count++
+        return refused('too many accounts are looked up now: refresh the session later')
+      }
       lookUp = this.#lookUp(holders, address, attestation).finally(() => this.#lookUps.delete(name))
       this.#lookUps.set(name, lookUp)
     }
@@ -100,8 +114,8 @@ export class WalletTiers {
       if (!balance.ok) return this.#unknown(balance.reason)
       if (balance.value === undefined) return this.#unknown(`${proof.token} returns no balance`)
       this.#answered()
-      if (balance.value >= proof.balance) return HOLDER
-      return refused(
+      if (balance.value >= proof.balance) return this.#found()
+      return this.#notFound(
         `the account holds ${balance.value} of token ${proof.token} on chain ${chainId}, less than ${proof.balance}`,
       )
     }
@@ -109,7 +123,19 @@ export class WalletTiers {
     if (!found.ok) return this.#unknown(found.reason)
     this.#answered()
     const wrong = attestationProblem(found.value, proof, address, Math.floor(this.#parts.now() / 1000))
-    return wrong === undefined ? HOLDER : refused(`attestation ${attestation} on chain ${chainId} ${wrong}`)
+    return wrong === undefined
+      ? this.#found()
+      : this.#notFound(`attestation ${attestation} on chain ${chainId} ${wrong}`)
+  }
+
+  #found(): TierFinding {
+    this.#outcomes.found.count++
+    return HOLDER
+  }
+
+  #notFound(note: string): TierFinding {
+    this.#outcomes['not-found'].count++
+    return refused(note)
   }
 
   /** Waits for the chain, but not longer than allowed. */
@@ -138,6 +164,7 @@ export class WalletTiers {
   #unknown(reason: string): TierFinding {
     const { holders, walletTier, log } = this.#parts
     const { chainId, tier } = holders!
+    this.#outcomes.failed.count++
     if (!this.#isAway)
       log.warn(`cannot see who may have the tier ${tier}: wallets get ${walletTier}`, { chainId, reason })
     this.#isAway = true

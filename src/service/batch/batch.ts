@@ -1,4 +1,4 @@
-import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
+import { copyPacked, freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import type { QueueClient } from '../../base/fair-queue.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
@@ -7,13 +7,20 @@ import type { SignerClient } from '../../threads/signer-client.ts'
 import { type BatchOptions, readBatchItemId } from '../../validation/batch.ts'
 import type { ChunkResult, ComputeChunk, MerklePiece, MerkleResult, UnfinishedItem } from '../../wire/batch-messages.ts'
 import type { ComputeResult, ResolvedInput } from '../../wire/compute-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
 import { NONCE_SOURCE, unsignedJson } from '../compute/signed-answer.ts'
-import type { BatchContext } from '../request.ts'
+import type { BatchContext, RequestContext } from '../request.ts'
+import { type NamedGeometries, NOTHING_NAMED, type StoredShapes } from '../stored/geometries.ts'
 
 type Computed = Extract<ComputeResult, { type: 'computed' }>
 type Unresolved = Extract<ComputeResult, { type: 'unresolved' }>
+
+/** A chunk, and the references in it that its client has not stored. */
+interface NamedChunk extends ComputeChunk {
+  readonly missing: ReadonlySet<Hex>
+}
 
 /** A result that awaits its attestation. */
 export interface ComputedItem {
@@ -42,6 +49,7 @@ export interface BatchParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
+  readonly storedShapes: Pick<StoredShapes, 'named'>
   readonly signer: SignerClient
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -123,8 +131,12 @@ export class BatchRun {
     const count = items.offsets.length - 1
     const costProblem = this.#context.costProblem(count)
     const granted = costProblem === undefined ? this.#grant(count) : 0
-    const chunk: ComputeChunk = {
+    const named = this.#findNamed(items)
+    const { shapes, missing } = named instanceof Promise ? await named : named
+    const chunk: NamedChunk = {
       ...this.#common,
+      stored: shapes,
+      missing,
       items,
       firstIndex,
       itemsInQuota: typeof granted === 'number' ? granted : await granted,
@@ -196,6 +208,7 @@ export class BatchRun {
       quotaProblem: chunk.quotaProblem,
       returnsObjects: true,
       resolved: [resolved],
+      stored: chunk.stored ?? [],
     })
     return unfinished.get(0)!
   }
@@ -235,7 +248,7 @@ export class BatchRun {
 
   #handle(
     item: UnfinishedItem,
-    chunk: ComputeChunk,
+    chunk: NamedChunk,
     index: number,
     proofInputs: readonly string[] = [],
   ): HandledItem | Promise<HandledItem> {
@@ -256,24 +269,35 @@ export class BatchRun {
     }
   }
 
+  /** Finds the stored geometries that items name. If the store does not answer, each of those items gets that problem later. */
+  #findNamed(items: PackedBytes): NamedGeometries | Promise<NamedGeometries> {
+    const bytes = new Uint8Array(items.buffer)
+    const named = this.#parts.storedShapes.named(bytes, this.#context.account, this.#requestContext())
+    if (!(named instanceof Promise)) return named
+    return named.catch((error) => {
+      if (!(error instanceof ProblemError)) throw error
+      return NOTHING_NAMED
+    })
+  }
+
+  /** The context of a single request of this client. */
+  #requestContext(): RequestContext {
+    const { client, costs, aborted } = this.#context
+    return { client, costs, aborted, deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs }
+  }
+
   /** Resolves the references of an item and runs it again, separately. */
-  async #resolve(
-    id: string,
-    { chainId, inputs }: Unresolved,
-    chunk: ComputeChunk,
-    index: number,
-  ): Promise<HandledItem> {
+  async #resolve(id: string, { chainId, inputs }: Unresolved, chunk: NamedChunk, index: number): Promise<HandledItem> {
     const { chains, resolver } = this.#parts
     try {
       chains.require(chainId)
       const unresolvedInputs = inputs.map(({ input }) => input)
-      const { resolved, proofInputs } = await resolver.resolve(chainId, unresolvedInputs, {
-        client: this.#context.client,
-        costs: this.#context.costs,
-        aborted: this.#context.aborted,
-        deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
-      })
-      const retried = await this.#runSingle(chunk, index, resolved)
+      const { account } = this.#context
+      const { missing, stored: shapes = [] } = chunk
+      const owner = { account, missing }
+      const context = this.#requestContext()
+      const { resolved, stored, proofInputs } = await resolver.resolve(chainId, unresolvedInputs, context, owner)
+      const retried = await this.#runSingle({ ...chunk, stored: [...shapes, ...stored] }, index, resolved)
       if (retried.result.type === 'unresolved') throw new RangeError('an input stayed unresolved')
       return this.#handle(retried, chunk, index, proofInputs)
     } catch (error) {
@@ -311,11 +335,6 @@ export function problemFrom(error: unknown, path: readonly (string | number)[]):
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
-
-/** Copies the items. A buffer sent to a thread is transferred, and the original is needed for a second try. */
-function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
-  return { buffer: buffer.slice(0), offsets }
-}
 
 /** Counts the outcomes of the items of one batch, and collects the response headers. */
 export class BatchTally {

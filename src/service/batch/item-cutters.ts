@@ -32,8 +32,6 @@ const SPACE = 0x20
 const IS_STRUCTURAL = new Uint8Array(256)
 for (const byte of [QUOTE, COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET]) IS_STRUCTURAL[byte] = 1
 
-const NAME = Buffer.from('items')
-
 /** Bytes that are searched at a time, in less than a millisecond. The largest body takes a hundred times as long. */
 const SLICE_BYTES = 65_536
 
@@ -78,6 +76,7 @@ async function runSlices(
 export class BatchSplitter {
   readonly #body: Uint8Array
   readonly #maxItems: number
+  readonly #name: Buffer
   #starts = new Uint32Array(256)
   #ends = new Uint32Array(256)
   #count = 0
@@ -91,9 +90,11 @@ export class BatchSplitter {
   /** The items; undefined while they are searched, or if there is no such list. */
   result: SplitBatch | undefined
 
-  constructor(body: Uint8Array, maxItems: number) {
+  /** @param name of the member that holds the list */
+  constructor(body: Uint8Array, maxItems: number, name = 'items') {
     this.#body = body
     this.#maxItems = maxItems
+    this.#name = Buffer.from(name)
   }
 
   /**
@@ -111,6 +112,7 @@ export class BatchSplitter {
 
   #findList(sliceEnd: number): void {
     const body = this.#body
+    const name = this.#name
     let depth = this.#depth
     let offset = this.#offset
     for (; offset < sliceEnd; offset++) {
@@ -119,7 +121,7 @@ export class BatchSplitter {
       else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
       else if (byte === QUOTE) {
         const end = endOfString(body, offset)
-        const isName = depth === 1 && end - offset - 1 === NAME.length && NAME.equals(body.subarray(offset + 1, end))
+        const isName = depth === 1 && end - offset - 1 === name.length && name.equals(body.subarray(offset + 1, end))
         offset = end
         if (!isName) continue
         const colon = skipBlank(body, end + 1)

@@ -8,6 +8,7 @@ import type { ComputeResult, ComputeTask } from '../../wire/compute-messages.ts'
 import type { OperationName } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { type RequestContext, rejectExpired, type ServiceResponse } from '../request.ts'
+import type { StoredShapes } from '../stored/geometries.ts'
 import type { InputResolver } from './inputs.ts'
 import type { Computed, ResponseSigner } from './signed-answer.ts'
 
@@ -16,6 +17,7 @@ export interface ComputeServiceParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
+  readonly storedShapes: Pick<StoredShapes, 'named'>
   readonly answers: ResponseSigner
   readonly signer: Pick<SignerClient, 'waitForSlot'>
   /** Milliseconds since the epoch. */
@@ -30,7 +32,7 @@ export interface ComputeServiceParts {
  * The function throws a ProblemError for every error that the client should see.
  */
 export function createComputeService(parts: ComputeServiceParts) {
-  const { config, pool, chains, resolver, answers, signer, now } = parts
+  const { config, pool, chains, resolver, storedShapes, answers, signer, now } = parts
   const { limits } = config
 
   return async function compute(
@@ -38,6 +40,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     body: Uint8Array,
     context: RequestContext,
     prefersResultSignature: boolean,
+    account?: string,
   ): Promise<ServiceResponse> {
     // Only bodies that the main thread computes wait here for a slot at the signer. Larger ones wait in a compute thread.
     const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForSlot(context.client) : undefined
@@ -46,7 +49,9 @@ export function createComputeService(parts: ComputeServiceParts) {
       rejectExpired(context, now())
     }
     const timestampSeconds = Math.floor(now() / 1000)
-    const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
+    const named = storedShapes.named(body, account, context)
+    const { shapes, missing } = named instanceof Promise ? await named : named
+    const task: ComputeTask = { operation, body, resolved: [], stored: shapes, timestampSeconds }
     const sign = (computed: Computed, proofInputs: readonly string[]) =>
       answers.sign(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
@@ -56,10 +61,17 @@ export function createComputeService(parts: ComputeServiceParts) {
     }
     chains.require(first.chainId)
     const inputs = first.inputs.map(({ input }) => input)
-    const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs, context)
+    const { resolved, stored, proofInputs } = await resolver.resolve(first.chainId, inputs, context, {
+      account,
+      missing,
+    })
     // A referenced geometry may have any size.
     const size = resolved.reduce((sum, { geometry }) => sum + geometry.length, body.byteLength)
-    const second = await run({ ...task, resolved }, size <= limits.smallBodyBytes, context)
+    const second = await run(
+      { ...task, resolved, stored: [...shapes, ...stored] },
+      size <= limits.smallBodyBytes,
+      context,
+    )
     if (second.type === 'unresolved') throw new RangeError('an input stayed unresolved')
     return sign(second, proofInputs)
   }

@@ -4,9 +4,11 @@ import type { LocationLayout } from '../../config/signer.ts'
 import { foreignEpsgCode, isReadableLocation } from '../../geometry/attested-location.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { Input, ResolvedInput } from '../../wire/compute-messages.ts'
+import type { StoredShape } from '../../wire/stored-messages.ts'
 import type { ChainAttestation, Hex } from '../../wire/values.ts'
 import { chainProblem } from '../chains/chain-policy.ts'
 import type { RequestContext } from '../request.ts'
+import type { StoredShapes } from '../stored/geometries.ts'
 import type { ProofReader } from '../verify/verified-proof.ts'
 
 /** An error shows at most this many characters of a location type. */
@@ -15,18 +17,28 @@ const MAX_SHOWN_CHARACTERS = 60
 /** The resolved inputs for a compute thread, and the part of the response about proofs. */
 export interface Resolution {
   readonly resolved: readonly ResolvedInput[]
+  /** The stored geometries among the inputs. */
+  readonly stored: readonly StoredShape[]
   /** JSON summary of each authenticated proof (decision 86). */
   readonly proofInputs: readonly string[]
 }
 
+/** The account of a request, and the references that it is known not to have stored. */
+export interface Owner {
+  readonly account: string | undefined
+  readonly missing: ReadonlySet<Hex>
+}
+
 export interface InputResolver {
   /**
-   * Resolves references to on-chain attestations and verified proofs.
+   * Resolves references to on-chain attestations, verified proofs and stored geometries.
    *
-   * @param inputs of form `onchain` or `proof`
-   * @throws {ProblemError} `invalid-input` if an input cannot be used; `internal` if the chain cannot be reached
+   * @param inputs of form `onchain`, `proof` or `stored`
+   * @param owner whose stored geometries the request may name, and what is known of those
+   * @throws {ProblemError} `invalid-input` if an input cannot be used; `internal` if the chain cannot be reached; those of
+   *   `StoredShapes.require`
    */
-  resolve(chainId: number, inputs: readonly Input[], context: RequestContext): Promise<Resolution>
+  resolve(chainId: number, inputs: readonly Input[], context: RequestContext, owner: Owner): Promise<Resolution>
 }
 
 export interface InputResolverParts {
@@ -34,21 +46,31 @@ export interface InputResolverParts {
   /** Layouts of location attestations by schema UID. */
   readonly locations: ReadonlyMap<Hex, LocationLayout>
   readonly readProof: ProofReader
+  readonly storedShapes: Pick<StoredShapes, 'require' | 'readText'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-export function createInputResolver({ chainClient, locations, readProof, now }: InputResolverParts): InputResolver {
+export function createInputResolver(resolverParts: InputResolverParts): InputResolver {
+  const { chainClient, locations, readProof, storedShapes, now } = resolverParts
   return {
-    async resolve(chainId, inputs, context) {
+    async resolve(chainId, inputs, context, { account, missing }) {
+      const isShape = (input: Input) => input.form === 'stored' && input.isWhole !== true
+      const shapes = inputs.filter(isShape)
+      const stored = shapes.length === 0 ? [] : await storedShapes.require(shapes, account, context, missing)
+      const others = inputs.filter((input) => !isShape(input))
       const parts = await Promise.all(
-        inputs.map(async (input): Promise<{ resolved: ResolvedInput; proofInput?: string | undefined }> => {
+        others.map(async (input): Promise<{ resolved: ResolvedInput; proofInput?: string | undefined }> => {
           switch (input.form) {
             case 'onchain':
               return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
             case 'proof': {
               const { proofInput, ...resolvedProof } = await readProof(input.verifiedProof, input.path, context)
               return { resolved: { field: String(input.path[0]), ...resolvedProof }, proofInput }
+            }
+            case 'stored': {
+              const geometry = await storedShapes.readText(input, account, context)
+              return { resolved: { field: String(input.path[0]), ref: input.ref, geometry } }
             }
             default:
               throw new RangeError('a geometry needs no resolution')
@@ -57,6 +79,7 @@ export function createInputResolver({ chainClient, locations, readProof, now }: 
       )
       return {
         resolved: parts.map(({ resolved }) => resolved),
+        stored,
         proofInputs: parts.flatMap(({ proofInput }) => (proofInput === undefined ? [] : [proofInput])),
       }
     },

@@ -17,6 +17,7 @@ import { createStoreAccess } from '../records/store-access.ts'
 import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 import { ChunkMetrics } from './job-metrics.ts'
 import type { JobCaller, JobService, OpenUpload } from './job-services.ts'
+import { unpack } from './packing.ts'
 import { GIVEN_UP, JobRunner, type JobRunnerParts, leafOf, runTree } from './runner.ts'
 import { JobWriter, LineUpload } from './upload.ts'
 
@@ -165,9 +166,10 @@ class Jobs implements JobService {
     let next = from
     while (!context.aborted) {
       const chunk = await this.#parts.ask('jobResults', { position: job.position, from: next }, patient(context))
-      if (chunk?.lines === undefined) break
-      const { first, operations, lines, problem } = chunk
-      if (problem === undefined) await sink.write(withoutLines(lines, next - first))
+      if (chunk?.stored === undefined) break
+      const { first, operations, problem } = chunk
+      if (problem === undefined)
+        await sink.write(withoutLines(await unpack(chunk.stored, chunk.isCompressed), next - first))
       else await sink.write(this.#problemLine(job, problem).repeat(first + operations - next))
       next = first + operations
     }
@@ -470,6 +472,5 @@ const NEWLINE = 0x0a
 function withoutLines(lines: Uint8Array, count: number): Uint8Array {
   let offset = 0
   for (let index = 0; index < count; index++) offset = lines.indexOf(NEWLINE, offset) + 1
-  // The sink takes ownership of the whole buffer.
-  return lines.slice(offset)
+  return lines.subarray(offset)
 }

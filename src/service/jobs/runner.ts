@@ -1,6 +1,6 @@
 /** Computes the chunks of jobs in the background, on the same threads as batches. */
 import { randomUUID } from 'node:crypto'
-import type { PackedBytes } from '../../base/bytes.ts'
+import { freeBuffer, isLarge, type PackedBytes } from '../../base/bytes.ts'
 import { FailureLog, type Log } from '../../base/log.ts'
 import { type ProblemData, ProblemError } from '../../base/problem.ts'
 import { computesJobs } from '../../config/sync.ts'
@@ -16,6 +16,7 @@ import { leafLines, signEach } from '../batch/sign.ts'
 import type { StoreAccess } from '../records/store-access.ts'
 import type { BatchContext, RequestContext } from '../request.ts'
 import type { ChunkMetrics } from './job-metrics.ts'
+import { pack, unpack } from './packing.ts'
 import { decodeLines, type Line } from './upload.ts'
 
 export interface JobRunnerParts extends SharedParts {
@@ -155,7 +156,8 @@ export class JobRunner {
   }
 
   async #compute(chunk: JobChunk): Promise<Answered> {
-    const lines = decodeLines(chunk.input, chunk.operations)
+    const input = await unpack(chunk.stored, chunk.isCompressed)
+    const lines = decodeLines(input, chunk.operations)
     const { config } = this.#parts
     const options = { ...chunk.job.options, sequence: 'same' as const }
     const answered: Answered[] = []
@@ -175,6 +177,7 @@ export class JobRunner {
     }
     fill()
     await queue.finish()
+    freeBuffer(input.buffer)
     return joinAnswered(answered)
   }
 
@@ -213,10 +216,11 @@ export class JobRunner {
     return { lines: answers, leaves: withoutTooLong(lines, accepted), counts }
   }
 
-  #context({ job }: JobChunk, counts: Map<string, number>): BatchContext {
+  #context({ job, account }: JobChunk, counts: Map<string, number>): BatchContext {
     const { config, problemJson } = this.#parts
     const isAborted = () => this.#isClosed
     return {
+      account,
       client: CLIENT,
       get aborted() {
         return isAborted()
@@ -247,7 +251,7 @@ export class JobRunner {
       owner: this.#owner,
       position: chunk.job.position,
       first: chunk.first,
-      lines,
+      stored: await pack(lines),
       leaves,
       root: await this.#root(leaves),
       failed: Object.values(errors).reduce((sum, count) => sum + count, 0),
@@ -371,8 +375,10 @@ function joinAnswered(answered: readonly Answered[]): Answered {
   const counts = new Map<string, number>()
   for (const group of answered)
     for (const [outcome, count] of group.counts) counts.set(outcome, (counts.get(outcome) ?? 0) + count)
+  const joined = Buffer.concat(answered.map(({ lines }) => lines))
+  for (const { lines } of answered) if (isLarge(lines)) freeBuffer(lines.buffer)
   return {
-    lines: Buffer.concat(answered.map(({ lines }) => lines)),
+    lines: joined,
     leaves: Buffer.concat(answered.map(({ leaves }) => leaves)),
     counts,
   }

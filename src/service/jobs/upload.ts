@@ -6,6 +6,7 @@ import type { StoreResult } from '../../wire/store-messages.ts'
 import { LineCutter } from '../batch/item-cutters.ts'
 import type { StoreAccess } from '../records/store-access.ts'
 import type { RequestContext } from '../request.ts'
+import { pack } from './packing.ts'
 
 /** An operation as it arrived, or the byte length of a line that was too long. */
 export type Line = Uint8Array | number
@@ -105,6 +106,7 @@ export class JobWriter {
     if (operations === 0) return
     const { ask, limits, walletAddress, now, onStored, context } = this.#parts
     const input = encodeLines(this.#lines)
+    const room = input.length + operations * RESULT_ROOM[this.#job.options.attest]
     const jobLimits: JobLimits = {
       maxOperations: limits.maxJobOperations,
       perDay: limits.jobOperationsPerDay,
@@ -119,8 +121,8 @@ export class JobWriter {
       position: this.#job.position,
       first: this.#stored,
       operations,
-      input,
-      room: input.length + operations * RESULT_ROOM[this.#job.options.attest],
+      stored: await pack(input), // from here on, the memory of the input is free
+      room,
       limits: jobLimits,
       nowMs: now(),
     }
@@ -195,6 +197,16 @@ function uploadProblem(
   }
 }
 
+/** Stores lines in chunks. */
+export interface LineWriter {
+  /** @param line a number is the byte length of a line that was too long. @returns true if the chunk is complete */
+  add(line: Uint8Array | number): boolean
+  /** Stores the lines that were added. */
+  store(): Promise<void>
+  /** True if there are none. */
+  readonly isEmpty: boolean
+}
+
 /** Takes the lines of an upload as bytes, in pieces that may end in the middle of a line. */
 export class LineUpload {
   readonly #cutter: LineCutter
@@ -207,7 +219,7 @@ export class LineUpload {
   #wake: (() => void) | undefined
 
   /** @param onRoom called with the number of bytes that are stored or were skipped */
-  constructor(limits: Config['limits'], onRoom: (bytes: number) => void) {
+  constructor(limits: Pick<Config['limits'], 'maxBodyBytes' | 'maxStreamBytes'>, onRoom: (bytes: number) => void) {
     this.#cutter = new LineCutter(limits.maxBodyBytes)
     // More than a chunk and one line: with less, the upload would wait forever, because storing a chunk is what releases room.
     this.#maxHeldBytes = limits.maxStreamBytes / 2
@@ -234,7 +246,7 @@ export class LineUpload {
   }
 
   /** Writes the lines to the job as they arrive. @returns false if the stream broke off */
-  async writeTo(writer: JobWriter): Promise<boolean> {
+  async writeTo(writer: LineWriter): Promise<boolean> {
     for (;;) {
       const group = this.#cutter.next()
       if (group !== undefined) {
@@ -255,7 +267,7 @@ export class LineUpload {
     return this.#state === 'ended'
   }
 
-  async #store(writer: JobWriter): Promise<void> {
+  async #store(writer: LineWriter): Promise<void> {
     await writer.store()
     const bytes = this.#cutBytes
     this.#cutBytes = 0

@@ -74,7 +74,8 @@ export async function orUnavailable<T>(place: string, run: () => Promise<T>): Pr
   } catch (error) {
     const isAway = error instanceof StoreFault && error.kind !== 'failed'
     if (!isAway && !(error instanceof ConfigError)) throw error
-    const detail = `${place} cannot be used now; try again`
+    const isBusy = error instanceof StoreFault && error.kind === 'busy'
+    const detail = isBusy ? 'the store is busy; try again' : `${place} cannot be used now; try again`
     throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 1 }, { cause: error })
   }
 }

@@ -23,8 +23,43 @@ const TIERS: readonly unknown[] = ['public', 'developer', 'internal'] satisfies 
  * @throws {ConfigError} if the file holds something else, or if other users can write to it
  */
 export function readKeyFile(file: string): readonly StoredKey[] {
-  if (!existsSync(file)) return []
-  if (process.platform !== 'win32' && (statSync(file).mode & 0o022) !== 0) {
+  return readWholeFile(file).keys
+}
+
+/** Returns the account that made a key of the file, which may be revoked; undefined if there is no such key, or if no account made it. */
+export function findKeyOwner(file: string, id: string): string | undefined {
+  const { keys, revoked } = readWholeFile(file)
+  return [...keys, ...revoked].find((key) => key.id === id)?.owner
+}
+
+/** A revoked key of an account. Without it, nobody could tell what the key has used. */
+interface RevokedKey {
+  readonly id: string
+  readonly owner: string
+}
+
+/** Revoked keys that the file keeps, the newest ones. */
+const MAX_REVOKED = 5000
+/** Bytes of the keys in a file, and of the file. No request is answered while it is read or written, so that must not take long. */
+export const MAX_KEY_BYTES = 1_572_864
+const MAX_FILE_BYTES = 3_145_728
+/** Bytes of the keys of one account. With many long origins, a few accounts would otherwise take the room of all. */
+export const MAX_OWNER_KEY_BYTES = 16_384
+
+/** Returns the bytes that keys take in a file. */
+export function bytesOfKeys(keys: readonly StoredKey[]): number {
+  return keys.reduce((sum, key) => sum + Buffer.byteLength(JSON.stringify(key)) + 2, 0)
+}
+
+function readWholeFile(file: string): { readonly keys: readonly StoredKey[]; readonly revoked: readonly RevokedKey[] } {
+  if (!existsSync(file)) return { keys: [], revoked: [] }
+  const { mode, size } = statSync(file)
+  if (size > MAX_FILE_BYTES) {
+    throw new ConfigError(
+      `${file} has ${size} bytes, and a key file at most ${MAX_FILE_BYTES}, which is about 5,000 keys: revoke keys with the version that wrote the file, or move it away and create the keys again in a PostgreSQL database (DATABASE_URL)`,
+    )
+  }
+  if (process.platform !== 'win32' && (mode & 0o022) !== 0) {
     throw new ConfigError(`${file} is writable by other users, who could add keys to it: run chmod 600 on it`)
   }
   let value: unknown
@@ -33,9 +68,15 @@ export function readKeyFile(file: string): readonly StoredKey[] {
   } catch {
     // Reported below.
   }
-  const keys = typeof value === 'object' && value !== null ? (value as { keys?: unknown }).keys : undefined
-  if (Array.isArray(keys) && keys.every(isStoredKey)) return keys
+  const { keys, revoked = [] } = (value ?? {}) as { keys?: unknown; revoked?: unknown }
+  const isKeyFile = Array.isArray(keys) && keys.every(isStoredKey)
+  if (isKeyFile && Array.isArray(revoked) && revoked.every(isRevokedKey)) return { keys, revoked }
   throw new ConfigError(`${file}: is not a key file written by trigpoint keys; correct or remove it`)
+}
+
+function isRevokedKey(value: unknown): value is RevokedKey {
+  const { id, owner } = (value ?? {}) as Partial<Record<string, unknown>>
+  return typeof id === 'string' && typeof owner === 'string'
 }
 
 /** Attempts to take the lock, and the time between two of them. */
@@ -50,13 +91,14 @@ const STALE_LOCK_MS = 10_000
  *
  * @param change throws to leave the file as it is
  * @param waitForRetry waits between two attempts to take the lock
+ * @returns the keys that `change` returned
  * @throws {ConfigError} if the file cannot be written, or if another change does not end
  */
 export async function changeKeyFile(
   file: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
   waitForRetry: () => Promise<unknown> = () => pause(LOCK_RETRY_MS),
-): Promise<void> {
+): Promise<readonly StoredKey[]> {
   const lock = `${file}.lock`
   for (let attempts = 1; !takeLock(lock); attempts++) {
     if (attempts > LOCK_ATTEMPTS)
@@ -64,7 +106,13 @@ export async function changeKeyFile(
     await waitForRetry()
   }
   try {
-    writeKeyFile(file, change(readKeyFile(file)))
+    const { keys, revoked } = readWholeFile(file)
+    const changed = change(keys)
+    if (changed === keys) return keys
+    const left = new Set(changed.map(({ id }) => id))
+    const ended = keys.flatMap(({ id, owner }) => (owner === undefined || left.has(id) ? [] : [{ id, owner }]))
+    writeKeyFile(file, changed, [...revoked, ...ended].slice(-MAX_REVOKED))
+    return changed
   } finally {
     rmSync(lock, { force: true })
   }
@@ -106,11 +154,20 @@ function isStale(file: string): boolean {
 }
 
 /** Replaces the whole file; only its owner can read and write it. A revocation survives a power failure once this returns. */
-function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
+function writeKeyFile(file: string, keys: readonly StoredKey[], revoked: readonly RevokedKey[]): void {
   const temporary = `${file}.${process.pid}.tmp`
+  // One key in a line, so that people can read it.
+  const lines = (list: readonly object[]) => `[${list.map((entry) => `\n${JSON.stringify(entry)}`).join(',')}\n]`
+  const ended = revoked.length === 0 ? '' : `,\n"revoked": ${lines(revoked)}`
+  const text = `{"keys": ${lines(keys)}${ended}}\n`
+  // No service could read such a file. A revocation only makes the file smaller.
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    throw new ConfigError(
+      `${file} would have more than ${MAX_FILE_BYTES} bytes, which no service reads: revoke keys first`,
+    )
   try {
     const descriptor = openSync(temporary, 'w', 0o600)
-    writeFileSync(descriptor, `${JSON.stringify({ keys }, null, 2)}\n`)
+    writeFileSync(descriptor, text)
     fsyncSync(descriptor)
     closeSync(descriptor)
     renameSync(temporary, file)
@@ -153,11 +210,12 @@ function isTextList(value: unknown): value is readonly string[] {
 }
 
 /**
- * Watches a key file, so that added and revoked keys take effect at the next poll, without a restart.
+ * Watches a key file, so that added and revoked keys take effect at the next poll, without a restart. If the file cannot be read, it has
+ * no valid keys until it can: one of the known keys may have been revoked in it.
  *
  * @param everyMs time between two polls
  * @param onChange called with the keys, at once and after each change
- * @param onFault called with the reason when the file cannot be read; the previous keys stay valid
+ * @param onFault called once with the reason when a changed file cannot be read
  * @returns a function that stops watching
  * @throws {ConfigError} if the file cannot be read at the start
  */
@@ -167,7 +225,7 @@ export function watchKeyFile(
   onChange: (keys: readonly StoredKey[]) => void,
   onFault: (reason: string) => void,
 ): () => void {
-  let knownVersion = fileVersion(file)
+  let knownVersion: string | undefined = fileVersion(file)
   let faultyVersion: string | undefined
   onChange(readKeyFile(file))
   const timer = setInterval(() => {
@@ -176,10 +234,15 @@ export function watchKeyFile(
     try {
       onChange(readKeyFile(file))
       knownVersion = version
+      faultyVersion = undefined
     } catch (error) {
-      // It is read again at the next poll, because the fault may be one of the disk and a revoked key has to end.
-      if (version !== faultyVersion) onFault((error as Error).message)
+      // It is read again at the next poll, because the fault may be one of the disk. The known version is forgotten too: its keys are
+      // valid again if the file is put back.
+      knownVersion = undefined
+      if (version === faultyVersion) return
       faultyVersion = version
+      onChange([])
+      onFault((error as Error).message)
     }
   }, everyMs)
   timer.unref()

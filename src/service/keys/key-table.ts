@@ -1,5 +1,5 @@
 import { FailureLog, type Log } from '../../base/log.ts'
-import type { StoreClient } from '../../threads/store-client.ts'
+import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import type { KeyChange, KeyChangeOutcome, KeyUpdate, ListedKey } from '../../wire/key-messages.ts'
 import { reasonOf } from '../../wire/store-messages.ts'
 import { Changes } from '../changes.ts'
@@ -64,14 +64,18 @@ export class KeyTable implements KeyRepository {
     this.#changes.close()
   }
 
-  list(owner?: string): Promise<readonly ListedKey[]> {
+  list(owner?: string, caller?: StoreCaller): Promise<readonly ListedKey[]> {
     const of = owner === undefined ? undefined : { owner }
-    return this.#parts.store.ask('listKeys', of, this.#deadlineMs())
+    return this.#parts.store.ask('listKeys', of, this.#deadlineMs(), caller)
   }
 
-  async change(change: KeyChange): Promise<KeyChangeOutcome> {
+  findOwner(id: string, caller?: StoreCaller): Promise<string | undefined> {
+    return this.#parts.store.ask('findKeyOwner', { id }, this.#deadlineMs(), caller)
+  }
+
+  async change(change: KeyChange, caller?: StoreCaller): Promise<KeyChangeOutcome> {
     const { store, maxKeys } = this.#parts
-    const outcome = await store.ask('changeKeys', { ...change, maxKeys }, this.#deadlineMs())
+    const outcome = await store.ask('changeKeys', { ...change, maxKeys }, this.#deadlineMs(), caller)
     await this.#changes.refresh()
     return outcome
   }

@@ -1,22 +1,33 @@
 /** Manages API keys, wherever they are stored: adds, lists, rotates and revokes them. */
 import { createHash } from 'node:crypto'
 import { ProblemError } from '../../base/problem.ts'
+import type { StoreCaller } from '../../threads/store-client.ts'
 import type { KeyProperties } from '../../validation/key-request.ts'
 import {
   DEFAULT_SCOPES,
   type KeyChange,
   type KeyChangeOutcome,
   type ListedKey,
+  maxAccountKeys,
   type StoredKey,
 } from '../../wire/key-messages.ts'
-import { changeKeyFile, readKeyFile } from './key-file.ts'
+import {
+  bytesOfKeys,
+  changeKeyFile,
+  findKeyOwner,
+  MAX_KEY_BYTES,
+  MAX_OWNER_KEY_BYTES,
+  readKeyFile,
+} from './key-file.ts'
 import { generateKey } from './key-text.ts'
 
-/** Where keys are stored. */
+/** Where keys are stored. The caller is the client whose share of the store is used; undefined for the operator. */
 export interface KeyRepository {
   /** Returns the valid keys and those that have expired, oldest first: of an account, or of all. */
-  list(owner?: string): Promise<readonly ListedKey[]>
-  change(change: KeyChange): Promise<KeyChangeOutcome>
+  list(owner?: string, caller?: StoreCaller): Promise<readonly ListedKey[]>
+  /** Returns the account that made a key, which may be revoked; undefined if there is no such key, or if no account made it. */
+  findOwner(id: string, caller?: StoreCaller): Promise<string | undefined>
+  change(change: KeyChange, caller?: StoreCaller): Promise<KeyChangeOutcome>
 }
 
 /** A key that was just made. The key itself is not stored anywhere. */
@@ -33,19 +44,22 @@ export class KeyManager {
   readonly #repository: KeyRepository
   readonly #now: () => number
   readonly #owner: KeyChange['owner']
+  readonly #caller: StoreCaller | undefined
 
   /**
    * @param now milliseconds since the epoch
    * @param owner the account whose keys these are; there are no others for it
+   * @param caller the client who asks
    */
-  constructor(repository: KeyRepository, now: () => number, owner?: KeyChange['owner']) {
+  constructor(repository: KeyRepository, now: () => number, owner?: KeyChange['owner'], caller?: StoreCaller) {
     this.#repository = repository
     this.#now = now
     this.#owner = owner
+    this.#caller = caller
   }
 
   list(): Promise<readonly ListedKey[]> {
-    return this.#repository.list(this.#owner?.account)
+    return this.#repository.list(this.#owner?.account, this.#caller)
   }
 
   async add({ tier, ...properties }: KeyProperties): Promise<NewKey> {
@@ -77,7 +91,7 @@ export class KeyManager {
       overlapSeconds === 0
         ? { expected: [sha256], put: [made.stored], revoked: [sha256] }
         : { expected: [sha256], put: [made.stored, retired], revoked: [] }
-    await this.#change(change, id)
+    await this.#change(change, id, overlapSeconds > 0)
     return made
   }
 
@@ -103,17 +117,26 @@ export class KeyManager {
     return { key, stored: { id: sha256.slice(0, ID_DIGITS), sha256, tier, label, createdAt, ...rules, ...owner } }
   }
 
-  async #change(change: KeyChange, id: string): Promise<void> {
+  /** @param hasOverlap true if two keys take the place of one for a time */
+  async #change(change: KeyChange, id: string, hasOverlap = false): Promise<void> {
     const owner = this.#owner
-    const outcome = await this.#repository.change(owner === undefined ? change : { ...change, owner })
+    const advice = hasOverlap ? ', or rotate without an overlap (overlapSeconds=0), which needs no room' : ''
+    const outcome = await this.#repository.change(owner === undefined ? change : { ...change, owner }, this.#caller)
     // Another change revoked the key after it was found.
     if (outcome === 'missing') throw unknownKey(id)
     if (outcome === 'full') {
-      throw conflict('there are as many API keys as MAX_API_KEYS allows: revoke keys that are not needed')
+      throw conflict(
+        `there are as many API keys as MAX_API_KEYS or the key file allows: revoke keys that are not needed${advice}`,
+      )
+    }
+    if (outcome === 'accounts-full') {
+      throw conflict(
+        `all accounts together have as many API keys as the service allows, half of all: revoke one that is not needed, or ask the operator${advice}`,
+      )
     }
     if (outcome === 'owner-full') {
       throw conflict(
-        `an account has at most ${owner!.maxKeys} keys, expired ones included: revoke one that is not needed`,
+        `an account has at most ${owner!.maxKeys} keys, expired ones included, and one more while a key is rotated; in a key file, they take at most 16 KiB: revoke one that is not needed${advice}`,
       )
     }
   }
@@ -153,21 +176,37 @@ export class KeyFile implements KeyRepository {
     return owner === undefined ? keys : keys.filter((key) => key.owner === owner)
   }
 
-  async change({ expected, put, revoked, owner }: KeyChange): Promise<KeyChangeOutcome> {
+  async findOwner(id: string): Promise<string | undefined> {
+    return findKeyOwner(this.#file, id)
+  }
+
+  async change(change: KeyChange): Promise<KeyChangeOutcome> {
     let outcome: KeyChangeOutcome = 'done'
-    await changeKeyFile(this.#file, (keys) => {
+    const changed = await changeKeyFile(this.#file, (keys) => {
       const bySha256 = new Map(keys.map((key) => [key.sha256, key]))
-      if (!expected.every((sha256) => bySha256.has(sha256))) outcome = 'missing'
-      for (const key of put) bySha256.set(key.sha256, key)
-      for (const sha256 of revoked) bySha256.delete(sha256)
-      if (bySha256.size > keys.length && bySha256.size > this.#maxKeys) outcome = 'full'
-      else if (owner !== undefined && put.some(({ sha256 }) => !expected.includes(sha256))) {
-        const owned = [...bySha256.values()].filter((key) => key.owner === owner.account).length
-        if (owned > owner.maxKeys) outcome = 'owner-full'
-      }
-      return outcome === 'done' ? [...bySha256.values()] : keys
+      if (!change.expected.every((sha256) => bySha256.has(sha256))) outcome = 'missing'
+      for (const key of change.put) bySha256.set(key.sha256, key)
+      for (const sha256 of change.revoked) bySha256.delete(sha256)
+      const next = [...bySha256.values()]
+      if (outcome === 'done' && next.length > keys.length) outcome = this.#checkRoom(next, change)
+      return outcome === 'done' ? next : keys
     })
-    if (outcome === 'done') this.#onChange(readKeyFile(this.#file))
+    if (outcome === 'done') this.#onChange(changed)
     return outcome
+  }
+
+  /** Checks the limits after a key was added. */
+  #checkRoom(keys: readonly StoredKey[], { expected, put, owner }: KeyChange): KeyChangeOutcome {
+    // One key more than the limit, so that a key can be rotated at the limit: both keys are valid for a time.
+    const extra = put.some(({ sha256 }) => expected.includes(sha256)) ? 1 : 0
+    if (keys.length > this.#maxKeys + extra || bytesOfKeys(keys) > MAX_KEY_BYTES) return 'full'
+    if (owner === undefined) return 'done'
+    const ofAccounts = keys.filter((key) => key.owner !== undefined)
+    const own = ofAccounts.filter((key) => key.owner === owner.account)
+    if (own.length > owner.maxKeys + extra || bytesOfKeys(own) > MAX_OWNER_KEY_BYTES) return 'owner-full'
+    const hasRoom =
+      ofAccounts.length <= maxAccountKeys(this.#maxKeys) + extra &&
+      bytesOfKeys(ofAccounts) <= maxAccountKeys(MAX_KEY_BYTES)
+    return hasRoom ? 'done' : 'accounts-full'
   }
 }

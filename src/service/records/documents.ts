@@ -47,19 +47,28 @@ const LONGITUDE = ',"longitude":'
 /** Converts a position into another reference system. Undefined: positions stay as they are. */
 export type PositionConverter = ((position: readonly number[]) => readonly number[]) | undefined
 
+/** Changes the properties of a feature, which are JSON. */
+type PropertyChange = (properties: string) => string
+
 /**
  * Returns a record as a GeoJSON Feature: its UID is the id, and everything except the location is in the properties.
  *
  * @param document the record as JSON
  * @param more further members of the Feature, as JSON that begins with a comma
+ * @param change makes the properties from the record without its location; undefined: they are the same
  */
-export function featureText(document: string, more = '', convert?: PositionConverter): string {
+export function featureText(
+  document: string,
+  more = '',
+  convert?: PositionConverter,
+  change: PropertyChange = (properties) => properties,
+): string {
   const [start, end] = findLocation(document)
   const geometry =
     (convert === undefined ? plainGeometry(document, start + LOCATION.length, end) : undefined) ??
     geometryJson(readLocation(document), convert)
   const uid = document.slice(DOCUMENT_START.length, document.indexOf('"', DOCUMENT_START.length))
-  const properties = document.slice(0, start) + document.slice(end)
+  const properties = change(document.slice(0, start) + document.slice(end))
   return `{"type":"Feature","id":"${uid}","geometry":${geometry},"properties":${properties}${more}}`
 }
 
@@ -159,17 +168,19 @@ const MAX_UNITS_AT_ONCE = 131_072
  * Returns the features of a page, joined with commas. Yields to other requests in between.
  *
  * @param costs is charged for the time without these pauses
+ * @param change as for `featureText`
  */
 export async function featureTexts(
   documents: string,
   convert: PositionConverter,
   costs: CostMeter | undefined,
+  change?: PropertyChange,
 ): Promise<string> {
   const features: string[] = []
   let units = 0
   let beginMs = performance.now()
   for (const document of splitDocuments(documents)) {
-    features.push(featureText(document, '', convert))
+    features.push(featureText(document, '', convert, change))
     units += document.length
     if (units < MAX_UNITS_AT_ONCE) continue
     units = 0

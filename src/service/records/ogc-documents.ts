@@ -4,6 +4,7 @@ import { QUERYABLES } from '../../validation/cql2.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
 import { CRS84, REFERENCE_SYSTEMS } from '../../validation/reference-systems.ts'
 import type { GeometryFamily, RecordExtent } from '../../wire/store-messages.ts'
+import { PROPERTY_SCHEMAS } from './ogc-properties.ts'
 import type { OgcDocument } from './record-services.ts'
 
 /** All records, or those of one family: most programs show one type of geometry per layer. */
@@ -83,9 +84,9 @@ export function landingJson(baseUrl: string): string {
     description: DESCRIPTION,
     links: linksJson(baseUrl, [
       ['self', '', 'application/json', 'This page'],
+      ['data', '/collections', 'application/json', 'Collections'],
       ['service-desc', '/api', 'application/vnd.oai.openapi+json;version=3.0', 'The API as OpenAPI 3.0'],
       ['conformance', '/conformance', 'application/json', 'Conformance classes'],
-      ['data', '/collections', 'application/json', 'Collections'],
     ]),
   })
 }
@@ -237,7 +238,11 @@ const FEATURE = {
       nullable: true,
       description: 'GeoJSON geometry; null if the attested location is not a GeoJSON geometry',
     },
-    properties: { type: 'object', description: 'the record without its location' },
+    properties: {
+      type: 'object',
+      description: 'the record without its location; only points have longitude and latitude',
+      properties: PROPERTY_SCHEMAS,
+    },
     links: { type: 'array', items: { type: 'object' } },
   },
 }
@@ -283,7 +288,10 @@ function get(operationId: string, summary: string, description: string, operatio
     status,
     {
       description: ERRORS[status],
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/exception' } } },
+      content: {
+        'application/json': { schema: { $ref: '#/components/schemas/exception' } },
+        'text/html': { schema: { type: 'string' } },
+      },
     },
   ])
   const responses = {

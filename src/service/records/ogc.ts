@@ -20,6 +20,7 @@ import {
   TITLES,
 } from './ogc-documents.ts'
 import { featureTable, resourcePage } from './ogc-pages.ts'
+import { flatProperties } from './ogc-properties.ts'
 import type { OgcDocument, OgcRequest, OgcService } from './record-services.ts'
 import { estimateHeader, findNextCursor, type StoreAccess } from './store-access.ts'
 
@@ -33,6 +34,9 @@ interface OgcServiceParts {
   /** Bytes after which a page ends early. */
   readonly pageBytes: number
 }
+
+/** Parameters of a list that leave no feature out. */
+const SHOWS_ALL: ReadonlySet<string> = new Set(['f', 'crs', 'bbox-crs', 'filter-lang', 'filter-crs'])
 
 /** Size of the cache of pages. A page that it holds costs 0.1 ms of CPU time, any other more than 1 ms. */
 const MAX_CACHED_CHARACTERS = 8 * 1_048_576
@@ -59,6 +63,8 @@ interface CachedItems {
  * @see OGC 19-079r2, Part 3: Filtering
  */
 export function createOgcService({ chains, ask, version, now, pageBytes }: OgcServiceParts): OgcService {
+  const readsChains = [...chains.values()].some(({ rpcUrls }) => rpcUrls.length > 0)
+  const noFeatures = readsChains ? 'waiting' : 'no-chain'
   const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const documents: Readonly<Record<OgcDocument, (baseUrl: string) => string>> = {
     '': landingJson,
@@ -98,7 +104,7 @@ export function createOgcService({ chains, ask, version, now, pageBytes }: OgcSe
       request,
       versionTag,
       page: { length: page.length, count: page.count, isEstimate: page.isEstimate === true },
-      features: await featureTexts(documents, positionConverter(crs), context.costs),
+      features: await featureTexts(documents, positionConverter(crs), context.costs, flatProperties),
       cursor: await findNextCursor(ask, { ...page, documents }, query, idsByName, context),
     }
     itemsByKey.set(key, items)
@@ -152,8 +158,9 @@ export function createOgcService({ chains, ask, version, now, pageBytes }: OgcSe
         `"numberMatched":${page.count},"numberReturned":${page.length}`
       if (ogcRequest.format !== 'html') return { json: `{${members},"features":[${features}]}`, headers }
       // A page shows no geometries, and parsing megabytes of them would hold up all other requests.
+      const whyEmpty = page.count > 0 ? 'end' : filters.some(([name]) => !SHOWS_ALL.has(name)) ? 'filter' : noFeatures
       const rows = await featureProperties(features, context.costs)
-      const table = () => resourcePage(collection.title, `{${members}}`, `${baseUrl}/ogc`, featureTable(rows, address))
+      const table = () => resourcePage(collection.title, `{${members}}`, baseUrl, featureTable(rows, address, whyEmpty))
       return { json: chargeTime(context, table), headers }
     },
 
@@ -173,7 +180,7 @@ export function createOgcService({ chains, ask, version, now, pageBytes }: OgcSe
       const self = link('self', `${itemsUrl(baseUrl, collection)}/${uid}`)
       const links = `,"links":${JSON.stringify([self, collectionLink(baseUrl, collection)])}`
       const json = chargeTime(context, () =>
-        inFormat(request, uid, featureText(document, links, positionConverter(crs))),
+        inFormat(request, uid, featureText(document, links, positionConverter(crs), flatProperties)),
       )
       return { json, headers: crsHeader(crs) }
     },
@@ -182,7 +189,7 @@ export function createOgcService({ chains, ask, version, now, pageBytes }: OgcSe
 
 /** Returns a resource as JSON, or as a page. */
 function inFormat({ format, baseUrl }: OgcRequest, title: string, json: string): string {
-  return format === 'html' ? resourcePage(title, json, `${baseUrl}/ogc`) : json
+  return format === 'html' ? resourcePage(title, json, baseUrl) : json
 }
 
 function restrict(request: ItemsRequest, { family }: Collection): ItemsRequest {

@@ -118,10 +118,10 @@ const CHAIN_SHARES = [
 ] as const
 
 /**
- * Every sample UID begins with these 16 bytes, `trigpoint sample`, so pages can recognise sample records. A real record cannot be
+ * Every sample UID begins with these 16 bytes, `trigpoint sample`, so pages and `--restore` can recognise sample records. A real record cannot be
  * mistaken for a sample, whatever its memo says, because UIDs on a chain are hashes.
  */
-const SAMPLE_UID_PREFIX = Buffer.from('trigpoint sample').toString('hex')
+export const SAMPLE_UID_PREFIX = Buffer.from('trigpoint sample').toString('hex')
 const PROVER_COUNT = 60
 const SPAN_SECONDS = 365 * 86_400
 const REVOKED_SHARE = 0.02

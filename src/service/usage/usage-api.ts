@@ -1,30 +1,31 @@
 /** The usage of a key as clients read it, as JSON or as CSV, without HTTP. */
 import { ProblemError, problemAt } from '../../base/problem.ts'
-import type { StoreClient } from '../../threads/store-client.ts'
-import { StoreFault } from '../../wire/store-messages.ts'
-import { OTHER_SUBJECTS, PUBLIC_SUBJECT, type UsageRow } from '../../wire/usage-messages.ts'
+import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
+import { accountSubject, OTHER_SUBJECTS, PUBLIC_SUBJECT, type UsageRow } from '../../wire/usage-messages.ts'
+import { orUnavailable } from '../keys/key-api.ts'
 import type { KeyRepository } from '../keys/keys.ts'
 import type { ServiceResponse } from '../request.ts'
 
 export type UsageFormat = 'json' | 'csv'
 
-/** What the HTTP layer sees of usage. All methods throw a `ProblemError`. */
+/** What the HTTP layer sees of usage. All methods throw a `ProblemError`. The caller is charged for the time of the store. */
 export interface UsageService {
   /** @param subject of the key that asks @param query `from` and `to` */
-  own(subject: string, query: string, format: UsageFormat): Promise<ServiceResponse>
-  /** @param id of a key, or `public` or `others` */
-  ofKey(id: string, query: string, format: UsageFormat): Promise<ServiceResponse>
+  own(subject: string, query: string, format: UsageFormat, caller: StoreCaller): Promise<ServiceResponse>
+  /** @param id of a key, which may be revoked, or `public` or `others`; the key of an account shows what the whole account used */
+  ofKey(id: string, query: string, format: UsageFormat, caller: StoreCaller): Promise<ServiceResponse>
 }
 
 export interface UsageServiceParts {
   readonly store: Pick<StoreClient, 'ask'>
-  readonly keys: Pick<KeyRepository, 'list'>
+  readonly keys: Pick<KeyRepository, 'list' | 'findOwner'>
   /** Longest time that one operation of the database may take. */
   readonly answerMs: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
+const PLACE = 'the database of the usage'
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 30
 const MAX_DAYS = 400
@@ -33,21 +34,27 @@ const MAX_DAYS = 400
 const COMPLETE_UNTIL = 'X-Complete-Until'
 
 export function createUsageService({ store, keys, answerMs, now }: UsageServiceParts): UsageService {
-  const read = (prefix: string, range: Range) => store.ask('readUsage', { prefix, ...range }, now() + answerMs)
+  const read = (prefix: string, range: Range, caller: StoreCaller) =>
+    store.ask('readUsage', { prefix, ...range }, now() + answerMs, caller)
   return {
-    own: (subject, query, format) =>
-      orUnavailable(async () => {
+    own: (subject, query, format, caller) =>
+      orUnavailable(PLACE, async () => {
         const range = readRange(query, now())
-        return describe(range, await read(subject, range), format)
+        return describe(range, await read(subject, range, caller), format)
       }),
-    ofKey: (id, query, format) =>
-      orUnavailable(async () => {
+    ofKey: (id, query, format, caller) =>
+      orUnavailable(PLACE, async () => {
         const range = readRange(query, now())
-        if (id === PUBLIC_SUBJECT || id === OTHER_SUBJECTS) return describe(range, await read(id, range), format)
+        if (id === PUBLIC_SUBJECT || id === OTHER_SUBJECTS)
+          return describe(range, await read(id, range, caller), format)
         if (!/^[0-9a-f]{12}$/.test(id)) throw unknownKey(id)
-        const usage = await read(`key:${id}`, range)
+        const owner = await keys.findOwner(id, caller)
+        // The keys of an account count together, as its sessions do.
+        if (owner !== undefined) return describe(range, await read(accountSubject(owner), range, caller), format)
+        const usage = await read(`key:${id}`, range, caller)
         // The keys of API_KEYS and revoked ones are not in the list, and may have been used.
-        if (usage.rows.length === 0 && !(await keys.list()).some((key) => key.id === id)) throw unknownKey(id)
+        if (usage.rows.length === 0 && !(await keys.list(undefined, caller)).some((key) => key.id === id))
+          throw unknownKey(id)
         return describe(range, usage, format)
       }),
   }
@@ -119,15 +126,4 @@ function describe(
 function unknownKey(id: string): ProblemError {
   const detail = `there is no key ${JSON.stringify(id.slice(0, 64))}, and none was used in this time`
   return new ProblemError({ type: 'not-found', detail })
-}
-
-/** Reports a database that is unavailable now as `overloaded`, because it is not an internal error. */
-async function orUnavailable<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (error) {
-    if (!(error instanceof StoreFault) || error.kind === 'failed') throw error
-    const detail = 'the database of the usage cannot be read now; try again'
-    throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 1 }, { cause: error })
-  }
 }

@@ -95,6 +95,8 @@ export interface SealedCounts {
 
 export class UsageCounts {
   readonly #maxRows: number
+  /** Called when half of the rows are in use, so that they are stored before the others are needed. */
+  readonly #onHalfFull: () => void
   #days = new Map<number, DayRows>()
   #open: DayRows | undefined
   #openEndMs = 0
@@ -105,14 +107,27 @@ export class UsageCounts {
   #otherRequests = 0
   readonly #amounts = new Float64Array(AMOUNTS)
 
-  /** @param maxRows beyond it, further subjects are counted as `others` */
-  constructor(maxRows: number) {
+  /**
+   * @param maxRows beyond it, further subjects are counted as `others`
+   * @param onHalfFull called when half of the rows are in use and not sealed
+   */
+  constructor(maxRows: number, onHalfFull: () => void = () => {}) {
+    this.#onHalfFull = onHalfFull
     this.#maxRows = Math.min(maxRows, 2 ** (32 - KIND_BITS) - 2 * CHUNK_ROWS)
   }
 
   /** Rows that wait to be stored. */
   get rows(): number {
     return this.#rows + this.#sealedRows
+  }
+
+  /** True if half of the rows are in use and not sealed. */
+  get isHalfFull(): boolean {
+    return this.#rows >= this.#halfRows
+  }
+
+  get #halfRows(): number {
+    return Math.ceil(this.#maxRows / 2)
   }
 
   get otherRequests(): number {
@@ -157,6 +172,7 @@ export class UsageCounts {
   #begin(day: DayRows, subject: string, kind: number): void {
     day.begin(subject, kind, this.#amounts)
     this.#rows++
+    if (this.#rows === this.#halfRows) this.#onHalfFull()
   }
 
   #openDay(atMs: number): DayRows {

@@ -1,5 +1,6 @@
 /** Stores what a process counted, at intervals and at its end. Each flush is sent until the store has acknowledged it. */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { FailureLog, type Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
@@ -8,7 +9,7 @@ import { USAGE_AMOUNTS, type UsageFlush } from '../../wire/usage-messages.ts'
 import { MAX_KINDS, type SealedCounts, type UsageCount, UsageCounts } from './usage-counts.ts'
 
 export interface UsageRecorderParts {
-  readonly store: Pick<StoreClient, 'ask' | 'state'>
+  readonly store: Pick<StoreClient, 'ask' | 'state' | 'untilOpen'>
   readonly log: Pick<Log, 'warn' | 'info'>
   readonly metrics: Metrics
   readonly flushMs: number
@@ -24,6 +25,11 @@ export interface UsageRecorderParts {
 const ROWS_PER_FLUSH = 1000
 const PRUNE_MS = 3_600_000
 const DAY_MS = 86_400_000
+/**
+ * How long readers wait for the counts of a process that stores none. Nobody can tell a process that was killed from one that cannot reach
+ * the database (decision 158).
+ */
+const MAX_SILENT_MS = DAY_MS
 
 export class UsageRecorder {
   readonly #parts: UsageRecorderParts
@@ -44,7 +50,7 @@ export class UsageRecorder {
 
   constructor(parts: UsageRecorderParts) {
     this.#parts = parts
-    this.counts = new UsageCounts(parts.maxRows)
+    this.counts = new UsageCounts(parts.maxRows, () => void this.flush())
     const { log } = parts
     this.#storing = new FailureLog(log, {
       begin: 'cannot store usage; counting goes on in memory',
@@ -75,6 +81,21 @@ export class UsageRecorder {
     if (known >= 0) return known
     if (this.#kinds.length === MAX_KINDS) throw new Error(`there are more than ${MAX_KINDS} kinds of requests`)
     return this.#kinds.push(name) - 1
+  }
+
+  /**
+   * Tells the store that this process counts, so that readers wait for its counts. Call it before the first request.
+   *
+   * @param waitMs longest wait. Then a later flush tells it
+   */
+  async register(waitMs: number): Promise<void> {
+    const { store, now } = this.#parts
+    const open = Promise.resolve(store.untilOpen(now() + waitMs))
+    const registered = open.then(
+      () => this.flush(),
+      () => {}, // it is still opening
+    )
+    await Promise.race([registered, pause(waitMs, undefined, { ref: false })])
   }
 
   /** Stores what was counted before the call. What cannot be stored now is stored by a later call. */
@@ -122,6 +143,8 @@ export class UsageRecorder {
         this.#sealed?.counts.release()
         this.#sealed = undefined
         rest--
+        // So much was counted meanwhile that it cannot wait for the next interval.
+        if (rest === 0 && !isLast && this.counts.isHalfFull) rest = 1
       }
       this.#storing.succeeded()
     } catch (error) {
@@ -156,7 +179,7 @@ export class UsageRecorder {
       process: this.#process,
       sequence: ++this.#sequence,
       completeMs: isEnd ? atMs : this.#completeMs,
-      silentMs: 3 * this.#parts.flushMs + 5000,
+      silentMs: MAX_SILENT_MS,
       isLast: isLast && isEnd,
       subjects,
       days,

@@ -86,7 +86,7 @@ async function readSelected(
   const rows = await session.query(
     `with ${pageSql(
       `select ${KEY_COLUMNS} from unnest($1::text[], $2::text[]) as key (hex, chain)
-       join location_record on uid = decode(hex, 'hex') and chain_id = chain::bigint`,
+       left join location_record on uid = decode(hex, 'hex') and chain_id = chain::bigint`,
       query,
     )}`,
     [keys.map(({ uid }) => uid.slice(2)), keys.map(({ chainId }) => String(chainId))],

@@ -1,4 +1,4 @@
-import type { EncodedPage, RecordQuery } from '../../wire/store-messages.ts'
+import { type EncodedPage, type RecordQuery, StoreFault } from '../../wire/store-messages.ts'
 import type { Session } from '../database.ts'
 import { afterKeySql, conditionSql, Parameters } from './conditions.ts'
 import { KEY_COLUMNS, limitSql, ORDER, pageSql, readPage } from './page.ts'
@@ -100,5 +100,14 @@ export async function pageByMarks(session: Session, query: RecordQuery): Promise
     )}`,
     parameters.values,
   )
-  return { ...readPage(rows, query), count: rows[0]!['count'] as number }
+  const page = readPage(rows, query)
+  const count = rows[0]!['count'] as number
+  const expected = Math.min(query.limit, count - query.offset)
+  // The count is stored. A list that ends before it has lost a part of its table.
+  if (query.after === undefined && page.next === undefined && page.length < expected)
+    throw new StoreFault(
+      'damaged',
+      `a page of the table location_record is missing: ${page.length} of ${expected} records were found`,
+    )
+  return { ...page, count }
 }

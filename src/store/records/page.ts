@@ -30,6 +30,20 @@ export function readKey(text: string): RecordKey {
   return { timeSeconds: Number(timeSeconds), uid: `0x${uid}` as Hex, chainId: Number(chainId) }
 }
 
+/**
+ * Checks that each selected record has its document. They are stored and removed in one transaction, so a record without one is damage,
+ * and an answer without it would be shorter than the truth.
+ *
+ * @throws {StoreFault} `damaged`
+ */
+export function requireDocuments(missing: number): void {
+  if (missing > 0)
+    throw new StoreFault(
+      'damaged',
+      `a page of the table record_document is missing: ${missing} of the records read have no document`,
+    )
+}
+
 type PageSize = Pick<RecordQuery, 'endBytes' | 'maxBytes'>
 
 /**
@@ -42,39 +56,42 @@ type PageSize = Pick<RecordQuery, 'endBytes' | 'maxBytes'>
 export function pageSql(keys: string, { endBytes, maxBytes = MAX_PAGE_BYTES }: PageSize, more = ''): string {
   const source = `
     select block_time, uid, chain_id, coalesce(block_number <= finalized, false) as is_final, document
-    from (${keys}) as page join record_document using (id) left join chain_sync using (chain_id)`
+    from (${keys}) as page left join record_document using (id) left join chain_sync using (chain_id)`
   const [shown, last] =
     endBytes === undefined
       ? [`shown as materialized (${source})`, 'null']
       : [
           `measured as materialized (
             select *, sum(octet_length(document)) over (order by ${ORDER} rows unbounded preceding) as end_bytes from (${source}) as page
-          ), shown as materialized (select * from measured where end_bytes - octet_length(document) < ${endBytes})`,
+          ), shown as materialized (select * from measured where end_bytes - coalesce(octet_length(document), 0) < ${endBytes})`,
           `case when length < (select count(*) from measured)
             then (select ${KEY_SQL} from shown order by block_time, uid, chain_id limit 1) end`,
         ]
   return `
     ${shown}, size as (
-      select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
-    ) select length, bytes::text as bytes, ${last} as last, document, is_final ${more}
+      select count(*)::int as length, count(*)::int - count(document)::int as missing, coalesce(sum(octet_length(document)), 0) as bytes
+      from shown
+    ) select length, missing, bytes::text as bytes, ${last} as last, document, is_final ${more}
     from size left join shown on bytes <= ${maxBytes} order by ${ORDER}`
 }
 
 /**
  * Reads the result of the statement of a page: a row for each record, or one without a document.
  *
- * @throws {StoreFault} `large` when the documents exceed the limit of a page
+ * @throws {StoreFault} `large` when the documents exceed the limit of a page; `damaged` when a record has no document
  */
 export function readPage(
   rows: readonly Row[],
   { maxBytes = MAX_PAGE_BYTES }: PageSize,
 ): Pick<EncodedPage, 'documents' | 'length' | 'next'> {
-  const { length, bytes, last, document } = rows[0] as {
+  const { length, missing, bytes, last, document } = rows[0] as {
     readonly length: number
+    readonly missing: number
     readonly bytes: string
     readonly last: string | null
     readonly document: string | null
   }
+  requireDocuments(missing)
   if (length > 0 && document === null)
     throw new StoreFault(
       'large',

@@ -9,7 +9,7 @@ import {
   matchingRowsSql,
   Parameters,
 } from './conditions.ts'
-import { FINALITY_BYTES, KEY_COLUMNS, KEY_SQL, ORDER, readKey, shownDocumentSql } from './page.ts'
+import { FINALITY_BYTES, KEY_COLUMNS, KEY_SQL, ORDER, readKey, requireDocuments, shownDocumentSql } from './page.ts'
 
 /** The most records examined for one slice, whether they match or not: tens of milliseconds. */
 export const MAX_EXAMINED = 20_000
@@ -36,19 +36,20 @@ export async function readSlice(
     `with examined as materialized (${examinedSql}), matching as (
        select ${KEY_COLUMNS} from examined where matches order by ${ORDER} limit ${records}
      ), sized as (
-       select uid, chain_id, block_time, block_number, finalized, document, octet_length(document) + ${FINALITY_BYTES} as bytes
-       from matching join record_document using (id) left join chain_sync using (chain_id)
+       select uid, chain_id, block_time, block_number, finalized, document, coalesce(octet_length(document), 0) + ${FINALITY_BYTES} as bytes
+       from matching left join record_document using (id) left join chain_sync using (chain_id)
      ), measured as (
        select *, sum(bytes) over (order by ${ORDER} rows unbounded preceding) - bytes as bytes_before from sized
      ), returned as (
        select * from measured where bytes_before = 0 or bytes_before < ${bytes}
-     ) select coalesce(string_agg(${shownDocumentSql('document', 'block_number', 'finalized')}, ',' order by ${ORDER}), '') as documents, count(*)::int as length,
+     ) select coalesce(string_agg(${shownDocumentSql('document', 'block_number', 'finalized')}, ',' order by ${ORDER}), '') as documents, count(*)::int as length, count(*)::int - count(document)::int as missing,
        (select count(*) from examined where matches)::int as matches, (select count(*) from examined)::int as examined,
        (select ${KEY_SQL} from examined order by block_time, uid, chain_id limit 1) as last_examined,
        (select ${KEY_SQL} from returned order by block_time, uid, chain_id limit 1) as last_returned
      from returned`,
     parameters.values,
   )
+  requireDocuments(row!['missing'] as number)
   const length = row!['length'] as number
   const isCut = length < (row!['matches'] as number)
   const isEnd = !isCut && (row!['examined'] as number) < maxExamined

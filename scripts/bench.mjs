@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
 requireNode()
-ensureInstalled()
+await ensureInstalled()
 await ensureBuilt()
 const selected = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const against = process.argv.find((argument) => argument.startsWith('--against='))

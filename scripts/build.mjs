@@ -3,5 +3,5 @@ import { ensureBuilt, ensureInstalled, requireNode } from './prepare.mjs'
 
 const set = process.argv.includes('--service') ? 'start' : 'all'
 requireNode()
-ensureInstalled(set)
+await ensureInstalled(set)
 await ensureBuilt(set)

@@ -6,7 +6,7 @@ import { buildWasm } from './build-wasm.mjs'
 import { ensureInstalled, requireNode, root } from './prepare.mjs'
 
 requireNode()
-ensureInstalled()
+await ensureInstalled()
 // Tests import this module. No check reads anything else of a build, so none waits for `dist`.
 await buildWasm(['checked'])
 const bin = (name) => join(root, 'node_modules', '.bin', name)

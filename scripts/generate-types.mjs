@@ -14,6 +14,7 @@ const FILES = [
   'batch-request',
   'batch-response',
   'job',
+  'stored',
   'problem',
   'verified-proof',
   'resign-request',
@@ -32,6 +33,10 @@ const FILES = [
 const ACCOUNT_TYPES = ['SignInNonce', 'SessionTokens', 'AccountKeyRequest']
 const KEY_TYPES = ['KeyList', 'NewKey', 'RevokedKey', 'KeyUsage']
 
+const STORED_TYPES = [
+  ...['StoredGeometryList', 'DeletedGeometry', 'StoredSet', 'StoredSetList', 'DeletedSet', 'SetFeature', 'MatchLine'],
+]
+
 const root = {
   title: 'Contract',
   description: 'Every schema of the contract; this type itself is not used.',
@@ -43,6 +48,7 @@ const root = {
     relate: { $ref: 'compute-response.schema.json#/$defs/RelateResponse' },
     geometryAnswer: { $ref: 'compute-response.schema.json#/$defs/GeometryResponse' },
     ...Object.fromEntries(ACCOUNT_TYPES.map((name) => [name, { $ref: `account.schema.json#/$defs/${name}` }])),
+    ...Object.fromEntries(STORED_TYPES.map((name) => [name, { $ref: `stored.schema.json#/$defs/${name}` }])),
     ...Object.fromEntries(KEY_TYPES.map((name) => [name, { $ref: `key.schema.json#/$defs/${name}` }])),
   },
 }

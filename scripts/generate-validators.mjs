@@ -17,13 +17,13 @@ const REFERENCES = [
     'compute-request.schema.json',
     [
       ...['Distance', 'Area', 'Length', 'Contains', 'Within', 'Intersects', 'Predicate', 'Relate'],
-      ...['Direct', 'Waypoints', 'Nearest', 'Buffer'],
+      ...['Direct', 'Waypoints', 'Nearest', 'Buffer', 'Repair'],
     ].map((name) => `${name}Request`),
   ),
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
   ]),
-  ...definitions('input-forms', ['OnchainInput']),
+  ...definitions('input-forms', ['OnchainInput', 'StoredInput']),
   'verified-proof.schema.json',
   'resign-request.schema.json',
   ...definitions('key.schema.json', ['KeyRequest']),
@@ -62,7 +62,8 @@ ajv.addKeyword('tsType')
 // `input.schema.json` accepts everything here, because its `anyOf` of eleven forms gives thirty-five errors for one mistake.
 // Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
-ajv.addSchema({ $id: 'input-forms', $defs: { OnchainInput: readSchema('input').$defs.OnchainInput } })
+const { OnchainInput, StoredInput } = readSchema('input').$defs
+ajv.addSchema({ $id: 'input-forms', $defs: { OnchainInput, StoredInput } })
 for (const name of [
   'geometry',
   'compute-request',

@@ -25,7 +25,7 @@ const TESTS = [
 const RELEASES = JSON.parse(readFileSync(join(root, 'scripts', 'node-releases.json'), 'utf8'))
 
 requireNode()
-ensureInstalled()
+await ensureInstalled()
 await ensureBuilt()
 const reports = process.argv[2]
 for (const [version, checksums] of Object.entries(RELEASES)) {

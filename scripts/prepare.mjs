@@ -1,6 +1,6 @@
 // Prepares for `npm start`, `npm test` and others: checks the version of Node.js, installs the packages of the lock file, and
 // builds. Uses only Node.js itself, because it runs before anything is installed.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,6 +24,9 @@ const SOURCES = [
   'tsconfig.client.json',
   'package.json',
 ]
+
+/** Interval of the lines that say how long the installation has taken. npm itself prints nothing. */
+const PROGRESS_MS = 10_000
 
 const say = (line) => process.stderr.write(`${line}\n`)
 
@@ -57,7 +60,7 @@ const INSTALLS = [
  *
  * @param set `start`, `chain` or `all`
  */
-export function ensureInstalled(set = 'all') {
+export async function ensureInstalled(set = 'all') {
   const lock = readFileSync(join(root, 'package-lock.json'))
   const expected = createHash('sha256').update(lock).digest('hex')
   const stamp = join(root, 'node_modules', '.trigpoint-lock')
@@ -67,7 +70,8 @@ export function ensureInstalled(set = 'all') {
     const { flags, what } = INSTALLS.findLast((row) => row.set === set || row.set === present)
     say(`installing the packages ${what} (once) …`)
     const startMs = performance.now()
-    run(
+    const progress = setInterval(() => say(`still installing, ${secondsSince(startMs)} s`), PROGRESS_MS)
+    await run(
       'npm',
       [
         ...(isCurrent ? ['install', '--no-save'] : ['ci']),
@@ -80,6 +84,7 @@ export function ensureInstalled(set = 'all') {
       ],
       'npm (see above; it needs access to the npm registry once; then try again)',
     )
+    clearInterval(progress)
     say(`installed the packages in ${secondsSince(startMs)} s`)
   }
   if (readOrEmpty(stamp) !== expected) writeFileSync(stamp, expected)
@@ -115,7 +120,7 @@ function matchesLock(lock) {
 export async function ensureBuilt(set = 'all') {
   const kernels = KERNELS.filter((name) => (set === 'all' || name !== 'checked') && !isKernelFresh(name))
   if (kernels.length > 0) {
-    ensureInstalled('all') // for the compiler
+    await ensureInstalled('all') // for the compiler
     await timed('WebAssembly', () => buildWasm(kernels)).catch((error) => {
       say(error.message)
       process.exit(1)
@@ -197,13 +202,16 @@ function digestSources() {
 }
 
 /** Runs a command, and exits with its status when it fails. @param name names the step in messages */
-export function run(command, args, name) {
-  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
-  if (result.error) say(`${name} could not start: ${result.error.message}`)
-  if (result.status !== 0) {
-    say(`${name} failed`)
-    process.exit(result.status ?? 1)
-  }
+function run(command, args, name) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
+    const fail = (text, status) => {
+      say(`${name} ${text}`)
+      process.exit(status ?? 1)
+    }
+    child.on('error', (error) => fail(`could not start: ${error.message}`))
+    child.on('exit', (status) => (status === 0 ? resolve() : fail('failed', status)))
+  })
 }
 
 function readOrEmpty(path) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ensureBuilt, ensureInstalled, root } from './prepare.mjs'
 
-ensureInstalled()
+await ensureInstalled()
 await ensureBuilt()
 const file = join(root, 'schemas', 'examples.json')
 const examples = JSON.parse(readFileSync(file, 'utf8'))

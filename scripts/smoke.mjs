@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ensureBuilt, ensureInstalled, root } from './prepare.mjs'
 
-ensureInstalled()
+await ensureInstalled()
 await ensureBuilt()
 
 const point = { type: 'Point', coordinates: [2.2945, 48.8584] }

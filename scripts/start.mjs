@@ -2,9 +2,11 @@
 import { ensureBuilt, ensureInstalled, requireNode } from './prepare.mjs'
 
 requireNode()
-ensureInstalled(asksForChain() ? 'chain' : 'start')
+await ensureInstalled(asksForChain() ? 'chain' : 'start')
 await ensureBuilt('start')
 endWithNpm()
+// While the service loads, SIGHUP must not end this process. There is nothing to replace yet.
+process.on('SIGHUP', () => {})
 // Runs in this process, so that it gets the signals and sets the exit code.
 const argv = process.argv.slice(2)
 if (argv[0] === 'plugin-test') await (await import('../dist/src/trigpoint.js')).trigpoint(argv)

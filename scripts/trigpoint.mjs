@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
+// While the service loads, SIGHUP must not end this process. There is nothing to replace yet.
+if (process.argv[2] === 'serve') process.on('SIGHUP', () => {})
 const built = new URL('../dist/src/trigpoint.js', import.meta.url)
 if (existsSync(built)) {
   const { trigpoint } = await import(built.href)

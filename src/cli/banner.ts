@@ -28,6 +28,12 @@ export interface BannerFacts {
   readonly publicPerHour: number
   /** Limit of requests without a key from this machine, if it has one of its own. */
   readonly localPerHour: number | undefined
+  /** `PUBLIC_URL`, if it is set. */
+  readonly publicUrl: string | undefined
+  /** `TRUSTED_PROXIES`, separated by commas; empty without any. */
+  readonly trustedProxies: string
+  /** Tier of wallets that sign in; undefined if they cannot. */
+  readonly walletTier: string | undefined
 }
 
 const MAX_SHOWN_ACCOUNTS = 2
@@ -53,15 +59,27 @@ export function bannerText(facts: BannerFacts): string {
   return `
   trigpoint ${facts.version} (${facts.commit.slice(0, 7)})  node ${facts.node}  ${threads}  ${facts.adapter}        ready in ${facts.readySeconds.toFixed(1)} s
   API        ${url}            health   ${url}/health
-  Explorer   ${url}/explore    docs     ${url}/docs
-${portLine}  Chain      ${facts.chains}
+  Explorer   ${url}/explore    routes   ${url}/docs
+  Guide      ${url}/docs/guide
+${portLine}${proxyLines(facts)}  Chain      ${facts.chains}
 ${localChain}  Attester   ${facts.attester}${key}
   Signs      ${facts.secp256k1}
   Keys       ${keys}
+  Sign-in    ${signInText(facts)}
   Try        curl -s ${url.replace('http://', '')}/compute/v0/distance -H 'content-type: application/json' \\
              -d '{"chainId":${facts.localChain?.chainId ?? 84532},"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":{"type":"Point","coordinates":[2.3522,48.8566]}}'
 
 `
+}
+
+function proxyLines({ publicUrl, trustedProxies }: BannerFacts): string {
+  const urlLine = publicUrl === undefined ? '' : `  Public     ${publicUrl}\n`
+  return trustedProxies === '' ? urlLine : `${urlLine}  Proxies    ${trustedProxies}\n`
+}
+
+function signInText({ walletTier }: BannerFacts): string {
+  if (walletTier === undefined) return 'off: wallets cannot sign in'
+  return `on: wallets get the ${walletTier} tier (SIGN_IN=0 turns it off)`
 }
 
 function limitText({ publicPerHour, localPerHour }: BannerFacts): string {

@@ -12,6 +12,8 @@ export const EXIT = {
   network: 3,
   auth: 4,
   rateLimited: 5,
+  /** Every check passed, but the signer was not compared with an expected one. */
+  signerUnchecked: 6,
   internal: 70,
   config: 78,
   /** Stopped by Ctrl-C. */
@@ -43,7 +45,7 @@ export function exitForError(error: unknown): { readonly exitCode: ExitCode; rea
   if (error instanceof ApiError) return { exitCode: exitCodeForStatus(error.status), text: problemText(error) }
   if (error instanceof ConnectionError) {
     const reason = connectionFailureReason(error.cause)
-    const hint = '\n  start one there (npm start), or give another address with --url'
+    const hint = '\n  start one there (npm start), or give another address (--url; --issuer of verify)'
     return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}${hint}` }
   }
   if (error instanceof ProblemError) {
@@ -61,7 +63,10 @@ export function exitCodeForStatus(status: number): ExitCode {
 }
 
 function problemText({ problem, retryAfterSeconds }: ApiError): string {
-  const key = problem.status === 429 ? ', or give a key with --api-key or TRIGPOINT_API_KEY' : ''
+  const key =
+    problem.status === 429
+      ? ', or give a key with --api-key or TRIGPOINT_API_KEY; compute and batch have --local, which has no limit'
+      : ''
   const wait = retryAfterSeconds === undefined ? '' : `\n  try again in ${retryAfterSeconds} s${key}`
   return `${problem.title}: ${problem.detail}${hintLines(problem.errors)}${wait}`
 }

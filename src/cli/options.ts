@@ -10,7 +10,7 @@ import { FORMATS } from './inputs/source-item.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The default service: the address on which `npm start` listens. */
-const DEFAULT_URL = 'http://127.0.0.1:3000'
+export const DEFAULT_URL = 'http://127.0.0.1:3000'
 export const DEFAULT_CHAIN_ID = 84532
 
 /** Sets the exit code of a verb that ran without an error. */
@@ -161,6 +161,7 @@ export const OPERATION_INPUTS = {
   waypoints: ['from', 'to'],
   nearest: ['from', 'to'],
   buffer: ['geometry'],
+  repair: ['geometry'],
 } as const
 
 export type Operation = keyof typeof OPERATION_INPUTS
@@ -169,6 +170,7 @@ export type Operation = keyof typeof OPERATION_INPUTS
 const MEMBER_OPTIONS = {
   radius: { flag: '--radius <meters>', member: 'radius', neededBy: ['within', 'buffer'], takenBy: [] },
   pattern: { flag: '--pattern <pattern>', member: 'pattern', neededBy: [], takenBy: ['relate'] },
+  edges: { flag: '--edges <kind>', member: 'edges', neededBy: [], takenBy: ['contains', 'intersects'] },
   azimuth: { flag: '--azimuth <degrees>', member: 'azimuthDegrees', neededBy: ['direct'], takenBy: [] },
   distance: { flag: '--distance <meters>', member: 'distanceMeters', neededBy: ['direct'], takenBy: [] },
   every: { flag: '--every <meters>', member: 'everyMeters', neededBy: ['waypoints'], takenBy: [] },
@@ -179,7 +181,7 @@ const MEMBER_OPTIONS = {
 >
 
 export type MemberOptions = {
-  readonly [name in keyof typeof MEMBER_OPTIONS]?: name extends 'pattern' ? string : number
+  readonly [name in keyof typeof MEMBER_OPTIONS]?: name extends 'pattern' | 'edges' ? string : number
 }
 
 /** Adds the options of `MEMBER_OPTIONS` to a verb. @param inFile `, if the file has none` for a file of items */
@@ -188,6 +190,11 @@ export function withMembers(command: Command, inFile = ''): Command {
   return command
     .option('--radius <meters>', `radius of within and buffer${inFile}`, numberBetween(0, 20_037_508))
     .option('--pattern <pattern>', `pattern of relate (default: ${unlessGiven})`, matrixPattern)
+    .addOption(
+      new Option('--edges <kind>', 'edges of contains and intersects (default: straight in lon and lat)').choices([
+        'geodesic',
+      ]),
+    )
     .option('--azimuth <degrees>', `direction of direct, clockwise from north${inFile}`, numberBetween(-360, 360))
     .option('--distance <meters>', `length of direct${inFile}`, numberBetween(0, 20_037_508))
     .option('--every <meters>', `distance between waypoints${inFile}`, numberBetween(0, 20_037_508))

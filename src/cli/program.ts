@@ -6,7 +6,7 @@ import { EXIT, type ExitCode, exitForError } from './exit-codes.ts'
 import { type Finish, withExamples } from './options.ts'
 import { printable, type Terminal } from './terminal.ts'
 import { addKeygen, addKeys, addSchema, addStamp } from './verbs/keys.ts'
-import { addBatch, addCompute, addVerify } from './verbs/results.ts'
+import { addBatch, addCompute, addReceipt, addVerify } from './verbs/results.ts'
 import {
   addBench,
   addDoctor,
@@ -18,6 +18,7 @@ import {
   addStore,
   addSync,
 } from './verbs/service.ts'
+import { addGeometries, addSets } from './verbs/stored.ts'
 
 /** Width of the help when standard output is not a terminal. */
 const HELP_COLUMNS = 80
@@ -111,6 +112,9 @@ const VERBS: readonly ((program: Command, terminal: Terminal, finish: Finish) =>
   addCompute,
   addBatch,
   addVerify,
+  addReceipt,
+  addGeometries,
+  addSets,
   addStamp,
   addKeygen,
   addSchema,

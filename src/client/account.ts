@@ -17,7 +17,7 @@ export interface RotateOptions extends CallOptions {
 interface AccountKeys {
   /** Lists the keys, without their secrets. */
   list(options?: CallOptions): Promise<readonly ApiKey[]>
-  /** Makes a key. No other response shows it. Not repeated after a broken connection; nor are the next two. */
+  /** Makes a key. No other response shows it. Not retried after 503 or a broken connection; nor are the next two. */
   add(properties?: AccountKeyRequest, options?: CallOptions): Promise<NewKey>
   /** Makes a new key with the properties of another one, which ends after the overlap. */
   rotate(id: string, options?: RotateOptions): Promise<NewKey>

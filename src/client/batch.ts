@@ -7,11 +7,24 @@ import { ConnectionError } from './transport.ts'
 /** One operation of a batch. Inputs are as in single calls. */
 export type BatchOperation = (
   | { readonly op: 'distance' | 'nearest'; readonly from: InputLike; readonly to: InputLike }
-  | { readonly op: 'area' | 'length'; readonly geometry: InputLike }
-  | { readonly op: 'contains'; readonly container: InputLike; readonly containee: InputLike }
+  | { readonly op: 'area' | 'length' | 'repair'; readonly geometry: InputLike }
+  | {
+      readonly op: 'contains'
+      readonly container: InputLike
+      readonly containee: InputLike
+      /** By default, edges are straight lines in longitude and latitude. */
+      readonly edges?: 'geodesic'
+    }
+  | {
+      readonly op: 'intersects'
+      readonly geometry1: InputLike
+      readonly geometry2: InputLike
+      /** As of `contains`. */
+      readonly edges?: 'geodesic'
+    }
   | { readonly op: 'within'; readonly geometry: InputLike; readonly target: InputLike; readonly radius: number }
   | {
-      readonly op: 'intersects' | 'equals' | 'disjoint' | 'touches' | 'crosses' | 'overlaps' | 'covers' | 'coveredBy'
+      readonly op: 'equals' | 'disjoint' | 'touches' | 'crosses' | 'overlaps' | 'covers' | 'coveredBy'
       readonly geometry1: InputLike
       readonly geometry2: InputLike
     }
@@ -129,9 +142,9 @@ export function createBatch(transport: Transport, defaultChainId: number | undef
  * @throws {ConnectionError} when the attempts are used up
  * @throws the signal's reason when the signal aborted the call
  */
-export async function sendLines(
+export async function sendLines<Result = BatchResult>(
   transport: Transport,
-  { path, lines, take }: { path: string; lines: readonly string[]; take: (result: BatchResult) => void },
+  { path, lines, take }: { path: string; lines: readonly string[]; take: (result: Result) => void },
   options: CallOptions,
 ): Promise<void> {
   const maxFailures = transport.maxRetries(options)
@@ -142,7 +155,7 @@ export async function sendLines(
       const body = `${lines.slice(before).join('\n')}\n`
       const call = { method: 'POST', path, body, contentType: 'application/x-ndjson' } as const
       const response = await transport.open(call, options)
-      for await (const result of readJsonLines<BatchResult>(response.pieces())) {
+      for await (const result of readJsonLines<Result>(response.pieces())) {
         if (received++ === lines.length) throw new RangeError('the service returned more lines than it was sent')
         take(result)
       }

@@ -5,18 +5,22 @@ import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncResponse, Sync
 import { type Batch, createBatch } from './batch.ts'
 import { type Compute, createCompute } from './compute.ts'
 import type { ProofLike, StampLike } from './forms.ts'
+import { createGeometries, type StoredGeometries } from './geometries.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
 import { type SignedIn, type SignInOptions, WalletSession } from './session.ts'
-import { ApiError, type CallOptions, createTransport, type TransportOptions } from './transport.ts'
+import { createSets, type Sets } from './sets.ts'
+import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { GeometryLike } from '../geometry/geometry-like.ts'
 export type { Issuer } from './answers.ts'
 export type { BatchOperation } from './batch.ts'
 export type { InputLike, ProofLike, StampLike } from './forms.ts'
-export type { SignedIn, SignInOptions } from './session.ts'
+export type { CreateReceiptOptions, Receipt, ReceiptVerdict } from './receipt.ts'
 // biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
+export { createReceipt, ReceiptError, readReceipt, verifyReceipt } from './receipt.ts'
+export type { SignedIn, SignInOptions } from './session.ts'
 export { ApiError, ConnectionError } from './transport.ts'
 export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
 export { verifyResult } from './verify/verify-result.ts'
@@ -49,8 +53,8 @@ export interface Verify {
    */
   stamp(stamp: StampLike, options?: CallOptions & { readonly media?: string | undefined }): Promise<VerifyStampResponse>
   /**
-   * Evaluates a proof and, with a `chainId`, attests the evaluation. With `submitOnchain` the call is not retried after a broken
-   * connection.
+   * Evaluates a proof and, with a `chainId`, attests the evaluation. With `submitOnchain` the call is not retried after 503
+   * or a broken connection.
    */
   proof(proof: ProofLike, options?: VerifyProofOptions): Promise<VerifyProofResponse>
   /** Lists the plugins of the service. */
@@ -75,6 +79,8 @@ export interface Sync {
 export interface Client {
   readonly compute: Compute
   readonly batch: Batch
+  readonly geometries: StoredGeometries
+  readonly sets: Sets
   readonly jobs: Jobs
   readonly verify: Verify
   readonly records: Records
@@ -84,7 +90,9 @@ export interface Client {
   /**
    * Signs a wallet in. From then on all calls count for its account: they carry the token of the session in place of `apiKey` and
    * `token`, and one of them replaces it when it is about to end. The tokens are in memory only. When the session has ended, all calls
-   * throw {ApiError} with status 401 until the next `signIn` or `signOut`.
+   * throw {ApiError} with status 401 until the next `signIn` or `signOut`. A second `signIn` also ends the session of the first, within
+   * five seconds; it does not fail if the service cannot end it. A call that is under way keeps its session: with the end of that
+   * session it throws {ApiError} with status 401.
    *
    * @returns the tier of the session, and why it is not that of holders, if there is one
    * @throws {ApiError} with status 404 if the service has the sign-in off, 401 if it rejects the message or the signature
@@ -112,7 +120,14 @@ export interface Client {
  * @throws {TypeError} when `baseUrl` is not an http(s) address
  */
 export function createClient(options: ClientOptions): Client {
-  const session = new WalletSession(createTransport(options), options.baseUrl, options.chainId, Date.now)
+  // The service would reject the requests of a session together with a key that has expired.
+  const sessionOptions = { ...options, apiKey: undefined, token: undefined }
+  const session = new WalletSession(
+    (tokens) => createTransport(sessionOptions, tokens),
+    options.baseUrl,
+    options.chainId,
+    Date.now,
+  )
   const transport = createTransport(options, session)
   const get = <T>(path: string, call?: CallOptions) => transport.json<T>({ method: 'GET', path }, call)
   const post = <T>(path: string, body: object | undefined, call?: CallOptions, mayRepeat = true) =>
@@ -123,6 +138,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     compute: createCompute(transport, options.chainId, options.batching),
     batch: createBatch(transport, options.chainId),
+    geometries: createGeometries(transport),
+    sets: createSets(transport, options.chainId),
     jobs: createJobs(transport, options.chainId),
     records: createRecords(transport),
     verify: {
@@ -146,17 +163,7 @@ export function createClient(options: ClientOptions): Client {
     },
     account: createAccount(transport),
     signIn: (call) => session.signIn(call),
-    async signOut(call) {
-      if (!session.isOpen) return
-      try {
-        await post('/auth/sign-out', undefined, call)
-      } catch (error) {
-        const hasEnded = error instanceof ApiError && error.status === 401
-        if (!hasEnded) throw error
-      } finally {
-        session.forget()
-      }
-    },
+    signOut: (call) => session.signOut(() => post('/auth/sign-out', undefined, call)),
     health: async (call) => get('/health', call),
     ready: async (call) => get('/ready', call),
     info: async (call) => get('/', call),

@@ -7,6 +7,7 @@ import type {
   MatrixResponse,
   NearestResponse,
   NumericComputeResponse,
+  RepairResponse,
   ResignResponse,
   WaypointsResponse,
 } from '../types/generated.ts'
@@ -31,6 +32,11 @@ export interface BufferOptions extends ComputeOptions {
   readonly toleranceMeters?: number | undefined
 }
 
+export interface EdgeOptions extends ComputeOptions {
+  /** `geodesic`: edges are shortest geodesics. By default they are straight lines in longitude and latitude. */
+  readonly edges?: 'geodesic' | undefined
+}
+
 type Predicate = (a: InputLike, b: InputLike, options?: ComputeOptions) => Promise<BooleanComputeResponse>
 
 /**
@@ -46,7 +52,7 @@ export interface Compute {
   /** Computes the length of a LineString or MultiLineString, in metres. */
   length(geometry: InputLike, options?: ComputeOptions): Promise<NumericComputeResponse>
   /** Finds whether no part of the containee is outside of the container and their interiors intersect. */
-  contains(container: InputLike, containee: InputLike, options?: ComputeOptions): Promise<BooleanComputeResponse>
+  contains(container: InputLike, containee: InputLike, options?: EdgeOptions): Promise<BooleanComputeResponse>
   /** Finds whether the distance is at most a radius. @param radiusMeters metres, rounded to whole centimetres */
   within(
     geometry: InputLike,
@@ -55,7 +61,7 @@ export interface Compute {
     options?: ComputeOptions,
   ): Promise<BooleanComputeResponse>
   /** Finds whether two geometries share at least one point. */
-  intersects(a: InputLike, b: InputLike, options?: ComputeOptions): Promise<BooleanComputeResponse>
+  intersects(a: InputLike, b: InputLike, options?: EdgeOptions): Promise<BooleanComputeResponse>
   /** Computes the DE-9IM matrix of two geometries, which may be empty. It is not signed. */
   matrix(a: InputLike, b: InputLike, options?: ComputeOptions): Promise<MatrixResponse>
   /**
@@ -95,6 +101,8 @@ export interface Compute {
   nearest(from: InputLike, to: InputLike, options?: ComputeOptions): Promise<NearestResponse>
   /** Computes the places within a radius of a Point as a polygon. Not signed. */
   buffer(geometry: InputLike, radiusMeters: number, options?: BufferOptions): Promise<BufferResponse>
+  /** Makes a valid geometry from one whose polygons may not be. Not signed. */
+  repair(geometry: InputLike, options?: ComputeOptions): Promise<RepairResponse>
   /**
    * Signs a result again, with the current nonce and a new deadline. Replace `attestation` and `delegatedAttestation` of the old
    * response with the returned ones.
@@ -144,11 +152,11 @@ export function createCompute(
     distance: async (from, to, options = {}) => compute('distance', { from: toInput(from), to: toInput(to) }, options),
     area: async (geometry, options = {}) => compute('area', { geometry: toInput(geometry) }, options),
     length: async (geometry, options = {}) => compute('length', { geometry: toInput(geometry) }, options),
-    contains: async (container, containee, options = {}) =>
-      compute('contains', { container: toInput(container), containee: toInput(containee) }, options),
+    contains: async (container, containee, { edges, ...options } = {}) =>
+      compute('contains', { container: toInput(container), containee: toInput(containee), edges }, options),
     within: async (geometry, target, radius, options = {}) =>
       compute('within', { geometry: toInput(geometry), target: toInput(target), radius }, options),
-    intersects: predicate('intersects'),
+    intersects: async (a, b, { edges, ...options } = {}) => compute('intersects', { ...toPair(a, b), edges }, options),
     matrix: async (a, b, options = {}) => compute('relate', toPair(a, b), options),
     relate: async (a, b, pattern, options = {}) => compute('relate', { ...toPair(a, b), pattern }, options),
     equals: predicate('equals'),
@@ -165,6 +173,7 @@ export function createCompute(
     nearest: async (from, to, options = {}) => compute('nearest', { from: toInput(from), to: toInput(to) }, options),
     buffer: async (geometry, radius, { toleranceMeters, ...options } = {}) =>
       compute('buffer', { geometry: toInput(geometry), radius, toleranceMeters }, options),
+    repair: async (geometry, options = {}) => compute('repair', { geometry: toInput(geometry) }, options),
     resign: async ({ attestation, delegatedAttestation }, options = {}) => {
       const body = { chainId: requireChain(options.chainId ?? chainId), attestation, delegatedAttestation }
       return post('resign', body, options)
@@ -189,9 +198,11 @@ const CALLS: Readonly<
   distance: (compute, { from, to }, options) => compute.distance(from, to, options),
   area: (compute, { geometry }, options) => compute.area(geometry, options),
   length: (compute, { geometry }, options) => compute.length(geometry, options),
-  contains: (compute, { container, containee }, options) => compute.contains(container, containee, options),
+  contains: (compute, { container, containee, edges }, options) =>
+    compute.contains(container, containee, { ...options, edges }),
   within: (compute, { geometry, target, radius }, options) => compute.within(geometry, target, radius, options),
-  intersects: (compute, { geometry1, geometry2 }, options) => compute.intersects(geometry1, geometry2, options),
+  intersects: (compute, { geometry1, geometry2, edges }, options) =>
+    compute.intersects(geometry1, geometry2, { ...options, edges }),
   relate: (compute, { geometry1, geometry2, pattern }, options) =>
     pattern === undefined
       ? compute.matrix(geometry1, geometry2, options)
@@ -208,6 +219,7 @@ const CALLS: Readonly<
   direct: (compute, { from, azimuthDegrees, distanceMeters }, options) =>
     compute.direct(from, azimuthDegrees, distanceMeters, options),
   nearest: (compute, { from, to }, options) => compute.nearest(from, to, options),
+  repair: (compute, { geometry }, options) => compute.repair(geometry, options),
   waypoints: (compute, { from, to, everyMeters }, options) => compute.waypoints(from, to, everyMeters, options),
 }
 

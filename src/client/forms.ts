@@ -8,6 +8,7 @@ import type {
   Input,
   LocationClaim,
   LocationStamp,
+  SaltedInput,
   VerifiedLocationProof,
 } from '../types/generated.ts'
 
@@ -25,9 +26,11 @@ export type ProofLike =
   | { readonly claim: LocationClaim | WithLocationLike<LocationClaim>; readonly stamps: readonly StampLike[] }
 
 const UID = /^0x[0-9a-fA-F]{64}$/
+/** Each of these members selects a form of input. */
+const FORM_MEMBERS = ['type', 'uid', 'verifiedProof', 'ref', 'input']
 
 /**
- * Converts an input to a form that the service accepts: a UID becomes `{uid}`, a Feature becomes its geometry.
+ * Converts an input to a form that the service accepts: a UID becomes `{uid}`, a Feature becomes its geometry, also beside a salt.
  *
  * @throws {TypeError} on anything that is not an input, with a hint; the content of a geometry is checked only by the service
  */
@@ -42,13 +45,23 @@ export function toInput(input: InputLike): Input {
     throw new TypeError(
       `an input must be a geometry, a Feature, a UID or a verified proof, and is ${input === null ? 'null' : typeof input}`,
     )
+  const forms = FORM_MEMBERS.filter((name) => Object.hasOwn(input, name))
+  // Whoever reads such an input could take one form for what was signed, while only the other is compared.
+  if (forms.length > 1)
+    throw new TypeError(`has both "${forms[0]}" and "${forms[1]}" at the same time; an input has exactly one form`)
+  if (forms[0] === 'input') return toSaltedInput(input as SaltedInput)
   const type = (input as { type?: unknown }).type
   if (type === 'FeatureCollection')
     throw new TypeError('a FeatureCollection is not one input: send one of its features')
   if (type !== 'Feature') return input as Input
   const { geometry } = input as Feature
-  if (geometry === null || geometry === undefined) throw new TypeError('the Feature has no geometry')
+  if (!isObject(geometry)) throw new TypeError('the Feature has no geometry')
   return geometry
+}
+
+function toSaltedInput({ input, salt }: SaltedInput): SaltedInput {
+  if (isObject(input) && Object.hasOwn(input, 'input')) throw new TypeError('the input has a salt already')
+  return { input: toInput(input) as SaltedInput['input'], salt }
 }
 
 /** Returns the chain id. @throws {TypeError} when it is undefined: the service does not guess a chain */
@@ -57,19 +70,27 @@ export function requireChain(chainId: number | undefined): number {
   return chainId
 }
 
-/** An input by its form: a geometry, the UID of an attestation, or a verified proof. */
+/** An input without its salt, and the salt: undefined without one, `random` if the service draws it. */
+export function splitSalt(given: InputLike): { readonly input: InputLike; readonly salt: string | undefined } {
+  if (!isObject(given) || !('input' in given)) return { input: given, salt: undefined }
+  return { input: given['input'] as InputLike, salt: String(given['salt']).toLowerCase() }
+}
+
+/** An input by its form: a geometry, the UID of an attestation, a verified proof, or the hash of a stored geometry. */
 export type InputForm =
   | { readonly form: 'geometry'; readonly geometry: Geometry }
   | { readonly form: 'uid'; readonly uid: string }
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
+  | { readonly form: 'stored'; readonly ref: string }
 
-/** Finds the form of an input. @throws {TypeError} as `toInput` does */
+/** Finds the form of an input, with or without a salt. @throws {TypeError} as `toInput` does */
 export function classifyInput(given: InputLike): InputForm {
-  const input = toInput(given) as Record<string, unknown>
+  const input = splitSalt(toInput(given)).input as Record<string, unknown>
   if ('uid' in input) return { form: 'uid', uid: String(input['uid']) }
   if ('verifiedProof' in input) {
     return { form: 'proof', verifiedProof: input['verifiedProof'] as VerifiedLocationProof }
   }
+  if ('ref' in input) return { form: 'stored', ref: String(input['ref']) }
   return { form: 'geometry', geometry: input as unknown as Geometry }
 }
 
@@ -129,6 +150,11 @@ const RESULT_MEMBERS: Form = {
   operation: TEXT,
   timestamp: INTEGER,
   inputRefs: REFERENCES,
+  inputSalts: optional({
+    isValid: (value) =>
+      Array.isArray(value) && value.length <= 2 && value.every((item) => item === null || BYTES32.isValid(item)),
+    what: 'for each input a salt of 32 bytes or null',
+  }),
   proofInputs: optional(ANYTHING),
   notes: optional({
     isValid: (value) =>

@@ -21,9 +21,9 @@ export function recomputeWith(kernel: Kernel): Recompute {
   return (operation, inputs) => {
     const parsed = parseOperation(operation)
     if (parsed === undefined) return { ok: false, reason: `${JSON.stringify(operation)} is not an operation` }
-    const { row, radiusCm, pattern } = parsed
+    const { row, radiusCm, pattern, edges } = parsed
     const radiusMeters = radiusCm === undefined ? undefined : fromScaledInteger(radiusCm, CM_PER_METER)
-    const computed = run(row, inputs, { radiusMeters, pattern })
+    const computed = run(row, inputs, { radiusMeters, pattern, edges })
     if (!computed.ok) return computed
     const { outcome } = computed
     switch (outcome.kind) {

@@ -35,21 +35,42 @@ export interface Call {
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * False when a repeated request would take effect twice; it is then not retried without a response. After 429 or 503 it had no
-   * effect and is retried anyway.
+   * False when a repeated request would take effect twice. It is then retried only after 429, which says that it had no effect:
+   * after 503, as without a response, the service may still have executed it.
    */
   readonly mayRepeat?: boolean | undefined
 }
 
-/** Supplies the token of a session, which takes the place of `apiKey` and `token`. */
-export interface TokenSource {
+/** Supplies the session of calls. Its token takes the place of `apiKey` and `token`. */
+export interface SessionSource {
   /**
-   * Returns the token for the next attempt, or undefined without a session.
+   * Returns the session that is open now, which all attempts of a call use; undefined without one.
+   *
+   * @throws {ApiError} with status 401 if the session has ended
+   */
+  current(): CallSession | undefined
+}
+
+/** The session of one call. */
+export interface CallSession {
+  /** False once another session has replaced it, or it was forgotten. */
+  isCurrent(): boolean
+  /**
+   * Returns the token for the next attempt.
    *
    * @param rejected the token that the service rejected at the last attempt
    * @throws {ApiError} with status 401 if the session has ended
+   * @throws the reason of the signal once it aborts
    */
-  token(signal: AbortSignal | undefined, rejected: string | undefined): Promise<string | undefined>
+  token(wait: TokenWait, rejected: string | undefined): Promise<string>
+}
+
+/** How long an attempt may wait for a token. */
+export interface TokenWait {
+  /** Aborts when the time limit of the attempt has passed, or the caller aborts the call. */
+  readonly signal: AbortSignal
+  /** Time limit of the attempt: for the token and the response together. */
+  readonly timeoutMs: number
 }
 
 /** A response whose body has not been read yet. */
@@ -89,17 +110,17 @@ const MAX_BACKOFF_MS = 8_000
  * @param session whose token the calls carry while it is open
  * @throws {TypeError} when `baseUrl` is not an http(s) address
  */
-export function createTransport(options: TransportOptions, session?: TokenSource): Transport {
+export function createTransport(options: TransportOptions, session?: SessionSource): Transport {
   return new HttpTransport(options, session)
 }
 
 class HttpTransport implements Transport {
   readonly #options: TransportOptions
-  readonly #session: TokenSource | undefined
+  readonly #session: SessionSource | undefined
   readonly #base: string
   readonly #maxRetryWaitMs: number
 
-  constructor(options: TransportOptions, session: TokenSource | undefined) {
+  constructor(options: TransportOptions, session: SessionSource | undefined) {
     this.#options = options
     this.#session = session
     this.#base = options.baseUrl.replace(/\/+$/, '')
@@ -145,11 +166,15 @@ class HttpTransport implements Transport {
   ): Promise<T> {
     const timeoutMs = callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULTS.timeoutMs
     const send = this.#options.fetch ?? fetch
+    const session = this.#session?.current()
     let rejected: string | undefined
     for (let attempt = 0; ; attempt++) {
-      const token = await this.#session?.token(callOptions.signal, rejected)
       const isLast = attempt >= this.maxRetries(callOptions)
       const clock = startClock(timeoutMs, callOptions.signal, this.#base)
+      const token = await session?.token({ signal: clock.signal, timeoutMs }, rejected).catch((error) => {
+        clock.stop()
+        throw error // not retried: a refresh token must not be sent again after a broken connection
+      })
       try {
         const response = await guarded(
           send(`${this.#base}${call.path}`, this.#buildRequest(call, token, clock.signal)),
@@ -160,9 +185,10 @@ class HttpTransport implements Transport {
         const retryAfter = parseRetryAfter(response.headers.get('retry-after'), Date.now())
         const error = new ApiError(parseProblem(response.status, response.statusText, body), retryAfter)
         const waitMs = retryAfter === undefined ? backoffMs(attempt) : retryAfter * 1000
-        const isRetryable = response.status === 429 || response.status === 503
+        const isRetryable = response.status === 429 || (response.status === 503 && call.mayRepeat !== false)
         clock.stop()
-        if (response.status === 401 && token !== undefined && rejected === undefined) {
+        // With the token of another session, the call would count for somebody else.
+        if (response.status === 401 && session?.isCurrent() === true && rejected === undefined) {
           rejected = token // it may have been replaced meanwhile, or can be
           continue
         }

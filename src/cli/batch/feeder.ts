@@ -243,10 +243,13 @@ function findOpenMember(
   { fixed }: ItemRule,
 ): { readonly member: string } | { readonly fault: string } {
   const open = OPERATION_INPUTS[operation].filter((name) => !(name in fixed))
-  if (open.length === 1) return { member: open[0]! }
-  return {
-    fault: `is one input, but ${operation} takes ${OPERATION_INPUTS[operation].join(' and ')}: give the other one with --with`,
-  }
+  return open.length === 1 ? { member: open[0]! } : { fault: oneInputFault(operation) }
+}
+
+/** Returns the fault of an item that is one input of an operation with two. */
+export function oneInputFault(operation: Operation): string {
+  const names = OPERATION_INPUTS[operation]
+  return `is one input, but ${operation} takes ${names.join(' and ')}: give the other one with --with ${names[0]}=…`
 }
 
 function isOperation(name: unknown): name is Operation {

@@ -37,12 +37,10 @@ export async function computePacked(
     const bytes = Buffer.from(lines.buffer, start, lines.offsets[end]! - start)
     if (begin === end) return
     if (format === JSON_LINES) return writer.results(end - begin, bytes)
-    const text = bytes.toString()
-    for (let index = begin; index < end; index++)
-      writer.result(
-        group.shown(group.positions[index]!),
-        text.slice(lines.offsets[index]! - start, lines.offsets[index + 1]! - start),
-      )
+    for (let index = begin; index < end; index++) {
+      const text = bytes.toString('utf8', lines.offsets[index]! - start, lines.offsets[index + 1]! - start)
+      writer.result(group.shown(group.positions[index]!), text)
+    }
   }
   for await (const group of groups) {
     await requireRunning(run)

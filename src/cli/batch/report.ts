@@ -1,5 +1,5 @@
 import { createTransport, type TransportOptions } from '../../client/transport.ts'
-import { formatCount, groupDigits, type Terminal } from '../terminal.ts'
+import { formatCount, groupDigits, printable, type Terminal } from '../terminal.ts'
 import type { Feeder } from './feeder.ts'
 
 /** What remains of the hourly limit, as the service reports it. */
@@ -91,6 +91,8 @@ interface Summary {
   /** Number of items that earlier runs had done. */
   readonly skipped: number
   readonly seconds: number
+  /** The first rejection of this run, as text. */
+  readonly firstRejection: string | undefined
 }
 
 /** Prints the outcome of a batch. It goes to standard error if the results go to standard output. */
@@ -99,9 +101,12 @@ export async function printSummary(
   options: { readonly output: string; readonly errors: string; readonly json?: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  const { items, failed, seconds, skipped } = summary
+  const { items, failed, seconds, skipped, firstRejection } = summary
   const { output, errors } = options
   const isPiped = output === '-'
+  // The reason is probably the same for all items. In a pipe the errors are on the terminal already.
+  if (items > 0 && failed === items && firstRejection !== undefined && !isPiped)
+    terminal.err(printable(`every item was rejected; the first: ${firstRejection}\n`))
   // The rate of a very short run is meaningless.
   const speed = seconds < 0.1 ? '' : `, ${groupDigits(Math.round((items - skipped) / seconds))} items/s`
   if (options.json === true) {

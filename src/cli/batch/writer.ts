@@ -5,7 +5,9 @@ import {
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   openSync,
+  rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -80,6 +82,13 @@ class LineFile {
     closeSync(this.#descriptor)
   }
 
+  /** Removes the file, after `close`, if it is empty. A device stays. */
+  removeIfEmpty(): void {
+    // A symbolic link stays.
+    const found = lstatSync(this.#file, { throwIfNoEntry: false })
+    if (found?.isFile() === true && found.size === 0) rmSync(this.#file)
+  }
+
   #reserve(bytes: number): void {
     if (this.#bufferedBytes + bytes <= this.#buffer.length) return
     this.#write()
@@ -117,6 +126,8 @@ export interface BatchWriter {
   readonly progress: Checkpoint
   /** False while the files are unchanged since an earlier run. */
   readonly hasBegun: boolean
+  /** The first rejection of this run, as text. */
+  readonly firstRejection: string | undefined
   /** @param json the result as JSON text */
   result(item: ShownItem, json: string): void
   /** @param lines results as lines of JSON, for the format that has them */
@@ -139,6 +150,7 @@ const MAX_WAITING_ITEMS = 10_000
 export class FileWriter implements BatchWriter {
   readonly from: Checkpoint
   hasBegun = false
+  firstRejection: string | undefined
   readonly #journal: Journal
   readonly #output: LineFile
   readonly #errors: LineFile
@@ -206,6 +218,7 @@ export class FileWriter implements BatchWriter {
   }
 
   rejection(item: RejectedItem, problem: ProblemDetails): void {
+    this.firstRejection ??= rejectionText(item, problem)
     this.#addOutput(item, this.#format.rejection(item, problem))
     this.#errors.addText(errorLine(item, problem))
     this.#failed++
@@ -226,6 +239,7 @@ export class FileWriter implements BatchWriter {
     if (this.hasBegun) this.#checkpoint()
     this.#output.close()
     this.#errors.close()
+    if (isComplete) this.#errors.removeIfEmpty()
     if (isComplete || (!this.hasBegun && !this.#hasInterruptedRun)) this.#journal.remove()
   }
 
@@ -293,6 +307,7 @@ export function createPipeWriter(format: OutputFormat, terminal: Terminal): Batc
       if (written !== '') await terminal.out(written)
     },
     hasBegun: true,
+    firstRejection: undefined, // the errors are on the terminal
     saveAhead() {},
     close() {},
   }
@@ -301,6 +316,11 @@ export function createPipeWriter(format: OutputFormat, terminal: Terminal): Batc
 /** Converts a result to the form of the journal. */
 function toBatchResult(result: ItemResult): BatchResult {
   return 'error' in result ? ({ error: result.error } as BatchResult) : JSON.parse(result.json)
+}
+
+function rejectionText({ place, id }: RejectedItem, { detail, errors }: ProblemDetails): string {
+  const hint = errors?.[0]?.hint
+  return `${place}, id ${JSON.stringify(id)}: ${detail}${hint === undefined ? '' : `; ${hint}`}`
 }
 
 function errorLine({ place, id }: RejectedItem, problem: ProblemDetails): string {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/setting.ts'
-import { backUp, restore } from '../../store/backup.ts'
+import { SAMPLE_UID_PREFIX } from '../../service/records/sample-records.ts'
+import { backUp, countByUidPrefix, restore } from '../../store/backup.ts'
 import { embeddedFiles } from '../../store/embedded-files.ts'
 import { migrate } from '../../store/migrations.ts'
 import { createRecordStore } from '../../store/operations.ts'
@@ -55,8 +56,20 @@ async function runCommand({ kind, file }: RecordsCommand, config: Config): Promi
     }
     const records = await restore(database, file)
     await createRecordStore(database, () => new Date().toISOString()).maintain(undefined)
-    return `${formatCount(records, 'record')} restored from ${file}`
+    const samples = await countByUidPrefix(database.reads, SAMPLE_UID_PREFIX)
+    return `${formatCount(records, 'record')} restored from ${file}${describeSamples(samples, config.production)}`
   } finally {
     await database.close()
   }
+}
+
+/** Describes how many of the restored records are samples. In production this is a warning, because samples are on no chain. */
+function describeSamples(samples: number, isProduction: boolean): string {
+  if (samples === 0) return ''
+  const found = formatCount(samples, 'sample record')
+  if (!isProduction) return `; ${found} among them`
+  return (
+    `; warning: ${found} among them, which are on no chain, and the service would list them. ` +
+    'To get rid of them, restore a backup without samples into an empty database'
+  )
 }

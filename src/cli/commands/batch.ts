@@ -4,11 +4,12 @@ import { resolve } from 'node:path'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { sleep } from '../../client/transport.ts'
+import { requireSecondInput, requireValidFixed } from '../batch/constant-input.ts'
 import { type Entry, Feeder, type ItemRule, notSentProblem, splitFixed } from '../batch/feeder.ts'
 import { computeInJob } from '../batch/job-run.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
 import { computeEntries, computePacked, type LocalRun } from '../batch/local-run.ts'
-import { JSON_LINES, type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
+import { type OutputFormat, selectOutputFormat } from '../batch/output-format.ts'
 import { SHORTER } from '../batch/packed-items.ts'
 import { packLines } from '../batch/packed-lines.ts'
 import { packRows } from '../batch/packed-rows.ts'
@@ -19,7 +20,7 @@ import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usa
 import { countedBytes, decodeText, peek, type ReadBytes } from '../inputs/pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceFormat, sourceGroups, withFileName } from '../inputs/source.ts'
-import type { Format } from '../inputs/source-item.ts'
+import type { Format, SourceItem } from '../inputs/source-item.ts'
 import {
   createServiceClient,
   DEFAULT_CHAIN_ID,
@@ -65,12 +66,15 @@ export async function runBatch(
   const { head: headPieces, pieces } = await peek(readFileBytes(file, terminal), HEAD_BYTES)
   const head = Buffer.concat(headPieces).subarray(0, HEAD_BYTES)
   const inputFormat = sourceFormat(file, head.toString(), givenOptions)
-  const format = selectOutputFormat(givenOptions, inputFormat)
+  const format = selectOutputFormat(operation, givenOptions, inputFormat)
   // A table has no signatures.
   const options: BatchVerbOptions = format.name === 'csv' ? { ...givenOptions, attest: 'none' } : givenOptions
   const inputBytes = file === '-' ? undefined : statSync(file).size
   const errors = options.errors ?? `${options.output.replace(/\.[^./\\]+$/, '')}.errors.ndjson`
   if (!isPiped) requireDistinctFiles(file, options.output, errors)
+  const name = file === '-' ? 'standard input' : file
+  if (options.with !== undefined) await requireValidWith(rule, options, terminal)
+  else requireSecondInput(await firstItems(headPieces, name, options), name, rule)
   let read: () => ReadBytes | undefined = () => undefined
   const writer = isPiped
     ? createPipeWriter(format, terminal)
@@ -100,7 +104,7 @@ export async function runBatch(
     progress.update({ done: items - skipped, share, note: failed === 0 ? undefined : `${failed} rejected` })
   }
   const showUpload = (received: number) => progress.update({ done: received, share: undefined, note: 'uploaded' })
-  const input = { file, name: file === '-' ? 'standard input' : file, format: inputFormat, pieces: counted.pieces }
+  const input = { file, name, format: inputFormat, pieces: counted.pieces }
   const parts = { input, rule, writer, format, options, show, showUpload, terminal }
   const canPack = options.local === true && options.attest === 'none' && ahead.length === 0
   const process = canPack && (inputFormat === 'ndjson' || inputFormat === 'csv') ? processPacked : processEntries
@@ -121,7 +125,8 @@ export async function runBatch(
   }
   const { items, failed } = writer.progress
   const seconds = (terminal.now() - startedMs) / 1000
-  await printSummary({ items, failed, skipped, seconds }, { ...options, errors }, terminal)
+  const { firstRejection } = writer
+  await printSummary({ items, failed, skipped, seconds, firstRejection }, { ...options, errors }, terminal)
   return failed === 0 ? EXIT.ok : EXIT.failed
 }
 
@@ -181,7 +186,7 @@ async function processPacked({ input, rule, writer, format, options, show, termi
       ? packRows(decodeText(input.pieces), rule, {
           columns: options.columns,
           skippedItems,
-          hasIds: format === JSON_LINES,
+          hasIds: format.name !== 'csv',
         })
       : packLines(input.pieces, rule, skippedItems)
   const flush = () => {
@@ -305,7 +310,11 @@ async function limitError(
   const doneItems = writer.progress.items + (isPiped ? 0 : feeder.answeredAhead.length)
   const done = formatCount(doneItems, 'item is', 'items are')
   const resume = isPiped ? 'a key (--api-key) raises the limit' : `${RESUME}, after that time or with a key (--api-key)`
-  return new CommandError(EXIT.rateLimited, `the hourly limit is reached${reset}; ${done} done: ${resume}`)
+  const local =
+    options.attest === 'none'
+      ? 'or add --local, which has no limit'
+      : 'or start again with --local --restart, which has no limit and signs with the development key'
+  return new CommandError(EXIT.rateLimited, `the hourly limit is reached${reset}; ${done} done: ${resume}, ${local}`)
 }
 
 const RESUME = 'run the same command again to resume'
@@ -350,6 +359,29 @@ async function readItemRule(
   }
 }
 
+/** @throws {CommandError} if the input of `--with` is invalid */
+async function requireValidWith(rule: ItemRule, options: BatchVerbOptions, { env, now }: Terminal): Promise<void> {
+  const { createLocalEngine } = await import('../local-engine.ts')
+  const isLocal = options.local === true
+  // The settings of this process are not those of a service.
+  const engine = createLocalEngine({ env: isLocal ? env : {}, now }, isLocal ? options.data : undefined)
+  await requireValidFixed(rule, engine, !isLocal)
+}
+
+/** Reads the items at the beginning of a file. The last of them may be cut off, which is no error here. */
+async function firstItems(head: readonly Uint8Array[], name: string, options: BatchVerbOptions): Promise<SourceItem[]> {
+  const items: SourceItem[] = []
+  async function* pieces() {
+    yield* head
+  }
+  try {
+    for await (const group of sourceGroups(pieces(), name, options)) items.push(...group)
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+  }
+  return items
+}
+
 /** Returns everything that affects the results, but not where and how fast they are computed. */
 function runIdentity(
   rule: ItemRule,
@@ -360,8 +392,10 @@ function runIdentity(
 ): RunIdentity {
   const { chainId = DEFAULT_CHAIN_ID, attest = 'each', recipient, format, columns, errors } = options
   const output = {
-    ...(outputFormat.name === 'csv' ? { outputFormat: 'csv' } : {}),
+    ...(outputFormat.name === 'ndjson' ? {} : { outputFormat: outputFormat.name }),
     ...(options.job === true ? { job: true } : {}),
+    // A service and this machine sign with different keys.
+    ...(options.local === true && attest !== 'none' ? { local: true } : {}),
   }
   return {
     request: sha256OfJson({ ...rule, chainId, attest, recipient, format, columns, errors, ...output }),

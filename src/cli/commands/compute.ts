@@ -8,6 +8,7 @@ import type {
   ComputeResponse,
   DirectResponse,
   NearestResponse,
+  RepairResponse,
   WaypointsResponse,
 } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
@@ -29,6 +30,7 @@ export interface ComputeVerbOptions extends ServerOptions, SourceOptions, Member
   readonly recipient?: string
   readonly schema?: string
   readonly resultSignature?: boolean
+  readonly salt?: boolean
   readonly local?: boolean
   readonly data?: string
   readonly json?: boolean
@@ -67,7 +69,7 @@ async function computeResult(
   const { recipient, schema, resultSignature = false, chainId = DEFAULT_CHAIN_ID } = options
   let inputs: Record<string, unknown>
   try {
-    inputs = Object.fromEntries(Object.entries(members).map(([name, input]) => [name, toInput(input)]))
+    inputs = Object.fromEntries(Object.entries(members).map(([name, input]) => [name, salted(toInput(input), options)]))
   } catch (error) {
     throw usage((error as Error).message, error)
   }
@@ -82,12 +84,18 @@ async function computeResult(
   return JSON.parse(await engine.compute(operation, body, resultSignature))
 }
 
+/** Adds a salt to an input, unless it is an attestation, whose UID is public. */
+function salted(input: object, { salt }: ComputeVerbOptions): object {
+  return salt !== true || 'uid' in input ? input : { input, salt: 'random' }
+}
+
 /** Formats a result for people, with the value first. */
 function responseText(response: OperationResponse, names: readonly string[]): string {
   if ('from' in response) return nearestText(response)
   if ('ref' in response) return geometryText(response, names)
-  const { operation, inputRefs, notes, timestamp } = response
+  const { operation, inputRefs, inputSalts = [], notes, timestamp } = response
   const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
+  refs.push(...inputSalts.map((salt) => `${'salt'.padEnd(11)}${salt ?? 'none'}`))
   const noteLines = (notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`)
   if ('matrix' in response) {
     const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
@@ -112,16 +120,37 @@ function responseText(response: OperationResponse, names: readonly string[]): st
 
 /** Formats an answer that is a geometry: the GeoJSON alone in the first line, so that `head -1` gives it to another program. */
 function geometryText(
-  { geometry, ref, inputRefs, timestamp, ...others }: BufferResponse | DirectResponse | WaypointsResponse,
+  {
+    geometry,
+    ref,
+    inputRefs,
+    timestamp,
+    ...others
+  }: BufferResponse | DirectResponse | RepairResponse | WaypointsResponse,
   names: readonly string[],
 ) {
   const facts: string[] = [`${'ref'.padEnd(11)}${ref}`]
   if ('azimuthDegrees' in others) facts.push(`${'azimuth'.padEnd(11)}${others.azimuthDegrees}° at the end`)
   if ('lengthMeters' in others) facts.push(`${'length'.padEnd(11)}${others.lengthMeters} m`)
   if ('errorMeters' in others) facts.push(`${'error'.padEnd(11)}at most ${others.errorMeters} m`)
+  if ('changes' in others) facts.push(...repairLines(others))
   const refs = inputRefs.map((input, index) => `${(names[index] ?? 'input').padEnd(11)}${input}`)
   const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
   return [JSON.stringify(geometry), '', ...facts, ...refs, computed, ''].join('\n')
+}
+
+function repairLines({
+  changes,
+  omittedChanges = 0,
+  areaMovedSquareMeters,
+}: Pick<RepairResponse, 'changes' | 'omittedChanges' | 'areaMovedSquareMeters'>) {
+  const lines = changes.map(({ detail, pointer, place }) => `at ${place.join(',')} (${pointer}): ${detail}`)
+  if (omittedChanges > 0) lines.push(`and ${omittedChanges} more`)
+  if (lines.length === 0) lines.push('none: it was valid')
+  return [
+    ...lines.map((line, index) => `${(index === 0 ? 'changes' : '').padEnd(11)}${line}`),
+    `${'moved'.padEnd(11)}${areaMovedSquareMeters} m²`,
+  ]
 }
 
 /** Formats the places of `nearest`: a line of GeoJSON for each. */

@@ -1,5 +1,6 @@
-import { createTransport } from '../../client/transport.ts'
+import { ApiError, createTransport } from '../../client/transport.ts'
 import type { KeyUsage } from '../../service/usage/usage-api.ts'
+import { CommandError, exitForError } from '../exit-codes.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
@@ -10,8 +11,29 @@ export interface UsageOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-/** Runs `trigpoint keys usage`. @param id of a key; undefined for the key that asks */
+/**
+ * Runs `trigpoint keys usage`.
+ *
+ * @param id of a key; undefined for the key that asks
+ * @throws {CommandError} that says which key is needed, if the service rejected the one that was sent, or none was
+ */
 export async function printUsage(id: string | undefined, options: UsageOptions, terminal: Terminal): Promise<void> {
+  try {
+    await print(id, options, terminal)
+  } catch (error) {
+    const isRejected = error instanceof ApiError && (error.status === 401 || error.status === 403)
+    if (!isRejected) throw error
+    const { exitCode, text } = exitForError(error)
+    throw new CommandError(exitCode, `${text}\n  ${id === undefined ? OWN_KEY_HINT : ADMIN_KEY_HINT}`, { cause: error })
+  }
+}
+
+const OWN_KEY_HINT =
+  'give the key whose usage you want with --api-key or TRIGPOINT_API_KEY, or name its ID and give a key with the scope admin'
+const ADMIN_KEY_HINT =
+  'give a key with the scope admin with --api-key or TRIGPOINT_API_KEY; on the machine of the service, `trigpoint keys add internal --scopes admin` makes one'
+
+async function print(id: string | undefined, options: UsageOptions, terminal: Terminal): Promise<void> {
   const { from, to, csv, json } = options
   const query = new URLSearchParams({
     ...(from === undefined ? {} : { from }),

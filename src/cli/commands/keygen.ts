@@ -58,7 +58,12 @@ function makePasswordFile(terminal: Terminal): { keystore: string; passwordFile:
       'the key would be lost: give --out <file>, --keystore <file>, or --reveal to print it, or set SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE',
     )
   }
-  if (existsSync(keystore)) throw alreadyExists(keystore)
+  if (existsSync(keystore)) {
+    throw usage(
+      `${keystore}: already exists, and keys are never overwritten. ` +
+        'For a second key, run keygen with SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE set to the names of new files',
+    )
+  }
   if (!existsSync(passwordFile)) {
     writeNewFile(passwordFile, `${randomBytes(24).toString('hex')}\n`)
     terminal.err(`made a password in ${passwordFile}, which only its owner can read\n`)

@@ -29,12 +29,21 @@ export interface AddKeyOptions extends KeysOptions {
 
 /** Runs `trigpoint keys add`. */
 export async function addKey(tier: Tier, options: AddKeyOptions, terminal: Terminal): Promise<void> {
-  const { label, scopes, expires: expiresAt, requestsPerHour, origin: origins, address: addresses } = options
+  const { label, scopes, expires, requestsPerHour, origin: origins, address: addresses } = options
+  const expiresAt = expires === undefined ? undefined : expiryTime(expires, terminal.now())
   const given = { tier, label, scopes: scopes?.split(','), expiresAt, requestsPerHour, origins, addresses }
   // Undefined members would be taken for members of a wrong type.
   const properties = checkKeyProperties(JSON.parse(JSON.stringify(given)), terminal.now())
   await withKeys(options, terminal, async (keys) => showNewKey(await keys.add(properties), options, terminal))
 }
+
+/** Returns the time after a number of days, such as `30d`; any other text unchanged, because the check of the key reads it. */
+export function expiryTime(text: string, nowMs: number): string {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1]
+  return days === undefined ? text : new Date(nowMs + Number(days) * DAY_MS).toISOString()
+}
+
+const DAY_MS = 86_400_000
 
 /** Runs `trigpoint keys rotate`. */
 export async function rotateKey(
@@ -144,9 +153,10 @@ async function withKeys<T>(
     const database = await openPostgresForCommand(databaseUrl, limits.storeConnectMs, limits.storeWriteMs)
     try {
       await migrate(database)
-      const { listKeys: list, changeKeys: change } = createKeyStore(database)
+      const { listKeys: list, findKeyOwner, changeKeys: change } = createKeyStore(database)
       const repository = {
         list: () => list(undefined),
+        findOwner: (id: string) => findKeyOwner({ id }),
         change: (wanted: Parameters<KeyRepository['change']>[0]) => change({ ...wanted, maxKeys: maxApiKeys }),
       }
       return await start(repository, 'the database', true)

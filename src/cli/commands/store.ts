@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { PROGRAM } from '../../base/version.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import { ConfigError } from '../../config/setting.ts'
 import { checkStore } from '../../store/check.ts'
@@ -24,17 +26,20 @@ export async function runStoreCheck(options: StoreOptions, terminal: Terminal): 
     await terminal.out(`the store is intact: ${counts}\n`)
   } else {
     await terminal.out(`the store is damaged:\n${faults.map((fault) => `  ${fault}\n`).join('')}`)
-    await terminal.out(`${REPAIR_COMMAND} sets it aside and makes a new one\n`)
+    await terminal.out(
+      `\`${REPAIR_COMMAND} --data ${resolve(dataDir)}\` sets it aside and makes a new one, with --backup <file> from a backup\n`,
+    )
   }
   return isIntact ? EXIT.ok : EXIT.failed
 }
 
 /** Runs `trigpoint store rebuild`. */
 export async function runStoreRebuild(
-  options: StoreOptions & { readonly backup?: string },
+  options: StoreOptions & { readonly backup?: string; readonly force?: boolean },
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { dataDir } = embeddedConfig(options, terminal)
+  const { dataDir, limits } = embeddedConfig(options, terminal)
+  if (options.force !== true) await requireDamage(dataDir)
   const progress = createProgress(terminal, 'record')
   const rebuilt = await explained(() =>
     rebuildStore({
@@ -48,8 +53,18 @@ export async function runStoreRebuild(
     }),
   ).finally(() => progress.stop())
   if (options.json === true) await outJson(terminal, summary(rebuilt))
-  else await terminal.out(report(rebuilt, options.backup))
+  else await terminal.out(report(rebuilt, limits.storeDamagedRetryMs / 1000, options.backup))
   return EXIT.ok
+}
+
+/** @throws {ConfigError} if the store is intact: then the data folder is probably not that of the damaged service */
+async function requireDamage(dataDir: string): Promise<void> {
+  // If it cannot be checked, the rebuild says why.
+  const check = await checkStore(dataDir).catch(() => undefined)
+  if (check === undefined || check.faults.length > 0) return
+  throw new ConfigError(
+    `the store in ${dataDir} is intact (${formatCount(check.records, 'record')}), so it is not rebuilt: --data names another data folder, and --force rebuilds this one nevertheless`,
+  )
 }
 
 /** @throws {ConfigError} if the records are not in the embedded database */
@@ -78,7 +93,7 @@ function summary({ damagedFolder, records, salvage, report: { submissions, pendi
 /** Lists what is lost, in sentences. */
 function lostParts(salvage: Rebuilt['salvage']): string[] {
   const always =
-    'jobs with their results, sessions of accounts, usage, positions of record streams (clients get `reset`), and the counts and errors of earlier sync runs'
+    'jobs with their results, stored geometries and sets, sessions of accounts, usage, positions of record streams (clients get `reset`), and the counts and errors of earlier sync runs'
   if ('fault' in salvage) {
     return [`all submissions and idempotency keys: the damaged files cannot be opened (${salvage.fault})`, always]
   }
@@ -96,11 +111,13 @@ function lostParts(salvage: Rebuilt['salvage']): string[] {
 
 function report(
   { damagedFolder, records, salvage, report: { submissions, pending, failed } }: Rebuilt,
+  openSeconds: number,
   backup?: string,
 ) {
   const found = [
+    `a running service opens the new store within ${openSeconds} seconds; if no service runs, start it`,
     backup === undefined
-      ? 'records: start the service; it reads them from the chains, and `trigpoint sync` shows how far it is'
+      ? `records: the service reads those of chains with an endpoint (RPC_URL_<chainId>) again, and \`${PROGRAM} sync\` shows how far it is; others are only in a backup (--backup)`
       : `records: ${records.toLocaleString('en-US')} restored from ${backup}; the service reads newer ones from the chains`,
     `submissions: ${submissions.toLocaleString('en-US')} recovered, ${pending} of them pending`,
     ...(failed === 0

@@ -2,13 +2,14 @@ import type { Issuer } from '../../client/answers.ts'
 import { createClient } from '../../client/client.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { isObject } from '../../client/forms.ts'
+import { isReceiptAddress, type ReceiptVerdict, verifyReceipt } from '../../client/receipt.ts'
 import type { Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
 import { verifyResult } from '../../client/verify/verify-result.ts'
 import type { MerkleAttestation } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
-import { createProgress, formatCount, outJson, type Terminal } from '../terminal.ts'
+import { createProgress, formatCount, outJson, printable, type Terminal } from '../terminal.ts'
 
 const KINDS: Readonly<Record<Verdict['kind'], string>> = {
   compute: 'a compute result',
@@ -23,20 +24,35 @@ const KINDS: Readonly<Record<Verdict['kind'], string>> = {
 }
 const MARKS = { pass: '✓', fail: '✗', skip: '–' } as const
 
-/** Formats a verdict as a list of checks, for people. */
-function verdictText({ kind, ok, checks, statement, signer, chainId }: Verdict): string {
+const SIGNER_HINT =
+  'Give the address of the expected signer with --attester, or the URL of the service that signs with --issuer.'
+
+/** Whether the signer was compared with an expected one; undefined if nothing names an attester, as in a stamp. */
+function isSignerChecked({ checks }: Verdict): boolean | undefined {
+  const signerChecks = checks.filter(({ id }) => id === 'signer')
+  return signerChecks.length === 0 ? undefined : signerChecks.every(({ status }) => status !== 'skip')
+}
+
+function isSignedByAnyone(verdict: Verdict): boolean {
+  return verdict.ok && isSignerChecked(verdict) === false
+}
+
+/** The checks, one a line, and what was signed. */
+function bodyLines({ checks, statement }: Verdict): string[] {
   const width = Math.max(...checks.map(({ id }) => id.length))
   const lines = checks.map(({ id, status, detail }) => `${MARKS[status]} ${id.padEnd(width)}  ${detail}`)
-  const statementLines = statement === undefined ? [] : ['', `It says: ${statement}`]
+  return statement === undefined ? lines : [...lines, '', `It says: ${statement}`]
+}
+
+/** Formats a verdict as a list of checks, for people. */
+function verdictText(verdict: Verdict): string {
+  const { kind, ok, signer, chainId } = verdict
   const signedBy =
     signer === undefined ? '' : `, signed by ${signer}${chainId === undefined ? '' : ` for chain ${chainId}`}`
-  const skippedSigner = checks.some(({ id, status }) => id === 'signer' && status === 'skip')
-  const warning =
-    ok && skippedSigner ? ['But anyone may have signed it: give the expected signer with --attester or --issuer.'] : []
+  const warning = isSignedByAnyone(verdict) ? [`But anyone may have signed it. ${SIGNER_HINT}`] : []
   return [
     `This is ${KINDS[kind]}.`,
-    ...lines,
-    ...statementLines,
+    ...bodyLines(verdict),
     '',
     ok ? `It is valid${signedBy}.` : 'It is NOT valid.',
     ...warning,
@@ -50,6 +66,8 @@ interface Tally {
   readonly failed: number
   /** Errors instead of results. They are never signed. */
   readonly refused: number
+  /** False if a valid result has a signer that was not compared with an expected one. */
+  readonly signerChecked: boolean
 }
 
 function tallyText({ count, held, failed, refused }: Tally): string {
@@ -60,6 +78,7 @@ function tallyText({ count, held, failed, refused }: Tally): string {
 export interface VerifyVerbOptions extends SourceOptions {
   readonly attester?: readonly string[]
   readonly issuer?: string
+  readonly url?: string
   readonly chainId?: number
   readonly geometry?: readonly string[]
   readonly recompute?: boolean
@@ -71,16 +90,19 @@ export interface VerifyVerbOptions extends SourceOptions {
   readonly json?: boolean
 }
 
-/** Runs `trigpoint verify`. @returns 1 if one of the results is not valid */
+/** Runs `trigpoint verify`. @returns 1 if one of the results is not valid, otherwise 6 if a signer was not checked */
 export async function runVerify(file: string, options: VerifyVerbOptions, terminal: Terminal): Promise<ExitCode> {
+  if (isReceiptAddress(file)) return verifyAddress(file, options, terminal)
   if (options.recompute === true && options.geometry === undefined) {
     throw usage('--recompute needs the inputs: give --geometry for each, in the order of the request')
   }
+  if (options.url !== undefined) throw usage(`verify takes no --url, because it asks no service. ${SIGNER_HINT}`)
   const common = await readVerifyOptions(options, terminal)
   const name = file === '-' ? 'standard input' : file
   let count = 0
   let failed = 0
   let refused = 0
+  let anyoneSigned = false
   let single: Verdict | undefined
   let chainId: number | undefined
   const progress = createProgress(terminal, 'result')
@@ -104,20 +126,57 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     const verdict = await verify(fault ?? value, options, common, chainId)
     chainId ??= verdict.chainId
     if (!verdict.ok) failed++
+    anyoneSigned ||= isSignedByAnyone(verdict)
     if (count === 1) single = verdict
     else await printFailure(place, verdict, options, terminal)
   }
   progress.stop()
   if (count === 0) throw usage(`${name} contains no result`)
   if (single !== undefined) {
-    if (options.json === true) await outJson(terminal, single)
-    else await terminal.out(verdictText(single))
+    if (options.json === true) await outJson(terminal, { ...single, signerChecked: isSignerChecked(single) })
+    else await terminal.out(printable(verdictText(single)))
   } else {
-    const tally = { count, held: count - failed - refused, failed, refused }
+    const held = count - failed - refused
+    const tally: Tally = { count, held, failed, refused, signerChecked: !anyoneSigned }
     if (options.json === true) await outJson(terminal, tally)
-    else await terminal.out(tallyText(tally))
+    else {
+      await terminal.out(tallyText(tally))
+      if (anyoneSigned) await terminal.out(`But anyone may have signed them. ${SIGNER_HINT}\n`)
+    }
   }
-  return failed === 0 ? EXIT.ok : EXIT.failed
+  if (failed > 0) return EXIT.failed
+  return anyoneSigned ? EXIT.signerUnchecked : EXIT.ok
+}
+
+/**
+ * Verifies a receipt. It says "valid" only if the signer is one that the caller named.
+ *
+ * @returns 1 if it does not hold or another signed it, 6 if no signer was named
+ */
+async function verifyAddress(address: string, options: VerifyVerbOptions, terminal: Terminal): Promise<ExitCode> {
+  if (options.url !== undefined) throw usage(`verify takes no --url, because it asks no service. ${SIGNER_HINT}`)
+  // The inputs are in the receipt, so the result is always computed again.
+  const common = await readVerifyOptions({ ...options, recompute: true }, terminal)
+  const verdict = await verifyReceipt(address, common)
+  if (options.json === true) await outJson(terminal, { ...verdict, signerChecked: isSignerChecked(verdict) })
+  else await terminal.out(printable(receiptText(verdict, common)))
+  if (isSignedByAnyone(verdict)) return EXIT.signerUnchecked
+  return verdict.status === 'valid' ? EXIT.ok : EXIT.failed
+}
+
+function receiptText(verdict: ReceiptVerdict, { attester, issuer }: VerifyResultOptions): string {
+  const { status, signer, chainId } = verdict
+  const signedBy = `signed by ${signer}${chainId === undefined ? '' : ` for chain ${chainId}`}`
+  const named = attester !== undefined || issuer !== undefined
+  const last =
+    status === 'valid'
+      ? `It is valid, ${signedBy}.`
+      : status === 'invalid'
+        ? 'It does not hold.'
+        : `It is ${signedBy}, ${named ? 'which is not an expected signer.' : `but anyone may have signed it. ${SIGNER_HINT}`}`
+  const title =
+    verdict.kind === 'unknown' ? 'This receipt cannot be read.' : `This is a receipt of ${KINDS[verdict.kind]}.`
+  return [title, ...bodyLines(verdict), '', last, ''].join('\n')
 }
 
 /** Prints one line for an invalid result in a file of several. */
@@ -133,7 +192,7 @@ async function printFailure(
     id: 'signature',
     detail: 'not signed',
   }
-  await terminal.out(`✗ ${place}: ${id}: ${detail}\n`)
+  await terminal.out(printable(`✗ ${place}: ${id}: ${detail}\n`))
 }
 
 function readFormat({ format }: VerifyVerbOptions): 'json' | 'ndjson' | undefined {

@@ -5,6 +5,7 @@ import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { resolveSigningKey } from '../../attest/signing-key.ts'
 import { makeFolder } from '../../base/make-folder.ts'
+import { PROGRAM } from '../../base/version.ts'
 import { createClient } from '../../client/client.ts'
 import type { Config } from '../../config/config.ts'
 import { ConfigError, type Environment } from '../../config/setting.ts'
@@ -16,7 +17,7 @@ import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/scanned-geometry.ts'
 import { builtFolder } from '../../http/pages/assets.ts'
 import { glibcVersion, loadInstalledUws, uwsFileName } from '../../http/transport/server.ts'
-import { embeddedFiles, REPAIR_COMMAND, readDamageNote } from '../../store/embedded-files.ts'
+import { embeddedFiles, readDamageNote, repairAdvice } from '../../store/embedded-files.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
 import { openPostgresForCommand } from '../../store/postgres.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
@@ -198,7 +199,9 @@ async function checkPort({ config, terminal }: DoctorParts): Promise<Finding> {
   if (isPortSet)
     return fail(
       `${host}:${port} is in use`,
-      'stop the process that listens there (perhaps another trigpoint), or choose another PORT',
+      attester === undefined
+        ? 'stop the process that listens there (perhaps another trigpoint), or choose another PORT'
+        : 'a Trigpoint that signs with another key listens there: restart it if you are replacing its key, or choose another PORT',
     )
   return warn(
     `${host}:${port} is in use, perhaps by another trigpoint: the service would use the next free port`,
@@ -270,7 +273,7 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
     const files = embeddedFiles(dataDir)
     const { folder } = files
     const damage = readDamageNote(files)
-    if (damage !== undefined) return fail(`${resolve(folder)} is damaged: ${damage}`, REPAIR_COMMAND)
+    if (damage !== undefined) return fail(`${resolve(folder)} is damaged: ${damage}`, repairAdvice(folder))
     return ok(existsSync(folder) ? `embedded, in ${resolve(folder)}` : 'embedded, will be created on the first start')
   }
   try {
@@ -310,7 +313,7 @@ async function checkSigner({ config, terminal }: DoctorParts): Promise<Finding> 
       source.kind === 'development' && existsSync(source.file)
         ? `a development key, ${await readSignerAddress(source)}`
         : 'a development key, will be generated on the first start'
-    return warn(summary, 'fine for development; otherwise trigpoint keygen --keystore, then SIGNER_KEYSTORE')
+    return warn(summary, `fine for development; otherwise ${PROGRAM} keygen --keystore, then SIGNER_KEYSTORE`)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return fail(error.message, signerRemedy(env, config))
@@ -331,10 +334,11 @@ function signerRemedy(env: Environment, { dataDir, production, allowDevelopmentK
     const isUsed = existsSync(file) && (!production || allowDevelopmentKey)
     return isUsed
       ? `correct ${file} as said, or delete it: the next start generates another key, with another address`
-      : 'trigpoint keygen --keystore signer.json --password-file …, then SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE'
+      : `${PROGRAM} keygen --keystore signer.json --password-file …, then SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE`
   }
   for (const name of ['SIGNER_KEYSTORE', 'SIGNER_PASSWORD_FILE']) {
-    if (!existsSync(env[name] ?? '')) return `set ${name} to a file; trigpoint keygen with the same settings makes both`
+    if (!existsSync(env[name] ?? ''))
+      return `set ${name} to a file; ${PROGRAM} keygen with the same settings makes both`
   }
   return 'name the password file of this keystore in SIGNER_PASSWORD_FILE, or restore both files from a backup'
 }

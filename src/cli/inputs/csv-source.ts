@@ -305,7 +305,8 @@ function findInputColumns(names: readonly string[], prefix: string): InputColumn
 }
 
 /** Reads a row as an item. */
-export function readRow({ fields, line }: CsvRecord, columns: Columns): SourceItem {
+export function readRow(record: CsvRecord, columns: Columns): SourceItem {
+  const { fields, line } = record
   const { header, areGiven, names, inputs } = columns
   const id = fields[columns.id]
   const row = { columns: header, fields }
@@ -318,7 +319,7 @@ export function readRow({ fields, line }: CsvRecord, columns: Columns): SourceIt
   const members: Record<string, unknown> = {}
   for (const [member, inputColumns] of inputs) {
     const read = readRowInput(fields, inputColumns, columns)
-    if ('fault' in read) return { ...base, fault: read.fault }
+    if ('fault' in read) return { ...base, fault: `${read.fault}${headerHint(record, inputColumns, areGiven)}` }
     members[member] = read.value
   }
   const radius = fields[columns.radius]
@@ -330,6 +331,13 @@ export function readRow({ fields, line }: CsvRecord, columns: Columns): SourceIt
   const isSingle = '' in members
   const value = isSingle && Object.keys(members).length === 1 ? members[''] : renameInput(members)
   return { ...base, value }
+}
+
+/** Returns a hint if `--columns` made an item of what is probably a header: the coordinates of the first line have no digit. */
+function headerHint({ fields, line }: CsvRecord, columns: InputColumns, areGiven: boolean): string {
+  if (!areGiven || line !== 1 || columns.kind !== 'point') return ''
+  const isText = [fields[columns.lon], fields[columns.lat]].every((text = '') => /^[^\d]+$/.test(text.trim()))
+  return isText ? '; this looks like a header: remove the line, or rename its columns and leave out --columns' : ''
 }
 
 /** Renames the member `''` to `input`, for an input next to other members. */

@@ -6,6 +6,8 @@ import { MAX_ITEM_CHARACTERS, SourceError, type SourceItem } from './source-item
 interface JsonPiece {
   readonly text: string
   readonly line: number
+  /** Index in a collection that begins on the same line, where the line does not tell features apart. */
+  readonly feature?: number | undefined
 }
 
 const QUOTE = 34
@@ -36,6 +38,9 @@ class JsonCutter {
   #type = ''
   #line = 1
   #itemLine = 0
+  #documentLine = 0
+  /** Number of features of the collection that ended. */
+  #features = 0
   /** Text of the current item from earlier pushes; undefined outside of an item. */
   #pending: string | undefined
 
@@ -64,11 +69,17 @@ class JsonCutter {
           this.#itemLine = this.#line
           start = index
         }
+        if (this.#depth === 0) this.#documentLine = this.#line
         this.#depth++
       } else if (CLOSING.includes(code)) {
         this.#depth--
         if (this.#pending !== undefined && this.#depth === this.#itemDepth()) {
-          pieces.push({ text: this.#pending + text.slice(start, index + 1), line: this.#itemLine })
+          const feature = this.#isInFeatures ? this.#features++ : undefined
+          pieces.push({
+            text: this.#pending + text.slice(start, index + 1),
+            line: this.#itemLine,
+            feature: this.#itemLine === this.#documentLine ? feature : undefined,
+          })
           this.#pending = undefined
         } else if (this.#isInFeatures && this.#depth === 1) {
           this.#isInFeatures = false
@@ -125,6 +136,7 @@ class JsonCutter {
     this.#depth = 0
     this.#isCollection = false
     this.#isInFeatures = false
+    this.#features = 0
     this.#name = ''
     this.#type = ''
   }
@@ -149,8 +161,8 @@ export function parseLine({ text, number }: Line): SourceItem[] {
   return line.trim() === '' ? [] : parseItems({ text: line, line: number })
 }
 
-function parseItems({ text, line }: JsonPiece): SourceItem[] {
-  const place = `line ${line}`
+function parseItems({ text, line, feature: index }: JsonPiece): SourceItem[] {
+  const place = index === undefined ? `line ${line}` : featurePlace(line, index)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -161,7 +173,11 @@ function parseItems({ text, line }: JsonPiece): SourceItem[] {
   if (value['type'] !== 'FeatureCollection') return [toSourceItem(value, place)]
   const { features } = value
   if (!Array.isArray(features)) return [{ place, fault: 'a FeatureCollection without a list "features"' }]
-  return features.map((feature) => toSourceItem(feature, place))
+  return features.map((feature, index) => toSourceItem(feature, featurePlace(line, index)))
+}
+
+function featurePlace(line: number, index: number): string {
+  return `line ${line}, features[${index}]`
 }
 
 function toSourceItem(value: unknown, place: string): SourceItem {

@@ -6,6 +6,8 @@ import { missingFileText, readFileBytes, type SourceOptions, sourceItems } from 
 import { isPlaceText, readPlaceText, type SourceItem } from './source-item.ts'
 
 const UID = /^0x[0-9a-fA-F]{64}$/
+/** A geometry that the service stores, by its hash. */
+const STORED = /^ref:(0x[0-9a-fA-F]{64})$/
 /** Matches `tracks.gpx#2`: the second geometry in the file. */
 const NUMBERED_FILE = /^(.+)#([1-9]\d{0,8})$/s
 
@@ -18,6 +20,7 @@ const INPUT_FORMS: readonly (readonly [form: string, example: string])[] = [
   ['geohash', 'geohash:u09tvw0'],
   ['WKB in hex', 'wkb:01010000004260e5d0225b024076711b0de06d4840'],
   ['attestation UID', '0x and 64 hex digits'],
+  ['stored geometry', 'ref:0x and 64 hex digits'],
   ['file', 'park.geojson (GeoJSON, lines of JSON, WKT, CSV, GPX)'],
   ['one item of a file', 'walk.gpx#2'],
   ['standard input', '-'],
@@ -28,14 +31,16 @@ function inputFormsText(): string {
 }
 
 /**
- * Reads one input from the command line: `lon,lat`, WKT, `h3:…`, `geohash:…`, `wkb:…`, JSON, the UID of a location attestation, a
- * file, or `-` for standard input. For a file with several geometries, a suffix such as `#2` selects one.
+ * Reads one input from the command line: `lon,lat`, WKT, `h3:…`, `geohash:…`, `wkb:…`, JSON, the UID of a location attestation,
+ * `ref:0x…` for a stored geometry, a file, or `-` for standard input. For a file with several geometries, a suffix such as `#2` selects one.
  *
  * @throws {CommandError} the message says what was found and what would be valid
  */
 export async function readInput(input: string, terminal: Terminal, options: SourceOptions = {}): Promise<InputLike> {
   const text = input.trim()
   if (UID.test(text)) return { uid: text }
+  const ref = STORED.exec(text)?.[1]
+  if (ref !== undefined) return { ref }
   if (text.startsWith('{'))
     return toInput(await onlyItem(textBytes(text), 'the JSON text', { format: 'json' }), 'the JSON text')
   if (isPlaceText(text)) {
@@ -98,7 +103,7 @@ function quoteShort(text: string): string {
 const MAX_BYTES = 64 * 1_048_576
 
 /** Reads all bytes of a file, or of standard input for `-`. @throws {CommandError} beyond 64 MiB */
-async function readWhole(file: string, terminal: Terminal): Promise<Buffer> {
+export async function readWhole(file: string, terminal: Terminal): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of readFileBytes(file, terminal)) {

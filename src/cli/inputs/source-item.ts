@@ -1,3 +1,4 @@
+import { looksProjected, PROJECTED_HINT } from '../../base/coordinate-hints.ts'
 import { parseDecimal } from '../../base/decimal.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { Notation } from '../../geometry/notation.ts'
@@ -48,7 +49,12 @@ export function parsePoint(
     const value = parseDecimal(text)
     if (value === undefined) return `${name} ${notANumber(text, limit === 180 ? '2.3522' : '48.8566')}`
     if (Math.abs(value) <= limit) return value
-    const hint = limit === 90 && Math.abs(value) <= 180 ? ' (are longitude and latitude swapped?)' : ''
+    const isSwapped = limit === 90 && Math.abs(value) <= 180
+    const hint = looksProjected(value)
+      ? ` (${PROJECTED_HINT})`
+      : isSwapped
+        ? ' (are longitude and latitude swapped?)'
+        : ''
     return `${name} ${value} is outside -${limit}..${limit}${hint}`
   }
   const lon = read(longitude, 'longitude', 180)

@@ -95,10 +95,10 @@ const READERS: Readonly<
 function requireKnownFormat(name: string, { format }: SourceOptions): void {
   const other = OTHER_FORMATS[extname(name).toLowerCase()]
   if (other === undefined || format !== undefined) return
-  const converted = `${basename(name, extname(name))}.geojsonl`
-  throw usage(
-    `${name}: is ${other}, which is not read; convert it: ogr2ogr -f GeoJSONSeq -t_srs EPSG:4326 ${converted} ${name}`,
-  )
+  const converted = `${basename(name, extname(name))}.csv`
+  // A table of results has the columns of the input; lines of JSON have only the id of a feature.
+  const gdalOptions = '-f CSV -t_srs EPSG:4326 -lco GEOMETRY=AS_WKT'
+  throw usage(`${name}: is ${other}, which is not read; convert it: ogr2ogr ${gdalOptions} ${converted} ${name}`)
 }
 
 /**

@@ -124,7 +124,10 @@ export function addKeys(program: Command, terminal: Terminal, finish: Finish): v
       '--scopes <list>',
       'what the key is for: compute,verify,records,jobs,admin (default: all but admin, which manages keys)',
     )
-    .option('--expires <time>', 'ISO 8601; without it, the key is valid until it is revoked')
+    .option(
+      '--expires <time>',
+      'ISO 8601, or a number of days such as 30d; without it, the key is valid until it is revoked',
+    )
     .option('--requests-per-hour <number>', 'hourly limit in place of that of the tier', integerBetween(1, 1e9))
     .option('--origin <origin>', 'only for pages of this origin; can be repeated', collectOption)
     .option('--address <range>', 'only from this address or CIDR range; can be repeated', collectOption)

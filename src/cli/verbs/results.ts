@@ -3,6 +3,7 @@
 import { Argument, type Command, Option } from 'commander'
 import {
   collectOption,
+  DEFAULT_URL,
   type Finish,
   formatOption,
   hexBytes,
@@ -27,17 +28,20 @@ export function addCompute(program: Command, terminal: Terminal, finish: Finish)
     .option('--recipient <address>', 'recipient of the result', hexBytes(20))
     .option('--schema <uid>', 'attestation schema (default: that of the operation)', hexBytes(32))
     .option('--result-signature', 'also return a signature that contracts can check without EAS')
+    .option('--salt', 'hash each input with a random salt, so that nobody can guess it')
     .addOption(formatOption())
     .option('--columns <names>', 'columns of a table without a header: lon,lat')
   withServer(withChain(withJson(withMembers(command))))
   withExamples(
     command,
     'trigpoint compute distance 2.2945,48.8584 2.3522,48.8566',
+    'trigpoint compute within 2.2945,48.8584 2.3522,48.8566 --radius 5000 --salt',
     'trigpoint compute length walk.gpx#1 --local',
     "trigpoint compute within 2.2945,48.8584 'POINT (2.3522 48.8566)' --radius 5000 --json",
     'trigpoint compute direct 2.2945,48.8584 --azimuth 90 --distance 1000',
     'trigpoint compute waypoints 2.2945,48.8584 -73.9857,40.7484 --every 100000',
     'trigpoint compute buffer 2.2945,48.8584 --radius 5000 --tolerance 1',
+    'trigpoint compute repair parcel.geojson',
     "trigpoint compute relate parks.geojson#1 parks.geojson#2 --pattern 'T*F**FFF*'",
     'ogr2ogr -f GeoJSON /vsistdout/ parks.shp | trigpoint compute area -',
   )
@@ -62,8 +66,8 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     .addOption(
       new Option(
         '--output-format <name>',
-        'format of the results (default: csv for a file name ending in .csv, and for a table on standard output; otherwise ndjson)',
-      ).choices(['ndjson', 'csv']),
+        'format of the results (default: csv for a file name ending in .csv, and for a table on standard output; geojson for geometries in a file name ending in .geojson or .geojsonl; otherwise ndjson)',
+      ).choices(['ndjson', 'csv', 'geojson']),
     )
     .option('--errors <file>', 'file for rejected items, with the reason (default: next to the output)')
     .option('--with <member=input>', 'the other input, the same for all items: --with target=2.3522,48.8566')
@@ -104,9 +108,11 @@ export function addVerify(program: Command, terminal: Terminal, finish: Finish):
   const command = program
     .command('verify')
     .description('verify a result, a batch, a proof or a stamp, check by check')
-    .argument('<file>', 'a file, or - for standard input; several results as lines of JSON')
+    .argument('<file>', 'a file, - for standard input, or the address of a receipt; several results as lines of JSON')
     .option('--attester <address>', 'expected signer; can be repeated', collectOption)
     .option('--issuer <file>', 'your copy of /.well-known/attester.json, or the URL of a service')
+    // Other verbs take it, so it is tried here too: the error then names --issuer.
+    .addOption(new Option('--url <address>').hideHelp())
     .option('--chain-id <id>', 'expected chain', integerBetween(1, Number.MAX_SAFE_INTEGER))
     .option(
       '--geometry <input>',
@@ -127,9 +133,40 @@ export function addVerify(program: Command, terminal: Terminal, finish: Finish):
     'trigpoint verify answer.json --geometry 2.2945,48.8584 --geometry 2.3522,48.8566 --recompute',
     'trigpoint verify item.json --batch batch.json --issuer attester.json',
     'trigpoint verify results.ndjson --issuer http://127.0.0.1:3000',
+    "trigpoint verify 'https://geo.example.org/verify#r=…' --issuer attester.json",
   )
   command.action(async (file, options) => {
     const { runVerify } = await import('../commands/verify.ts')
     finish(await runVerify(file, options, terminal))
+  })
+}
+
+export function addReceipt(program: Command, terminal: Terminal, finish: Finish): void {
+  const command = program
+    .command('receipt')
+    .description('put a signed answer into an address that anyone can check, or check such an address')
+    .argument('[file]', 'the answer: a file, or - for standard input', '-')
+    .option(
+      '--url <address>',
+      `service whose page /verify opens the receipt (default: TRIGPOINT_URL, or ${DEFAULT_URL})`,
+    )
+    .option(
+      '--geometry <input>',
+      'input of the request, as in compute, to include it; repeat it in the order of the request',
+      collectOption,
+    )
+    .option('--read <receipt>', 'check the address of a receipt instead, as verify does')
+    .option('--attester <address>', 'with --read: expected signer; can be repeated', collectOption)
+    .option('--issuer <file>', 'with --read: your copy of /.well-known/attester.json, or the URL of a service')
+    .addOption(formatOption())
+  withJson(command)
+  withExamples(
+    command,
+    'trigpoint receipt answer.json --url https://geo.example.org --geometry 2.2945,48.8584 --geometry 2.3522,48.8566',
+    "trigpoint receipt --read 'https://geo.example.org/verify#r=…' --issuer attester.json",
+  )
+  command.action(async (file, options) => {
+    const { runReceipt } = await import('../commands/receipt.ts')
+    finish(await runReceipt(file, options, terminal))
   })
 }

@@ -157,7 +157,9 @@ export function addStore(program: Command, terminal: Terminal, finish: Finish): 
   })
   const rebuild = withData(
     store.command('rebuild').description('set a damaged store aside, and make a new one with what is still readable'),
-  ).option('--backup <file>', 'restore the records from this backup (default: the service reads them from the chains)')
+  )
+    .option('--backup <file>', 'restore the records from this backup (default: the service reads them from the chains)')
+    .option('--force', 'also if the store is intact')
   withExamples(withJson(rebuild), 'trigpoint store rebuild', 'trigpoint store rebuild --backup records.gz')
   rebuild.action(async (options) => {
     const { runStoreRebuild } = await import('../commands/store.ts')

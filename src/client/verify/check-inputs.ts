@@ -1,27 +1,32 @@
+import { decodeVerify } from '../../attest/data.ts'
+import { attestationUid } from '../../attest/uid.ts'
 import { canonicalBytes, canonicalGeometry } from '../../crypto/canonical.ts'
-import { utf8 } from '../../crypto/hex.ts'
+import { hexToBytes, utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import { checkShape } from '../../geometry/check-shape.ts'
-import type { Geometry } from '../../types/generated.ts'
+import type { Geometry, ProofAttestation, VerifiedLocationProof } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
-import { classifyInput, type InputLike } from '../forms.ts'
+import { classifyInput, findFaults, type InputLike, isObject, PROOF_ATTESTATION_FORM, splitSalt } from '../forms.ts'
 import { decimalText, parseOperation, type ResultData } from './signed-data.ts'
-import type { CheckList, Recompute } from './verdict.ts'
+import type { CheckList, Recompute, VerifyResultOptions } from './verdict.ts'
 
 interface ResolvedInput {
   readonly ref: string
-  /** undefined for a UID, whose geometry is on its chain, and for a proof whose location is not GeoJSON. */
+  /** undefined for a UID and a stored geometry, which only their service or chain knows, and for a proof whose location is not GeoJSON. */
   readonly geometry: Geometry | undefined
 }
 
+/** The member `inputSalts` of an answer: for each input its salt, or null. */
+export type InputSalts = readonly (string | null)[] | undefined
+
 /**
- * Checks that the signed references are those of these inputs: adds `inputs`. With `recompute`, also checks that the operation
+ * Checks that the signed references are those of these inputs, with the salts of the answer: adds `inputs`. With `recompute`, also checks that the operation
  * gives the signed result on them: adds `recomputed`.
  */
 export function checkInputs(
   data: ResultData,
-  inputs: readonly InputLike[] | undefined,
-  recompute: Recompute | undefined,
+  salts: InputSalts,
+  { inputs, recompute }: Pick<VerifyResultOptions, 'inputs' | 'recompute'>,
   keccak: Keccak,
   list: CheckList,
 ): void {
@@ -32,7 +37,7 @@ export function checkInputs(
   const resolved: ResolvedInput[] = []
   const faults: string[] = []
   for (const [index, input] of inputs.entries()) {
-    const read = readInput(input, keccak)
+    const read = readInput(input, salts?.[index] ?? undefined, keccak)
     if (typeof read === 'string') faults.push(`input ${index + 1} ${read}`)
     else resolved.push(read)
   }
@@ -44,7 +49,9 @@ export function checkInputs(
       if (ref !== signed) faults.push(`input ${index + 1} has the reference ${ref}, but ${signed} was signed`)
     }
   }
-  if (!list.judge('inputs', faults, 'the references match the given inputs')) return
+  const named = resolved.flatMap(({ geometry }, index) => (geometry === undefined ? [index + 1] : []))
+  const exception = named.length === 0 ? '' : `; only the reference of input ${named.join(' and of input ')} is given`
+  if (!list.judge('inputs', faults, `the references match the given inputs${exception}`)) return
   if (recompute !== undefined) checkResult(data, resolved, recompute, list)
 }
 
@@ -53,7 +60,7 @@ function checkResult(data: ResultData, inputs: readonly ResolvedInput[], recompu
   if (geometries.length < inputs.length) {
     list.skip(
       'recomputed',
-      'an input is a UID, or a proof whose location is not GeoJSON: its geometry is not known here',
+      'an input is a UID, a stored geometry, or a proof whose location is not GeoJSON: its geometry is not known here',
     )
     return
   }
@@ -71,32 +78,83 @@ function resultText({ operation }: ResultData, result: bigint | boolean): string
   return parseOperation(operation)?.row.name === 'area' ? `${decimalText(result, 4)} m²` : `${decimalText(result, 2)} m`
 }
 
-/** Computes the reference of an input. @returns a string that says what is wrong, for an invalid input */
-function readInput(given: InputLike, keccak: Keccak): ResolvedInput | string {
+/**
+ * Computes the reference of an input.
+ *
+ * @param named the salt that the answer names for it
+ * @returns a string that says what is wrong, for an invalid input
+ */
+function readInput(given: InputLike, named: string | undefined, keccak: Keccak): ResolvedInput | string {
   let input: ReturnType<typeof classifyInput>
   try {
     input = classifyInput(given)
   } catch (error) {
     return (error as Error).message
   }
-  if (input.form === 'uid') return { ref: input.uid.toLowerCase(), geometry: undefined }
+  const salt = findSalt(given, named)
+  if (typeof salt === 'string') return salt
+  const hash = (text: Uint8Array) => keccak.hashHex(salt === undefined ? text : concat(text, salt))
   if (input.form === 'geometry') {
     const shaped = checkShape(input.geometry, true)
     if (!shaped.ok) return shaped.reason
-    return { ref: keccak.hashHex(utf8(canonicalGeometry(shaped.geometry))), geometry: shaped.geometry }
+    return { ref: hash(utf8(canonicalGeometry(shaped.geometry))), geometry: shaped.geometry }
   }
-  const { attestation, proof } = input.verifiedProof
-  const location = proof?.claim?.location
-  const shaped = typeof location === 'string' ? undefined : checkShape(location)
-  if (shaped?.ok === false) return shaped.reason
-  const ref = attestation === undefined ? hashCanonicalJson(proof, keccak) : attestation.uid?.toLowerCase()
-  return ref === undefined ? 'has no canonical form' : { ref, geometry: shaped?.geometry }
+  if (input.form === 'stored') {
+    if (salt !== undefined) return 'is stored and has a salt: give its geometry, because its hash is not enough'
+    return { ref: input.ref.toLowerCase(), geometry: undefined }
+  }
+  const isAttested = input.form === 'uid' || input.verifiedProof?.attestation !== undefined
+  if (salt !== undefined && isAttested) return 'is an attestation, which cannot have a salt'
+  if (input.form === 'uid') return { ref: input.uid.toLowerCase(), geometry: undefined }
+  return readProof(input.verifiedProof, hash, keccak)
 }
 
-/** Computes the keccak-256 of the canonical JSON (RFC 8785); undefined for a value that has no canonical form. */
-export function hashCanonicalJson(value: unknown, keccak: Keccak): Hex | undefined {
+/** @param hash hashes with the salt of the input, if it has one */
+function readProof(verified: unknown, hash: (bytes: Uint8Array) => Hex, keccak: Keccak): ResolvedInput | string {
+  if (!isObject(verified) || !isObject(verified['proof'])) return 'is not a verified proof'
+  const { proof, attestation } = verified as unknown as VerifiedLocationProof
+  const proofHash = hashCanonicalJson(proof, hash)
+  if (proofHash === undefined) return 'has no canonical form'
+  const ref = attestation === undefined ? proofHash : provenUid(attestation, proofHash, keccak)
+  if (ref === undefined) return 'has an attestation whose UID is not that of this proof'
+  const location = isObject(proof.claim) ? proof.claim.location : undefined
+  if (typeof location === 'string') return { ref, geometry: undefined }
+  const shaped = checkShape(location)
+  return shaped.ok ? { ref, geometry: shaped.geometry } : shaped.reason
+}
+
+/** Returns the UID of an attestation if it is the hash of its fields, and these name the proof with this hash. */
+function provenUid(attestation: ProofAttestation, proofHash: Hex, keccak: Keccak): string | undefined {
+  if (findFaults(attestation, PROOF_ATTESTATION_FORM).length > 0) return undefined
+  const data = decodeVerify(attestation.data as Hex)
+  if (!data.ok || data.value.proofHash !== proofHash) return undefined
+  const { time, expirationTime } = attestation
+  const uid = attestationUid({ ...attestation, timeSeconds: time, expirationTimeSeconds: expirationTime }, keccak)
+  return uid === attestation.uid.toLowerCase() ? uid : undefined
+}
+
+/** Returns the salt of an input, undefined if it has none, or a string that says what is wrong. */
+function findSalt(given: InputLike, named: string | undefined): Uint8Array | undefined | string {
+  const own = splitSalt(given).salt
+  if (own === 'random' && named === undefined) return 'has a random salt, and the answer does not name it'
+  const salt = own === undefined || own === 'random' ? named?.toLowerCase() : own
+  if (salt === undefined) return undefined
+  if (named !== undefined && salt !== named.toLowerCase()) return `has the salt ${own}, but the answer names ${named}`
+  const bytes = hexToBytes(salt)
+  return bytes?.length === 32 ? bytes : 'has a salt that is not 32 bytes in hex'
+}
+
+function concat(text: Uint8Array, salt: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(text.length + salt.length)
+  joined.set(text)
+  joined.set(salt, text.length)
+  return joined
+}
+
+/** Hashes the canonical JSON (RFC 8785); returns undefined for a value that has no canonical form. */
+export function hashCanonicalJson(value: unknown, hash: (bytes: Uint8Array) => Hex): Hex | undefined {
   try {
-    return keccak.hashHex(canonicalBytes(value))
+    return hash(canonicalBytes(value))
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

@@ -90,7 +90,7 @@ const MEASURES: readonly (readonly [group: string, name: string, field: keyof Ve
 
 /** Checks that this proof and these numbers are the signed ones: adds `proof` and `measures`. */
 export function checkProof(response: VerifyProofResponse, data: VerifyData, keccak: Keccak, list: CheckList): void {
-  const hash = hashCanonicalJson(response.proof, keccak)
+  const hash = hashCanonicalJson(response.proof, (bytes) => keccak.hashHex(bytes))
   const isSame = hash === data.proofHash
   list.judge(
     'proof',
@@ -104,7 +104,7 @@ export function checkProof(response: VerifyProofResponse, data: VerifyData, kecc
   )
   list.skip(
     'credibility',
-    'stamp results, extensions and independence (except its ratio) are not signed: the service evaluates the proof again when it is used',
+    'its other members and evaluationMethod are not signed: the service evaluates the proof again when it is used',
   )
 }
 

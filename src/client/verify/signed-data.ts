@@ -62,18 +62,24 @@ const WITHIN = /^within:([1-9]\d{0,11})$/
 /** `relate` with its pattern. */
 const RELATE = /^relate:([TF*012]{9})$/
 
+/** A predicate on geodesic edges. */
+const GEODESIC = /^(contains|intersects):geodesic$/
+
 interface ParsedOperation {
   readonly row: OperationRow
   readonly radiusCm?: bigint
   readonly pattern?: string
+  readonly edges?: 'geodesic'
 }
 
-/** Parses the signed text of an operation into its row of the table, its radius and its pattern; undefined for any other text. */
+/** Parses the signed text of an operation into its row of the table, its radius, pattern and edges; undefined for any other text. */
 export function parseOperation(text: string): ParsedOperation | undefined {
   const radius = WITHIN.exec(text)?.[1]
   if (radius !== undefined) return { row: OPERATIONS.within, radiusCm: BigInt(radius) }
   const pattern = RELATE.exec(text)?.[1]
   if (pattern !== undefined) return { row: OPERATIONS.relate, pattern }
+  const onGeodesics = GEODESIC.exec(text)?.[1]
+  if (onGeodesics !== undefined) return { row: OPERATIONS[onGeodesics as 'contains' | 'intersects'], edges: 'geodesic' }
   // Matrices and geometries are not signed.
   if (text === 'within' || text === 'relate' || !Object.hasOwn(OPERATIONS, text)) return undefined
   const row = OPERATIONS[text as keyof typeof OPERATIONS]
@@ -130,13 +136,14 @@ function resultText({ result, units, operation, inputRefs }: ResultData): string
     const measured = inputRefs.length === 1 ? `the length of ${first}` : `the distance between ${first} and ${second}`
     return `${measured} is ${units === 'centimeters' ? `${decimalText(result, 2)} m` : `${result} ${units}`}`
   }
-  const { row, radiusCm, pattern } = parseOperation(operation) ?? {}
+  const { row, radiusCm, pattern, edges } = parseOperation(operation) ?? {}
   const not = result ? '' : 'not '
   if (radiusCm !== undefined) return `${first} is ${not}within ${decimalText(radiusCm, 2)} m of ${second}`
-  if (operation === 'contains') return `${first} ${result ? 'contains' : 'does not contain'} ${second}`
   if (pattern !== undefined)
     return `the matrix of ${first} and ${second} ${result ? 'matches' : 'does not match'} ${pattern}`
-  return SENTENCES[row?.name ?? '']?.(first!, second!, result) ?? `${operation} of ${first} and ${second} is ${result}`
+  const sentence = SENTENCES[row?.name ?? '']?.(first!, second!, result)
+  if (sentence === undefined) return `${operation} of ${first} and ${second} is ${result}`
+  return edges === undefined ? sentence : `${sentence}, with geodesic edges`
 }
 
 /** A predicate of two geometries in words. */
@@ -148,6 +155,7 @@ const verb =
     `${first} ${result ? holds : otherwise} ${second}`
 
 const SENTENCES: Readonly<Record<string, Sentence>> = {
+  contains: verb('contains', 'does not contain'),
   intersects: (first, second, result) => `${first} and ${second} ${result ? 'intersect' : 'do not intersect'}`,
   equals: verb('equals', 'does not equal'),
   disjoint: (first, second, result) => `${first} and ${second} are ${result ? '' : 'not '}disjoint`,

@@ -106,7 +106,7 @@ export async function verifyResult(response: unknown, options: VerifyResultOptio
 }
 
 /** Detects the kind of a response by members that only this kind has. */
-function detectKind(value: unknown): ResponseKind {
+export function detectKind(value: unknown): ResponseKind {
   if (!isObject(value)) return 'unknown'
   if (Array.isArray(value['results'])) return 'batch'
   if (Array.isArray(value['signatures']) && 'plugin' in value) return 'stamp'

@@ -26,7 +26,7 @@ import {
   type Signed,
 } from './check-attestation.ts'
 import { checkOnChain, createChainReader } from './check-chain.ts'
-import { checkInputs } from './check-inputs.ts'
+import { checkInputs, type InputSalts } from './check-inputs.ts'
 import { checkProof, checkUid } from './check-proof.ts'
 import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
 import type { VerifyResultOptions } from './verdict.ts'
@@ -130,12 +130,14 @@ function checkMembers(
   const { deadline } = signed.delegatedAttestation
   switch (data.kind) {
     case 'verify':
+      refuseInputs(options, list)
       if (kind !== 'verified-proof') return
       checkUid(value['attestation'] as never, context.keccak, list)
-      checkTime(BigInt((value as unknown as VerifyProofResponse).evaluatedAt), deadline, context, list)
+      checkTime(BigInt((value as unknown as VerifyProofResponse).evaluatedAt), deadline, context, list, false)
       checkProof(value as unknown as VerifyProofResponse, data, context.keccak, list)
       return
     case 'merkle-root':
+      refuseInputs(options, list)
       checkTime(BigInt(data.timestampSeconds), deadline, context, list)
       if (kind === 'merkle-root')
         list.judge('values', rootFaults(value, data), 'root and leafCount match the signed data')
@@ -144,8 +146,13 @@ function checkMembers(
       if (kind === 'compute') list.judge('values', findDifferences(value, data), 'the members match the signed data')
       // The signature of `legacy` does not cover the deadline, so an expired deadline proves nothing.
       checkTime(data.timestampSeconds, chain?.profile === 'legacy' ? Number.MAX_SAFE_INTEGER : deadline, context, list)
-      checkInputs(data, options.inputs, options.recompute, context.keccak, list)
+      checkInputs(data, value['inputSalts'] as InputSalts, options, context.keccak, list)
   }
+}
+
+/** Adds a failed check if there are inputs for an answer that names none: nothing of them was signed. */
+function refuseInputs({ inputs }: VerifyResultOptions, list: CheckList): void {
+  if (inputs !== undefined && inputs.length > 0) list.fail('inputs', 'the signed data names no inputs')
 }
 
 function rootFaults(value: Record<string, unknown>, data: Extract<SignedData, { kind: 'merkle-root' }>): string[] {
@@ -180,7 +187,7 @@ export async function verifyMerkleItem(
   const data = checkItemData(item, context, list)
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
     list.judge('values', findDifferences(value, data), 'the members match the signed data')
-    checkInputs(data, options.inputs, options.recompute, context.keccak, list)
+    checkInputs(data, value['inputSalts'] as InputSalts, options, context.keccak, list)
   }
   skipUnsigned(value, list)
   return list.verdict('merkle-item', {
@@ -208,7 +215,7 @@ export function verifySignedResult(
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
     list.judge('values', findDifferences(value, data), 'the members match the signed data')
     checkTime(data.timestampSeconds, resultSignature.deadline, context, list)
-    checkInputs(data, options.inputs, options.recompute, context.keccak, list)
+    checkInputs(data, value['inputSalts'] as InputSalts, options, context.keccak, list)
   }
   skipUnsigned(value, list)
   return list.verdict('signed-result', {

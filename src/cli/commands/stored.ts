@@ -1,0 +1,158 @@
+import { toInput } from '../../client/forms.ts'
+import type { PointLike, SetFeatureLike } from '../../client/sets.ts'
+import { timeText } from '../../client/verify/signed-data.ts'
+import type { Geometry, StoredGeometry } from '../../types/generated.ts'
+import { usage } from '../exit-codes.ts'
+import { readInput, readWhole } from '../inputs/read-input.ts'
+import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { formatCount, outJson, type Terminal } from '../terminal.ts'
+
+interface StoredOptions extends ServerOptions {
+  readonly json?: boolean
+}
+
+/** Runs `trigpoint geometries put`: prints one hash for each input. */
+export async function putGeometries(
+  inputs: readonly string[],
+  options: StoredOptions & SourceOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const read: Geometry[] = []
+  for (const text of inputs) {
+    const input = toInput(await readInput(text, terminal, options))
+    if (!('type' in input)) throw usage(`${text}: is not a geometry, and only geometries are stored`)
+    read.push(input as Geometry)
+  }
+  const { geometries } = await createServiceClient(options, terminal)
+  for (const geometry of read) {
+    const stored = await geometries.put(geometry, { signal: terminal.signal })
+    if (options.json === true) await outJson(terminal, stored)
+    else await terminal.out(`${stored.ref}\n`)
+  }
+}
+
+/** Runs `trigpoint geometries list`. */
+export async function listGeometries(options: StoredOptions, terminal: Terminal): Promise<void> {
+  const client = await createServiceClient(options, terminal)
+  const listed = await client.geometries.list({ signal: terminal.signal })
+  if (options.json === true) return outJson(terminal, listed)
+  const { geometries, count, usedBytes, maxBytes } = listed
+  await terminal.out(geometries.map((geometry) => `${geometryLine(geometry)}\n`).join(''))
+  terminal.err(`${formatCount(count, 'geometry', 'geometries')}, ${usedBytes} of ${maxBytes} bytes\n`)
+}
+
+function geometryLine({ ref, bytes, expires }: StoredGeometry): string {
+  return `${ref}  ${String(bytes).padStart(9)} bytes, kept until ${timeText(expires)}`
+}
+
+/** Runs `trigpoint geometries get`. */
+export async function printGeometry(ref: string, options: StoredOptions, terminal: Terminal): Promise<void> {
+  const client = await createServiceClient(options, terminal)
+  const { geometry } = await client.geometries.get(withoutPrefix(ref), { signal: terminal.signal })
+  await terminal.out(`${JSON.stringify(geometry)}\n`)
+}
+
+/** Runs `trigpoint geometries delete`. */
+export async function deleteGeometry(ref: string, options: StoredOptions, terminal: Terminal): Promise<void> {
+  const client = await createServiceClient(options, terminal)
+  const { deleted } = await client.geometries.delete(withoutPrefix(ref), { signal: terminal.signal })
+  terminal.err(`deleted ${deleted}\n`)
+}
+
+/** Accepts a hash as it is written in inputs. */
+function withoutPrefix(ref: string): string {
+  return ref.replace(/^ref:/, '')
+}
+
+/** Runs `trigpoint sets put`. */
+export async function putSet(name: string, file: string, options: StoredOptions, terminal: Terminal): Promise<void> {
+  const features = readFeatures((await readWhole(file, terminal)).toString('utf8').replace(/^\ufeff/, ''), file)
+  const { sets } = await createServiceClient(options, terminal)
+  const set = await sets.put(name, features, { signal: terminal.signal })
+  if (options.json === true) return outJson(terminal, set)
+  terminal.err(`${set.name}: ${formatCount(set.features, 'feature')}, ${set.vertices} vertices, ${set.bytes} bytes\n`)
+}
+
+const RECORD_SEPARATOR = '\x1e'
+
+/** Reads the features of GeoJSON, or of lines of it. @throws {CommandError} if the text is neither */
+function readFeatures(text: string, file: string): SetFeatureLike[] {
+  try {
+    const value = JSON.parse(text) as { readonly type?: string; readonly features?: SetFeatureLike[] }
+    if (value.type !== 'FeatureCollection') return [value as SetFeatureLike]
+    return value.features ?? []
+  } catch {
+    const lines = text.split('\n')
+    return lines.flatMap((line, index) => {
+      // GeoJSON text sequences begin each record with this character (RFC 8142).
+      const record = line.replace(RECORD_SEPARATOR, '').trim()
+      if (record === '') return []
+      try {
+        return [JSON.parse(record) as SetFeatureLike]
+      } catch (error) {
+        throw usage(`${file}: line ${index + 1}: is not JSON: ${(error as Error).message}`, error)
+      }
+    })
+  }
+}
+
+interface MatchVerbOptions extends ServerOptions, SourceOptions {
+  readonly predicate?: 'contains' | 'intersects'
+  readonly within?: number
+  readonly nearest?: number
+  readonly limit?: number
+  readonly properties?: string | true
+  readonly attest?: 'each' | 'none'
+  readonly recipient?: string
+  readonly chainId?: number
+}
+
+/** Runs `trigpoint sets match`. */
+export async function matchSet(
+  name: string,
+  file: string,
+  options: MatchVerbOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { predicate, within, nearest, limit, properties, attest, recipient, chainId = DEFAULT_CHAIN_ID } = options
+  const { sets } = await createServiceClient(options, terminal, chainId)
+  const names = typeof properties === 'string' ? properties.split(',') : properties
+  const call = { predicate, withinMeters: within, nearest, limit, properties: names, attest, recipient }
+  const lines = sets.match(name, readPoints(file, options, terminal), { ...call, signal: terminal.signal })
+  for await (const line of lines) await terminal.out(`${JSON.stringify(line)}\n`)
+}
+
+async function* readPoints(file: string, options: SourceOptions, terminal: Terminal): AsyncGenerator<PointLike> {
+  const label = file === '-' ? 'standard input' : file
+  for await (const { place, value, fault, id } of sourceItems(readFileBytes(file, terminal), label, options)) {
+    if (fault !== undefined) throw usage(`${label}: ${place}: ${fault}`)
+    yield (id === undefined ? value : { ...(value as object), id }) as PointLike
+  }
+}
+
+/** Runs `trigpoint sets list`. */
+export async function listSets(options: StoredOptions, terminal: Terminal): Promise<void> {
+  const client = await createServiceClient(options, terminal)
+  const sets = await client.sets.list({ signal: terminal.signal })
+  if (options.json === true) return outJson(terminal, { sets })
+  const lines = sets.map(
+    ({ name, features, bytes, expires }) =>
+      `${name}  ${formatCount(features, 'feature')}, ${bytes} bytes, kept until ${timeText(expires)}\n`,
+  )
+  await terminal.out(lines.join(''))
+}
+
+/** Runs `trigpoint sets features`. */
+export async function printFeatures(name: string, options: StoredOptions, terminal: Terminal): Promise<void> {
+  const client = await createServiceClient(options, terminal)
+  for await (const feature of client.sets.features(name, { signal: terminal.signal }))
+    await terminal.out(`${JSON.stringify(feature)}\n`)
+}
+
+/** Runs `trigpoint sets delete`. */
+export async function deleteSet(name: string, options: StoredOptions, terminal: Terminal): Promise<void> {
+  const client = await createServiceClient(options, terminal)
+  const { deleted } = await client.sets.delete(name, { signal: terminal.signal })
+  terminal.err(`deleted ${deleted}\n`)
+}

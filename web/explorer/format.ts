@@ -92,3 +92,8 @@ export function shortHex(hex: string, head = 8, tail = 4): string {
 export function bytesText(bytes: number): string {
   return bytes >= 2 ** 30 ? `${decimal(bytes / 2 ** 30, 2)} GiB` : `${decimal(bytes / 2 ** 20, 0)} MiB`
 }
+
+/** Rounds a time up to a minute: it is shown without seconds, and must not be too early. */
+export function nextMinute(ms: number): Date {
+  return new Date(Math.ceil(ms / 60_000) * 60_000)
+}

@@ -58,6 +58,7 @@ function start(root: HTMLElement): void {
     records: async () => (await import('./records/page.ts')).createRecordsPage(parts),
     status: async () => (await import('./status/page.ts')).createStatusPage(parts),
     account: async () => (await import('./account/page.ts')).createAccountPage(parts),
+    verify: async () => (await import('./receipt/page.ts')).createReceiptPage(parts),
   }
   const pages = new Map<PageName, Page>()
   let shown: PageName | undefined

@@ -12,12 +12,14 @@ const TITLES: Readonly<Record<PageName, string>> = {
   records: 'Records',
   status: 'Status',
   account: 'Account',
+  verify: 'Receipt',
 }
 
 export function createShell(api: Api) {
-  const links = Object.entries(TITLES).map(([name, title]) =>
-    h('a', { href: `/explore/${name}`, 'data-page': name }, title),
-  )
+  // The page of receipts is reached by the address of a receipt, so it needs no tab.
+  const links = Object.entries(TITLES)
+    .filter(([name]) => name !== 'verify')
+    .map(([name, title]) => h('a', { href: `/explore/${name}`, 'data-page': name }, title))
   const slot = h('main', { class: 'page-slot', id: 'main', tabindex: -1 })
   const header = h(
     'header',

@@ -22,11 +22,23 @@ async function send(request) {
   return { code: response.status, answer: await response.json() }
 }
 
+// A link to a query, as programs send it with GET.
+const link = new URLSearchParams(location.search)
+const linked = link.get('query')
+if (linked !== null) {
+  query.value = linked
+  variables.value = link.get('variables') ?? ''
+}
+
 async function run() {
   status.textContent = 'running'
   try {
     const text = variables.value.trim()
-    const { code, answer } = await send({ query: query.value, variables: text === '' ? {} : JSON.parse(text) })
+    const { code, answer } = await send({
+      query: query.value,
+      variables: text === '' ? {} : JSON.parse(text),
+      operationName: query.value === linked ? (link.get('operationName') ?? undefined) : undefined,
+    })
     status.textContent = `(${code})`
     result.value = visibleJson(JSON.stringify(answer, null, 2))
   } catch (error) {

@@ -60,6 +60,18 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
     { class: 'select', id: 'key-validity' },
     VALIDITIES.map(([days, words]) => h('option', { value: days }, words)),
   )
+  const places = (id: string, placeholder: string) =>
+    h('textarea', {
+      class: 'textarea',
+      id,
+      rows: 2,
+      autocomplete: 'off',
+      spellcheck: 'false',
+      placeholder,
+      'aria-describedby': `${id}-hint`,
+    })
+  const origins = places('key-origins', 'https://example.org')
+  const addresses = places('key-addresses', '192.0.2.7 or 2001:db8::/32')
   const create = h(
     'button',
     { class: 'button primary', type: 'submit', 'data-key': 'create' },
@@ -77,6 +89,25 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
       h('legend', {}, 'What it is for'),
       boxes.map(({ label }) => label),
     ),
+    h(
+      'details',
+      { class: 'fold' },
+      h('summary', {}, 'Where it may be used'),
+      h(
+        'div',
+        { class: 'key-places' },
+        placesField(
+          'Origins of web pages',
+          origins,
+          'Browsers on other pages are rejected. One per line; all if empty.',
+        ),
+        placesField(
+          'Network addresses',
+          addresses,
+          'Other addresses are rejected. One address or range per line; all if empty.',
+        ),
+      ),
+    ),
     h('div', { class: 'row' }, create),
   )
   const element = h(
@@ -93,28 +124,42 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
   let keys: readonly ApiKey[] = []
   /** The key of the other pages, if it was made here. */
   let usedId: string | undefined
-  let isBusy = false
+  /** Raised at the end of a session: answers to its requests are ignored. */
+  let generation = 0
+  /** Requests that wait or are on their way. Each waits for the one before it. */
+  let pending = 0
+  let last: Promise<unknown> = Promise.resolve()
 
   return {
     element,
     /** Shows the keys of an account. */
     async show(next: Account): Promise<void> {
       account = next
-      await attempt(load)
+      replace(outcome)
+      await load()
     },
     clear(): void {
+      generation++
+      pending = 0
+      last = Promise.resolve()
       account = undefined
       keys = []
       replace(fresh)
       replace(list)
       replace(outcome)
       form.reset()
+      updateCreate()
     },
   }
 
   async function load(): Promise<void> {
-    keys = await session.client.account.keys.list()
-    showList()
+    await attempt(
+      () => session.client.account.keys.list(),
+      (read) => {
+        keys = read
+        showList()
+      },
+    )
   }
 
   async function add(event: Event): Promise<void> {
@@ -126,20 +171,26 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
     }
     const label = name.value.trim()
     const days = Number(validity.value)
-    const made = await attempt(() =>
-      session.client.account.keys.add({
-        scopes,
-        ...(label === '' ? {} : { label }),
-        ...(days === 0 ? {} : { expiresAt: new Date(Date.now() + days * DAY_SECONDS * 1000).toISOString() }),
-      }),
+    const properties = {
+      scopes,
+      ...(label === '' ? {} : { label }),
+      ...listed('origins', origins),
+      ...listed('addresses', addresses),
+      ...(days === 0 ? {} : { expiresAt: new Date(Date.now() + days * DAY_SECONDS * 1000).toISOString() }),
+    }
+    replace(outcome)
+    const isMade = await attempt(
+      () => session.client.account.keys.add(properties),
+      (made) => {
+        form.reset()
+        showNew(made)
+      },
     )
-    if (made === undefined) return
-    form.reset()
-    showNew(made)
-    await attempt(load)
+    if (isMade) await load()
   }
 
   async function rotate(key: ApiKey): Promise<void> {
+    const number = generation
     const overlap = h(
       'select',
       { class: 'select', id: 'key-overlap' },
@@ -153,32 +204,42 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
       ],
       answer: 'Rotate the key',
     })
-    if (!isSure) return
+    if (!isSure || number !== generation) return
     const options = { overlapSeconds: Number(overlap.value) }
-    const made = await attempt(() => session.client.account.keys.rotate(key.id, options))
-    if (made === undefined) return
-    showNew(made)
-    if (usedId === key.id) useInTab(made)
-    await attempt(load)
+    replace(outcome)
+    const isRotated = await attempt(
+      () => session.client.account.keys.rotate(key.id, options),
+      (made) => {
+        showNew(made)
+        if (usedId === key.id) useInTab(made)
+      },
+    )
+    if (isRotated) await load()
   }
 
   async function revoke(key: ApiKey): Promise<void> {
+    const number = generation
     const isSure = await confirmed({
       title: ['Revoke ', foreignText(key.label, SHOWN_LABEL), '?'],
       body: h('p', { class: 'lead' }, 'The service rejects the key from now on. This cannot be undone.'),
       answer: 'Revoke the key',
       isDanger: true,
     })
-    if (!isSure) return
-    const revoked = await attempt(() => session.client.account.keys.revoke(key.id))
-    if (revoked === undefined) return
-    toast('The key is revoked')
-    if (usedId === key.id) {
-      usedId = undefined
-      api.setApiKey('')
-    }
-    if (fresh.querySelector(`[data-id="${key.id}"]`) !== null) replace(fresh)
-    await attempt(load)
+    if (!isSure || number !== generation) return
+    replace(outcome)
+    const isRevoked = await attempt(
+      () => session.client.account.keys.revoke(key.id),
+      () => {
+        toast('The key is revoked')
+        if (usedId === key.id) {
+          usedId = undefined
+          api.setApiKey('')
+        }
+        if (fresh.querySelector(`[data-id="${key.id}"]`) !== null) replace(fresh)
+      },
+    )
+    if (!isRevoked) return
+    await load()
     heading.focus()
   }
 
@@ -231,7 +292,7 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
     const { maxKeys = 0 } = account ?? {}
     count.textContent = `${whole(keys.length)} of ${whole(maxKeys)}`
     const isFull = keys.length >= maxKeys
-    create.disabled = isFull || isBusy
+    updateCreate()
     replace(
       list,
       keys.length === 0
@@ -285,27 +346,72 @@ export function createKeyPanel(api: Api, session: AccountSession, ended: () => v
           .filter((part) => part !== undefined)
           .join(' · '),
       ),
+      [...(key.origins ?? []), ...(key.addresses ?? [])].length > 0 &&
+        h(
+          'p',
+          { class: 'hint key-where' },
+          [
+            key.origins === undefined ? undefined : `only from pages of ${key.origins.join(', ')}`,
+            key.addresses === undefined ? undefined : `only from ${key.addresses.join(', ')}`,
+          ]
+            .filter((part) => part !== undefined)
+            .join(' · '),
+        ),
     )
   }
 
-  /** Runs one request at a time, and shows its error. @returns undefined if it failed */
-  async function attempt<T>(run: () => Promise<T>): Promise<T | undefined> {
-    if (isBusy) return undefined
-    isBusy = true
-    create.disabled = true
-    try {
-      const result = await run()
-      replace(outcome)
-      return result
-    } catch (error) {
-      if (isEnded(error)) ended()
-      else replace(outcome, accountProblem(error))
-      return undefined
-    } finally {
-      isBusy = false
-      create.disabled = keys.length >= (account?.maxKeys ?? 0)
-    }
+  function updateCreate(): void {
+    create.disabled = pending > 0 || keys.length >= (account?.maxKeys ?? 0)
   }
+
+  /**
+   * Sends a request after those before it, and shows its error.
+   *
+   * @param use gets the response, unless the session has ended meanwhile
+   * @returns false if it failed or the session has ended
+   */
+  function attempt<T>(send: () => Promise<T>, use: (response: T) => void): Promise<boolean> {
+    const number = generation
+    pending++
+    updateCreate()
+    const done = last.then(async () => {
+      if (number !== generation) return false
+      try {
+        const response = await send()
+        if (number !== generation) return false
+        use(response)
+        return true
+      } catch (error) {
+        if (number !== generation) return false
+        if (isEnded(error)) ended()
+        else outcome.append(accountProblem(error)) // the error of an earlier request stays
+        return false
+      } finally {
+        if (number === generation) {
+          pending--
+          updateCreate()
+        }
+      }
+    })
+    last = done
+    return done
+  }
+}
+
+function placesField(title: string, area: HTMLTextAreaElement, hint: string): HTMLElement {
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: area.id }, title),
+    area,
+    h('p', { class: 'hint', id: `${area.id}-hint` }, hint),
+  )
+}
+
+/** Returns the member of a request with the entries of a field, or none if it is empty. */
+function listed(name: 'origins' | 'addresses', { value }: HTMLTextAreaElement): AccountKeyRequest {
+  const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
+  return entries.length === 0 ? {} : { [name]: entries }
 }
 
 function timeOf(iso: string): string {

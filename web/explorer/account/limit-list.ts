@@ -1,6 +1,6 @@
 import { type Child, h } from '../dom.ts'
 import { bytesText, duration, whole } from '../format.ts'
-import type { Limits } from './limits.ts'
+import { type Limits, limitStates } from './limits.ts'
 
 const RESOURCES: readonly (readonly [name: string, title: string, format: (value: number) => string])[] = [
   ['requests', 'Requests', whole],
@@ -10,30 +10,45 @@ const RESOURCES: readonly (readonly [name: string, title: string, format: (value
 ]
 
 /** Shows each limit as a bar with words. */
-export function limitList({ quotas, left }: Limits): HTMLElement {
-  const budgets = [...left].filter(([name]) => name !== 'requests')
-  const tightest = Math.min(1, ...budgets.map(([name, { remaining }]) => remaining / (quotas.get(name) ?? 1)))
-  const rows = RESOURCES.flatMap(([name, title, format]) => {
-    const quota = quotas.get(name)
-    if (quota === undefined) return []
-    const known = left.get(name)
-    // Of the other budgets, a larger share is left than of the one that the service reports.
-    const share = known === undefined ? tightest : known.remaining / quota
-    const atLeast = share < 1 ? `at least ${Math.floor(share * 100)} % left` : 'all left'
-    const words = `${known === undefined ? atLeast : `${format(known.remaining)} left`} of ${format(quota)}`
-    return [limitRow(title, share, words, known?.resetSeconds)]
+export function limitList(limits: Limits): HTMLElement {
+  const states = limitStates(
+    limits,
+    RESOURCES.map(([name]) => name),
+  )
+  const rows = states.map(({ resource, isOfAddress, quota, remaining, share, resetSeconds }) => {
+    const [, title, format] = RESOURCES.find(([name]) => name === resource)!
+    const whose = isOfAddress ? `${title} of your network address` : title
+    return limitRow(
+      whose,
+      share,
+      wordsOf(format(quota), remaining === undefined ? undefined : format(remaining), share),
+      resetSeconds,
+    )
   })
   return h('ul', { class: 'limit-list' }, rows)
 }
 
-function limitRow(title: string, share: number, words: Child, resetSeconds: number | undefined): HTMLElement {
+function wordsOf(quota: string, remaining: string | undefined, share: number | undefined): string {
+  if (remaining !== undefined) return `${remaining} left of ${quota}`
+  if (share === undefined) return `at most ${quota}`
+  return share < 1 ? `at least ${Math.floor(share * 100)} % left of ${quota}` : `all left of ${quota}`
+}
+
+function limitRow(
+  title: string,
+  share: number | undefined,
+  words: Child,
+  resetSeconds: number | undefined,
+): HTMLElement {
   const fill = h('i')
-  fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`
+  fill.style.width = `${Math.max(0, Math.min(1, share ?? 0)) * 100}%`
+  const bar = h('span', { class: 'bar', 'aria-hidden': 'true' }, fill)
+  if (share === undefined) bar.style.visibility = 'hidden' // an empty bar would mean that nothing is left
   return h(
     'li',
-    { 'data-low': share < 0.2 },
+    { 'data-low': share !== undefined && share < 0.2 },
     h('span', { class: 'limit-title' }, title),
-    h('span', { class: 'bar', 'aria-hidden': 'true' }, fill),
+    bar,
     h(
       'span',
       { class: 'numeric' },

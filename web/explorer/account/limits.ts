@@ -1,10 +1,40 @@
 /** The limits of an hour and what is left of them, as the `RateLimit` headers report them. */
 
 export interface Limits {
-  /** Limit per hour by resource: `requests`, `bytes`, `vertices`, `cpu-ms`. */
+  /** Limit per hour by resource: `requests`, `bytes`, `vertices`, `cpu-ms`, and with `address-` before them those of the network address. */
   readonly quotas: ReadonlyMap<string, number>
   /** What is left: of the requests, and of the budget of which the smallest share is left. */
   readonly left: ReadonlyMap<string, { readonly remaining: number; readonly resetSeconds: number }>
+}
+
+/** One limit, of the account or of its network address. */
+interface LimitState {
+  readonly resource: string
+  readonly isOfAddress: boolean
+  readonly quota: number
+  readonly remaining?: number | undefined
+  /** The share that is left, or at least that if there is no `remaining`; undefined if nothing is known. */
+  readonly share?: number | undefined
+  readonly resetSeconds?: number | undefined
+}
+
+/** Lists the limits of some resources: first those of the account, then those of its network address. */
+export function limitStates({ quotas, left }: Limits, resources: readonly string[]): LimitState[] {
+  return ['', 'address-'].flatMap((prefix) => {
+    const isOfAddress = prefix !== ''
+    const budgets = resources.filter((resource) => resource !== 'requests' && left.has(prefix + resource))
+    const shareOf = (resource: string) => left.get(prefix + resource)!.remaining / quotas.get(prefix + resource)!
+    // Of the other budgets, a larger share is left than of the one that the service reports. A report of the address says little of
+    // the account: it may be others who used up the limit.
+    const tightest = budgets.length === 0 ? undefined : Math.min(1, ...budgets.map(shareOf))
+    return resources.flatMap((resource) => {
+      const quota = quotas.get(prefix + resource)
+      if (quota === undefined) return []
+      const known = left.get(prefix + resource)
+      if (known !== undefined) return [{ resource, isOfAddress, quota, share: shareOf(resource), ...known }]
+      return [{ resource, isOfAddress, quota, share: resource === 'requests' ? undefined : tightest }]
+    })
+  })
 }
 
 /** @returns undefined without the headers */

@@ -1,9 +1,9 @@
 /** The page of accounts: sign in with a wallet, then limits, API keys and usage of the account. */
 
-import { ApiError, ConnectionError } from '../../../src/client/client.ts'
+import { ApiError, ConnectionError, type SignedIn } from '../../../src/client/client.ts'
 import type { Account } from '../../../src/types/generated.ts'
 import { announce, type Child, h, replace } from '../dom.ts'
-import { fact, hexButton } from '../facts.ts'
+import { fact, foreignText, hexButton } from '../facts.ts'
 import type { Page, PageParts } from '../page.ts'
 import { connectWallet, describeWalletError, type FoundWallet, findWallets } from '../wallets.ts'
 import { createKeyPanel } from './keys.ts'
@@ -14,6 +14,8 @@ import { createUsagePanel } from './usage.ts'
 
 /** Base Sepolia, as on the page that computes single results. */
 const DEFAULT_CHAIN_ID = 84_532
+/** Characters of a note of the service that are shown. */
+const MAX_NOTE = 300
 const SIGN_IN_ROUTE = '/auth/siwe'
 const TIER_WORDS = { public: 'Public', developer: 'Developer', internal: 'Internal' } as const
 
@@ -22,6 +24,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
   const keys = createKeyPanel(api, session, () => showEnded())
   const usage = createUsagePanel(session, () => showEnded())
   const facts = h('dl', { class: 'facts' })
+  const tierNote = h('div', { class: 'stack' })
   const limits = h('div')
   const outcome = h('div', { class: 'stack' })
   const accountHeading = h('h2', { tabindex: -1 }, 'Your account')
@@ -41,6 +44,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
         { class: 'account-card stack', 'aria-label': 'Your account' },
         h('div', { class: 'row between' }, accountHeading, signOutButton),
         facts,
+        tierNote,
         h('h3', { class: 'eyebrow' }, 'Limits of this hour'),
         limits,
         outcome,
@@ -52,7 +56,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
   const body = h('div', { class: 'stack' }, h('p', { class: 'hint', role: 'status' }, 'The page is loading …'))
   const element = h(
     'div',
-    { class: 'account-page', role: 'region', 'aria-label': 'Account' },
+    { class: 'page-frame account-page', role: 'region', 'aria-label': 'Account' },
     h(
       'div',
       { class: 'account-head' },
@@ -67,6 +71,10 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
     body,
   )
   let isSignedIn = false
+  /** Raised at the end of a session: answers to its requests are ignored. */
+  let generation = 0
+  /** The tier that the sign-in gave. */
+  let given: SignedIn | undefined
   /** The name of the wallet that is waited for, and the step. */
   let waiting: { readonly wallet: string; step: string } | undefined
   let note: Child
@@ -188,7 +196,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
       const account = await connectWallet(wallet)
       const chains = issuer()?.chains.map(({ chainId }) => chainId) ?? []
       const known = [account.chainId, DEFAULT_CHAIN_ID, ...chains].find((chainId) => chains.includes(chainId))
-      await session.signIn(account, known ?? DEFAULT_CHAIN_ID, step)
+      given = await session.signIn(account, known ?? DEFAULT_CHAIN_ID, step)
       waiting = undefined
       isSignedIn = true
       replace(body, signedIn)
@@ -207,12 +215,15 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
 
   /** Reads account, keys and usage again. */
   async function load(): Promise<void> {
+    const number = generation
     try {
       const account = await session.client.account.get()
+      if (number !== generation) return
       showAccount(account)
       replace(outcome)
       await Promise.all([keys.show(account), usage.show()])
     } catch (error) {
+      if (number !== generation) return
       if (isEnded(error)) showEnded()
       else
         replace(
@@ -234,18 +245,24 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
         `${TIER_WORDS[tier]}: ${requestsPerHour.toLocaleString('en')} requests an hour, with all keys together`,
       ),
     )
+    // A later refresh of the session may have found another tier, for which the note does not hold.
+    const note = given?.tier === tier ? given.tierNote : undefined
+    replace(
+      tierNote,
+      note !== undefined &&
+        h('p', { class: 'note' }, h('strong', {}, 'No higher tier: '), foreignText(note, MAX_NOTE), '.'),
+    )
   }
 
   async function signOut(): Promise<void> {
+    const number = generation
     signOutButton.disabled = true
-    try {
-      await session.client.signOut()
-      showSignedOut(h('p', { class: 'note', role: 'status' }, 'You are signed out. Your keys stay valid.'))
-    } catch {
-      const words = 'This page has forgotten your session, but the service did not respond. It ends by itself.'
-      showSignedOut(h('p', { class: 'note', role: 'status' }, words))
-    }
+    const words = await session.client.signOut().then(
+      () => 'You are signed out. Your keys stay valid.',
+      () => 'This page has forgotten your session, but the service did not respond. It ends by itself.',
+    )
     signOutButton.disabled = false
+    if (number === generation) showSignedOut(h('p', { class: 'note', role: 'status' }, words))
   }
 
   function showEnded(): void {
@@ -257,9 +274,12 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
 
   function showSignedOut(words: HTMLElement): void {
     isSignedIn = false
+    generation++
     note = words
     for (const panel of [keys, usage]) panel.clear()
+    given = undefined
     replace(facts)
+    replace(tierNote)
     replace(limits)
     replace(outcome)
     showWallets()

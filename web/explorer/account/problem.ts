@@ -1,6 +1,7 @@
 import { visibleText } from '../../../src/base/text.ts'
 import { ApiError, ConnectionError } from '../../../src/client/client.ts'
 import { h } from '../dom.ts'
+import { nextMinute } from '../format.ts'
 import { problemView } from '../problem-view.ts'
 
 /** Shows an error of the account page. A limit and a missing response say until when, and what to do. */
@@ -15,7 +16,7 @@ export function accountProblem(error: unknown): HTMLElement {
   if (!(error instanceof ApiError) || error.status !== 429) return problemView(error)
   // The rest of the detail is for programs: where the time is that the next line shows.
   const [reason] = error.problem.detail.split('; ')
-  const reset = new Date(Date.now() + (error.retryAfterSeconds ?? 60) * 1000)
+  const reset = nextMinute(Date.now() + (error.retryAfterSeconds ?? 60) * 1000)
   const time = reset.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
   return h(
     'div',

@@ -1,5 +1,5 @@
 /** The session of the wallet on the account page. Other pages use the API key of the tab instead. */
-import { ApiError, type Client, createClient } from '../../../src/client/client.ts'
+import { ApiError, type Client, createClient, type SignedIn } from '../../../src/client/client.ts'
 import type { Api } from '../api.ts'
 import type { WalletAccount } from '../wallets.ts'
 import { type Limits, readLimits } from './limits.ts'
@@ -11,7 +11,7 @@ export interface AccountSession {
    */
   readonly client: Client
   /** @param changed called with the step that is waited for */
-  signIn(account: WalletAccount, chainId: number, changed: (step: string) => void): Promise<void>
+  signIn(account: WalletAccount, chainId: number, changed: (step: string) => void): Promise<SignedIn>
   /** Calls the listener with the limits in the headers of each response. */
   onLimits(listener: (limits: Limits) => void): void
 }
@@ -32,7 +32,7 @@ export function createAccountSession({ baseUrl }: Api): AccountSession {
   return {
     client,
     async signIn({ address, signMessage }, chainId, changed) {
-      await client.signIn({
+      return client.signIn({
         address,
         chainId,
         statement: STATEMENT,

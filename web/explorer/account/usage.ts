@@ -17,6 +17,8 @@ const COLUMNS = ['Day', 'Kind', 'Requests', 'Operations', 'Errors', 'Bytes', 'Ve
 export function createUsagePanel(session: AccountSession, ended: () => void) {
   let days = DEFAULT_DAYS
   let reading = 0
+  /** Raised at the end of a session: answers to its requests are ignored. */
+  let generation = 0
   const range = h(
     'div',
     { class: 'segments usage-range', role: 'group', 'aria-label': 'Days' },
@@ -44,7 +46,7 @@ export function createUsagePanel(session: AccountSession, ended: () => void) {
     element,
     show,
     clear(): void {
-      reading++ // a response that is on its way belongs to another session
+      generation++
       replace(body)
       replace(outcome)
     },
@@ -59,24 +61,31 @@ export function createUsagePanel(session: AccountSession, ended: () => void) {
 
   async function show(): Promise<void> {
     const number = ++reading
-    await attempt(async () => {
-      const usage = await session.client.account.usage(rangeOf(days))
-      if (number === reading) showUsage(usage)
-    })
+    await attempt(
+      () => session.client.account.usage(rangeOf(days)),
+      (usage) => {
+        if (number === reading) showUsage(usage)
+      },
+    )
   }
 
   function saveCsv(): Promise<void> {
     const { from, to } = rangeOf(days)
-    return attempt(async () =>
-      download(`usage-${from}-${to}.csv`, await session.client.account.usageCsv({ from, to }), 'text/csv'),
+    return attempt(
+      () => session.client.account.usageCsv({ from, to }),
+      (csv) => download(`usage-${from}-${to}.csv`, csv, 'text/csv'),
     )
   }
 
-  async function attempt(run: () => Promise<void>): Promise<void> {
+  async function attempt<T>(send: () => Promise<T>, use: (response: T) => void): Promise<void> {
+    const number = generation
     try {
-      await run()
+      const response = await send()
+      if (number !== generation) return
+      use(response)
       replace(outcome)
     } catch (error) {
+      if (number !== generation) return
       if (isEnded(error)) ended()
       else replace(outcome, accountProblem(error))
     }

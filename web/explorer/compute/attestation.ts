@@ -4,13 +4,17 @@ import type { Check } from '../../../src/client/client.ts'
 import { noteText } from '../../../src/compute/response-text.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
-import { fact, hexButton } from '../facts.ts'
+import { fact, foreignText, hexButton } from '../facts.ts'
 import { duration, shortHex, timeUtc } from '../format.ts'
 import { icon } from '../icons.ts'
+import { openReceipt } from '../receipt/open.ts'
 import { bytesOf, createByteEditor, wordsOfData } from './byte-editor.ts'
 import { measureOf, sentenceOf } from './readout.ts'
+import { inputsOf } from './request-draft.ts'
 import type { Session, State } from './session.ts'
 
+/** Longest text of a check. It may have text of whoever made the answer. */
+const MAX_DETAIL = 1000
 const NONCE_WORDS: Readonly<Record<string, string>> = {
   chain: 'read from the chain for this response',
   cache: 'last value read from the chain, which does not respond at the moment',
@@ -63,11 +67,23 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     'Sign again',
   )
   const deadline = h('dd', {}, deadlineText, ' ', resignButton)
+  const receipt = h(
+    'button',
+    { class: 'button', type: 'button', id: 'receipt', onclick: () => void makeReceipt() },
+    icon('share'),
+    'Receipt',
+  )
   const body = h(
     'div',
     { class: 'stack' },
     verdictLine,
     facts,
+    h(
+      'div',
+      { class: 'row' },
+      receipt,
+      h('span', { class: 'hint' }, 'An address that carries the result and its inputs, for anyone to check.'),
+    ),
     h('div', { class: 'folds' }, checksFold, bytesFold, rawFold),
   )
   const empty = h('p', { class: 'hint' }, 'Nothing is signed yet.')
@@ -96,6 +112,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
 
   function showVerdict({ verdict, altered }: State): void {
     element.dataset['verdict'] = verdict === undefined ? 'none' : verdict.ok ? 'good' : 'bad'
+    receipt.disabled = verdict?.ok !== true
     restore.disabled = altered === undefined
     if (verdict === undefined) {
       replace(verdictLine, h('p', {}, 'Recovering the signer …'))
@@ -165,6 +182,11 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     if (rawFold.open && shown !== undefined) raw.textContent = JSON.stringify(shown, null, 2)
   }
 
+  async function makeReceipt(): Promise<void> {
+    const { response, draft } = session.state
+    if (response !== undefined) await openReceipt(response, inputsOf(draft))
+  }
+
   function groupsOf(response: ComputeResponse) {
     return [
       ...wordsOfData(response.attestation.data),
@@ -210,6 +232,6 @@ export function checkLine({ id, status, detail }: Check): HTMLElement {
     { class: `check ${status}` },
     icon(sign),
     h('span', { class: 'check-name' }, id, h('span', { class: 'sr-only' }, ` ${word}`)),
-    h('span', { class: 'check-detail' }, detail),
+    h('span', { class: 'check-detail' }, foreignText(detail, MAX_DETAIL)),
   )
 }

@@ -41,7 +41,10 @@ function typescript(draft: RequestDraft, baseUrl: string): string {
     (input, index) => `const ${names[index]} = ${compactPositions(JSON.stringify(input, null, 2))}`,
   )
   const radius = draft.operation === 'within' ? `, ${draft.radiusMeters}` : ''
-  const options = draft.recipient === '' ? '' : `, { recipient: ${JSON.stringify(draft.recipient)} }`
+  const { edges, recipient } = bodyOf(draft)
+  const members = Object.entries({ edges, recipient }).filter(([, value]) => value !== undefined)
+  const texts = members.map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+  const options = texts.length === 0 ? '' : `, { ${texts.join(', ')} }`
   return `import { createClient, verifyResult } from 'trigpoint/client'
 
 const client = createClient({ baseUrl: '${baseUrl}', chainId: ${draft.chainId} })

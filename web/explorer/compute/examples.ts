@@ -77,6 +77,12 @@ export const EXAMPLES: readonly Example[] = [
     draft: { operation: 'contains', a: box(0, 40, 40, 50), b: point(20, 51) },
   },
   {
+    title: 'Contains, on geodesic edges',
+    lesson:
+      'The same box and point, read with geodesic edges: contains:geodesic is true, and is signed under that name.',
+    draft: { operation: 'contains', a: box(0, 40, 40, 50), b: point(20, 51), edges: 'geodesic' },
+  },
+  {
     title: 'Within 500 km of Geneva',
     lesson: 'The distance and the radius are compared in whole centimetres.',
     draft: { operation: 'within', a: point(2.3522, 48.8566), b: point(6.1432, 46.2044), radiusMeters: 500_000 },

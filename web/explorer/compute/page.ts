@@ -166,13 +166,14 @@ export function createComputePage(parts: PageParts): Page {
     drawFrame = requestAnimationFrame(drawAll)
   }
 
-  function showLegend({ operation }: RequestDraft): void {
-    if (legend.dataset['operation'] === operation) return
-    legend.dataset['operation'] = operation
-    const isPlanar = readingOf(operation) === 'planar'
-    const items = isPlanar
-      ? ['Planar edges: used for the result', 'Geodesics, for comparison']
-      : ['Geodesics: used for the result', 'Planar edges, for comparison']
+  function showLegend(draft: RequestDraft): void {
+    const reading = readingOf(draft)
+    if (legend.dataset['reading'] === reading) return
+    legend.dataset['reading'] = reading
+    const items =
+      reading === 'planar'
+        ? ['Planar edges: used for the result', 'Geodesics, for comparison']
+        : ['Geodesics: used for the result', 'Planar edges, for comparison']
     replace(legend, h('li', {}, h('i'), items[0]), h('li', {}, h('i', { class: 'dashed' }), items[1]))
   }
 
@@ -268,5 +269,5 @@ export function createComputePage(parts: PageParts): Page {
 }
 
 function draftFrom({ draft }: Example): RequestDraft {
-  return { ...DEFAULTS, b: undefined, ...draft }
+  return { ...DEFAULTS, b: undefined, edges: undefined, ...draft }
 }

@@ -9,7 +9,8 @@ import { isComplete, type RequestDraft } from './request-draft.ts'
 import type { State } from './session.ts'
 
 /** Returns a sentence that states the result. */
-export function sentenceOf({ operation, radiusMeters }: RequestDraft, result: number | boolean): string {
+export function sentenceOf({ operation, radiusMeters, edges }: RequestDraft, result: number | boolean): string {
+  const reading = edges === undefined ? '' : ' with geodesic edges'
   switch (operation) {
     case 'distance':
       return result === 0 ? 'A and B share a point.' : 'between the nearest points of A and B'
@@ -20,9 +21,9 @@ export function sentenceOf({ operation, radiusMeters }: RequestDraft, result: nu
     case 'within':
       return `A is ${result === true ? '' : 'not '}within ${shortMeters(radiusMeters)} of B.`
     case 'contains':
-      return `A ${result === true ? 'contains' : 'does not contain'} B.`
+      return `A ${result === true ? 'contains' : 'does not contain'} B${reading}.`
     case 'intersects':
-      return `A and B ${result === true ? 'share' : 'do not share'} a point.`
+      return `A and B ${result === true ? 'share' : 'do not share'} a point${reading}.`
   }
 }
 

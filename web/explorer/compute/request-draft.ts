@@ -15,6 +15,8 @@ export interface RequestDraft {
   readonly b: Input | undefined
   /** Used by `within` only. */
   readonly radiusMeters: number
+  /** Used by `contains` and `intersects` only. Without it, edges are straight in longitude and latitude. */
+  readonly edges?: 'geodesic' | undefined
   readonly chainId: number
   /** An address; empty for anyone. */
   readonly recipient: string
@@ -48,9 +50,9 @@ export const WORDS: Readonly<Record<PageOperation, OperationWords>> = {
 
 export const OPERATION_NAMES = Object.keys(WORDS) as PageOperation[]
 
-/** Returns how an operation reads edges: `contains` and `intersects` use planar edges, all others geodesics. */
-export function readingOf(operation: PageOperation): Reading {
-  return operation === 'contains' || operation === 'intersects' ? 'planar' : 'geodesic'
+/** Returns how a request reads edges: `contains` and `intersects` use planar edges unless asked otherwise, all others geodesics. */
+export function readingOf({ operation, edges }: RequestDraft): Reading {
+  return OPERATIONS[operation].takesEdges && edges === undefined ? 'planar' : 'geodesic'
 }
 
 /** Returns the inputs of the operation that are set. */
@@ -72,19 +74,21 @@ export function geometryOf(input: Input | undefined): Geometry | undefined {
 }
 
 /** Returns the operation text that is signed. */
-export function operationText({ operation, radiusMeters }: RequestDraft): string {
-  return operation === 'within' ? `within:${Math.round(radiusMeters * 100)}` : operation
+export function operationText({ operation, radiusMeters, edges }: RequestDraft): string {
+  if (operation === 'within') return `within:${Math.round(radiusMeters * 100)}`
+  return OPERATIONS[operation].takesEdges && edges !== undefined ? `${operation}:${edges}` : operation
 }
 
 /** Returns the body of the HTTP request. */
 export function bodyOf(draft: RequestDraft): Record<string, unknown> {
-  const { operation, radiusMeters, chainId, recipient } = draft
+  const { operation, radiusMeters, edges, chainId, recipient } = draft
   const names = OPERATIONS[operation].inputs
   const members = inputsOf(draft).map((input, index) => [names[index]!, input])
   return {
     chainId,
     ...Object.fromEntries(members),
     ...(operation === 'within' ? { radius: radiusMeters } : {}),
+    ...(OPERATIONS[operation].takesEdges && edges !== undefined ? { edges } : {}),
     ...(recipient === '' ? {} : { recipient }),
   }
 }

@@ -1,5 +1,6 @@
 /** The form of the request: operation, inputs, radius, chain, recipient, examples. */
 import type { Issuer } from '../../../src/client/answers.ts'
+import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { Input } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { icon } from '../icons.ts'
@@ -57,6 +58,17 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     icon('swap'),
   )
   const radius = createRadius(change)
+  const edges = h(
+    'select',
+    {
+      class: 'select',
+      id: 'edges',
+      onchange: () => change({ edges: edges.value === 'geodesic' ? 'geodesic' : undefined }),
+    },
+    h('option', { value: '' }, 'Straight in longitude and latitude'),
+    h('option', { value: 'geodesic' }, 'Geodesics, the shortest lines on the ground'),
+  )
+  const edgesField = h('div', { class: 'field edges' }, h('label', { for: 'edges' }, 'Edges'), edges)
   const chain = h('select', { class: 'select', id: 'chain', onchange: () => change({ chainId: Number(chain.value) }) })
   const recipient = h('input', {
     class: 'input mono',
@@ -93,6 +105,7 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     h('div', { class: 'between-inputs' }, swap),
     cards.b.element,
     radius.element,
+    edgesField,
     more,
   )
   const element = h(
@@ -137,6 +150,8 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     swap.disabled = next.b === undefined
     radius.element.hidden = next.operation !== 'within'
     radius.show(next.radiusMeters)
+    edgesField.hidden = !OPERATIONS[next.operation].takesEdges
+    edges.value = next.edges ?? ''
     chain.value = String(next.chainId)
     if (document.activeElement !== recipient) recipient.value = next.recipient
     const chainName = chain.selectedOptions[0]?.textContent ?? String(next.chainId)

@@ -144,7 +144,7 @@ function layers(palette: Palette): LayerSpecification[] {
  */
 export function drawInputs(scene: Scene, draft: RequestDraft, kernel: Kernel, meets: boolean): void {
   const features: DrawnFeature[] = []
-  const reading = readingOf(draft.operation)
+  const reading = readingOf(draft)
   const other = reading === 'geodesic' ? 'planar' : 'geodesic'
   for (const [index, input] of inputsOf(draft).entries()) {
     const geometry = geometryOf(input)
@@ -213,7 +213,7 @@ function linkOf(draft: RequestDraft, kernel: Kernel): DrawnFeature[] {
 
 /** Returns the bounding box of the drawing. A geodesic may run far outside the box of its end points. */
 export function extentOf(draft: RequestDraft, kernel: Kernel): Box | undefined {
-  const reading = readingOf(draft.operation)
+  const reading = readingOf(draft)
   const features = [...linkOf(draft, kernel), ...ringOf(draft, kernel)]
   for (const input of inputsOf(draft)) {
     const geometry = geometryOf(input)

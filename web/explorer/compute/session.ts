@@ -199,6 +199,9 @@ function request(api: Api, draft: RequestDraft, signal: AbortSignal): Promise<Co
       return compute.length(a, options)
     case 'within':
       return compute.within(a, b, draft.radiusMeters, options)
+    case 'contains':
+    case 'intersects':
+      return compute[draft.operation](a, b, { ...options, edges: draft.edges })
     default:
       return compute[draft.operation](a, b, options)
   }

@@ -1,4 +1,4 @@
-/** Makes a geometry from the inputs: where a geodesic ends, places along one, the nearest places, a buffer. Not signed. */
+/** Makes a geometry from the inputs: where a geodesic ends, places along one, the nearest places, a buffer, a repair. Not signed. */
 import { callOperation, type OperationArguments } from '../../../src/client/compute.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { Geometry, GeometryResponse } from '../../../src/types/generated.ts'
@@ -46,6 +46,11 @@ const WORDS: Readonly<Record<GeometryOperation, Words>> = {
     title: 'Waypoints',
     meaning: 'Places along the geodesic from the point A to the point B.',
     members: [{ name: 'everyMeters', label: 'A place every so many metres', value: '500000' }],
+  },
+  repair: {
+    title: 'Repair',
+    meaning: 'A valid geometry made from A, if its polygons are not valid. The map shows A and, in green, the repair.',
+    members: [],
   },
   nearest: { title: 'Nearest places', meaning: 'The places of A and B that are nearest to each other.', members: [] },
 }
@@ -149,21 +154,47 @@ export function createShapePanel({ api, draft, change, draw }: ShapePanelParts) 
     const buttons = isPair
       ? [use('Use them as A and B', () => ({ a: shapes[0]!, b: shapes[1]! }))]
       : [use('Use it as A', () => ({ a: shapes[0]! })), use('Use it as B', () => ({ b: shapes[0]! }))]
-    replace(result, h('p', {}, text), h('div', { class: 'row' }, buttons))
+    replace(result, h('p', {}, text), changeList(response), h('div', { class: 'row' }, buttons))
     draw(shapes)
     announce(text)
   }
 }
 
+/** Changes that are listed; the others are counted. */
+const LISTED_CHANGES = 20
+
+/** Lists the changes of a repair. */
+function changeList(response: GeometryResponse): HTMLElement | undefined {
+  if (!('changes' in response) || response.changes.length === 0) return undefined
+  const { changes, omittedChanges = 0 } = response
+  const more = changes.length - LISTED_CHANGES + omittedChanges
+  return h(
+    'ul',
+    { class: 'hint', 'aria-label': 'Changes' },
+    changes.slice(0, LISTED_CHANGES).map(({ detail, place }) => h('li', {}, `[${place.join(', ')}]: ${detail}`)),
+    more > 0 ? h('li', {}, `and ${more} more`) : undefined,
+  )
+}
+
 function factsOf(response: GeometryResponse): string[] {
   if ('from' in response) return [`${shortMeters(response.distanceMeters)} between two places`]
   const { geometry } = response
-  const vertices = (geometry.coordinates as unknown[]).flat(3).length / 2
-  const facts = [geometry.type === 'Point' ? 'a place' : `a ${geometry.type} of ${vertices} vertices`]
+  const facts = [geometry.type === 'Point' ? 'a place' : `a ${geometry.type}${verticesOf(geometry)}`]
+  if ('changes' in response) {
+    const count = response.changes.length + (response.omittedChanges ?? 0)
+    if (count === 0) return [...facts, 'valid as it was']
+    facts.push(`${count} ${count === 1 ? 'change' : 'changes'}`, `${response.areaMovedSquareMeters} m² moved`)
+  }
   if ('errorMeters' in response) {
     const { errorMeters } = response
     facts.push(`error ${errorMeters < 1 ? `${errorMeters.toPrecision(2)} m` : shortMeters(errorMeters)}`)
   }
   if ('lengthMeters' in response) facts.push(`${shortMeters(response.lengthMeters)} long`)
   return facts
+}
+
+function verticesOf(geometry: Geometry): string {
+  if (geometry.type === 'GeometryCollection') return ''
+  const numbers = (geometry.coordinates as unknown[]).flat(3)
+  return ` of ${numbers.length / 2} vertices`
 }

@@ -12,8 +12,17 @@ export async function encodeDraft({
   radiusMeters,
   chainId,
   recipient,
+  edges,
 }: RequestDraft): Promise<string> {
-  const text = JSON.stringify([operation, a, b, radiusMeters, chainId, recipient])
+  const text = JSON.stringify([
+    operation,
+    a,
+    b,
+    radiusMeters,
+    chainId,
+    recipient,
+    ...(edges === undefined ? [] : [edges]),
+  ])
   const bytes = await collect(new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw')))
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
@@ -26,7 +35,7 @@ export async function decodeDraft(text: string): Promise<RequestDraft | undefine
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
     const inflated = await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')))
-    const [operation, a, b, radiusMeters, chainId, recipient] = JSON.parse(new TextDecoder().decode(inflated))
+    const [operation, a, b, radiusMeters, chainId, recipient, edges] = JSON.parse(new TextDecoder().decode(inflated))
     const isDraft =
       OPERATION_NAMES.includes(operation) &&
       isInput(a) &&
@@ -34,8 +43,9 @@ export async function decodeDraft(text: string): Promise<RequestDraft | undefine
       Number.isFinite(radiusMeters) &&
       Number.isInteger(chainId) &&
       // The recipient appears in code that people copy, so a link may only contain an address.
-      /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient))
-    return isDraft ? { operation, a, b: b ?? undefined, radiusMeters, chainId, recipient } : undefined
+      /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient)) &&
+      (edges === undefined || edges === 'geodesic')
+    return isDraft ? { operation, a, b: b ?? undefined, radiusMeters, chainId, recipient, edges } : undefined
   } catch {
     return undefined
   }

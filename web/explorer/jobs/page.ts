@@ -22,7 +22,7 @@ export function createJobsPage({ api, issuer }: PageParts): Page {
   const list = h('div', { class: 'stack' }, h('p', { class: 'hint' }, 'The jobs are loading …'))
   const element = h(
     'div',
-    { class: 'jobs-page', role: 'region', 'aria-label': 'Jobs' },
+    { class: 'page-frame jobs-page', role: 'region', 'aria-label': 'Jobs' },
     h(
       'div',
       { class: 'jobs-head' },

@@ -4,6 +4,7 @@ import type { Api } from '../api.ts'
 import { download, h, replace } from '../dom.ts'
 import { shortHex, timeUtc } from '../format.ts'
 import { icon } from '../icons.ts'
+import { openReceipt } from '../receipt/open.ts'
 
 /** The chain that the lab requests signatures for. */
 export const CHAIN_ID = 84532
@@ -60,6 +61,17 @@ export function createOutcome(api: Api, changed: () => void, saveProof: () => vo
         `Statement: ${verdict.statement ?? ''}. Signed by ${signer}, evaluated ${timeUtc(checked.evaluatedAt)}. ` +
           'The signature shows who evaluated the proof, not that the evidence is good. Read the numbers.',
       ),
+      verdict.ok &&
+        h(
+          'div',
+          { class: 'row' },
+          h(
+            'button',
+            { class: 'button', type: 'button', onclick: () => void openReceipt(checked) },
+            icon('share'),
+            'Receipt',
+          ),
+        ),
     )
   }
 

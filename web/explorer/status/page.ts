@@ -44,7 +44,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   const errorSection = h('section', { hidden: true }, h('h2', {}, 'Recent errors'), errors)
   const element = h(
     'div',
-    { class: 'status-page', role: 'region', 'aria-label': 'Status' },
+    { class: 'page-frame status-page', role: 'region', 'aria-label': 'Status' },
     h('div', { class: 'status-head' }, h('h1', { class: 'page-title' }, 'Status'), headline, facts),
     chartsNote,
     chartGrid,

@@ -13,18 +13,9 @@ import { runComputeTask } from '../src/compute/task.ts'
 import { readConfig } from '../src/config/config.ts'
 import type { Geometry } from '../src/types/generated.ts'
 import type { OperationName } from '../src/wire/values.ts'
-import { COSTLY_SHAPES, type CostlyShape, costlyPair, requestOf } from '../test/costly-shapes.ts'
+import { COSTLY_OPERATIONS, COSTLY_SHAPES, type CostlyShape, costlyPair, requestOf } from '../test/costly-shapes.ts'
 import { seededNumbers } from '../test/near-touch-cases.ts'
 
-const OPERATIONS: readonly OperationName[] = [
-  'distance',
-  'area',
-  'length',
-  'contains',
-  'within',
-  'intersects',
-  'relate',
-]
 const CHAIN_ID = 84532
 const config = readConfig({}, 1)
 const limits = { ...config.limits, chainIds: [CHAIN_ID] }
@@ -44,7 +35,7 @@ export interface CostlyResult {
 /** Prints and returns the cost of every shape and operation. */
 export function run(): object {
   const selected = COSTLY_SHAPES.filter(({ name }) => name.includes(process.env['BENCH_COSTLY'] ?? ''))
-  const results = selected.flatMap((shape) => OPERATIONS.flatMap((operation) => measureShape(shape, operation)))
+  const results = selected.flatMap((shape) => COSTLY_OPERATIONS.flatMap((operation) => measureShape(shape, operation)))
   results.sort((a, b) => b.milliseconds - a.milliseconds)
   console.log('\nThe most costly:\n')
   for (const result of results.slice(0, 20)) print(result)

@@ -32,6 +32,8 @@ export interface PostGis {
    * @param select a statement in which `:n` stands for the number of repetitions; without it one statement is one call
    */
   contender(name: string, select: string): Contender
+  /** Runs a script of psql and returns what it prints. */
+  run(script: string): string
   /** The first column of a statement, as numbers. */
   numbers(select: string): number[]
   close(): Promise<void>
@@ -56,7 +58,14 @@ async function open(folder: string): Promise<PostGis | string> {
   chmodSync(folder, 0o700)
   const data = join(folder, 'data')
   const env = { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', HOME: folder }
-  const options = { ...user, env, cwd: folder, encoding: 'utf8', timeout: 1000 * SECONDS_TO_RUN } as const
+  const options = {
+    ...user,
+    env,
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: 1000 * SECONDS_TO_RUN,
+    maxBuffer: 1 << 30,
+  } as const
   const initialized = spawnSync(
     join(binaries, 'initdb'),
     ['-D', data, '-U', 'bench', '-A', 'trust', '--no-sync'],
@@ -120,6 +129,7 @@ async function open(folder: string): Promise<PostGis | string> {
       }
       return { name, round }
     },
+    run: psql,
     numbers: (select) => psql(`${select};`).trim().split('\n').map(Number),
     close: stop,
   }

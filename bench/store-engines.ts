@@ -50,9 +50,9 @@ function findPostgresPrograms(): string | undefined {
 export const POSTGRES = findPostgresPrograms()
 if (POSTGRES === undefined) console.warn(`skipped on PostgreSQL: no server programs in ${VERSIONS}`)
 
-/** The engines that are available on this machine. */
+/** The engines that are available on this machine; only the embedded one in `npm test`, which is to be quick (scripts/test.mjs). */
 export const ENGINES: readonly ('embedded' | 'postgres')[] =
-  POSTGRES === undefined ? ['embedded'] : ['embedded', 'postgres']
+  POSTGRES === undefined || process.env['TEST_VARIANTS'] === 'default' ? ['embedded'] : ['embedded', 'postgres']
 
 /**
  * Creates and starts a PostgreSQL server on a free port, for one suite.

@@ -1,7 +1,8 @@
 /**
  * What finding out who asks costs a request (an API key, a token that was seen before, and one that was not), and what counting its
- * usage costs.
+ * usage costs. Most of the cost of a new token is its signature, so each round also verifies the same signatures by `node:crypto` alone.
  */
+import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,8 +43,10 @@ export async function run(): Promise<object> {
     const keys = new IssuerKeys({ source, allowsPrivateAddresses: false, log, now: Date.now })
     printHeader(['what a request has', 'median', 'fastest–slowest'])
     const marks = new Marks([])
-    const report = (what: keyof typeof MARKS, name: string, times: readonly number[]) => {
+    const print = (name: string, times: readonly number[]) =>
       printCells([name, time(median(times)), `${time(Math.min(...times))}–${time(Math.max(...times))}`])
+    const report = (what: keyof typeof MARKS, name: string, times: readonly number[]) => {
+      print(name, times)
       marks.add(`${name}: ≤ ${time(MARKS[what])}`, time(median(times)), median(times) <= MARKS[what])
     }
     report('a known API key', 'a known API key', measureKey())
@@ -52,7 +55,12 @@ export async function run(): Promise<object> {
       const tokens = await Promise.all(
         Array.from({ length: TOKENS }, (_, index) => makeToken(pair, { claims: { sub: `user ${index}` } })),
       )
-      const [first, known] = measureTokens(keys, tokens)
+      const { bare, first, known } = measureTokens(
+        keys,
+        tokens,
+        createPublicKey({ key: pair.jwk as JsonWebKey, format: 'jwk' }),
+      )
+      print(`the signature of a token alone, ${pair.algorithm}`, bare)
       report('a new token', `a new token, ${pair.algorithm}`, first)
       report('a token seen before', `a token seen before, ${pair.algorithm}`, known)
     }
@@ -85,7 +93,7 @@ function measureUsage(): number[] {
   })
 }
 
-function measureTokens(keys: IssuerKeys, tokens: readonly string[]): readonly [number[], number[]] {
+function measureTokens(keys: IssuerKeys, tokens: readonly string[], publicKey: KeyObject) {
   const nowMs = Date.now()
   const address = () => 1
   let verified = new Tokens(SETTINGS, keys)
@@ -93,22 +101,41 @@ function measureTokens(keys: IssuerKeys, tokens: readonly string[]): readonly [n
     for (const token of tokens)
       if ('problem' in verified.find(token, nowMs, address)) throw new Error('a token is wrong')
   }
-  const first = rounds(() => {
-    verified = new Tokens(SETTINGS, keys)
-    findAll()
-    return tokens.length
+  const signed = tokens.map((token) => {
+    const end = token.lastIndexOf('.')
+    return [Buffer.from(token.slice(0, end)), Buffer.from(token.slice(end + 1), 'base64url')] as const
   })
+  const key = publicKey.asymmetricKeyType === 'ec' ? { key: publicKey, dsaEncoding: 'ieee-p1363' as const } : publicKey
+  const digest = publicKey.asymmetricKeyType === 'ed25519' ? null : 'sha256'
+  const bare: number[] = []
+  const first = rounds(
+    () => {
+      verified = new Tokens(SETTINGS, keys)
+      findAll()
+      return tokens.length
+    },
+    () => {
+      const start = performance.now()
+      for (const [text, signature] of signed)
+        if (!verify(digest, text, key, signature)) throw new Error('a signature is wrong')
+      bare.push((1e6 * (performance.now() - start)) / signed.length)
+    },
+  )
   const known = rounds(() => {
     for (let pass = 0; pass < CALLS / tokens.length; pass++) findAll()
     return CALLS
   })
-  return [first, known]
+  return { bare, first, known }
 }
 
-/** @param measured returns the number of its calls */
-function rounds(measured: () => number): number[] {
+/**
+ * @param measured returns the number of its calls
+ * @param before runs before each round
+ */
+function rounds(measured: () => number, before = () => {}): number[] {
   measured()
   return Array.from({ length: ROUNDS }, () => {
+    before()
     const start = performance.now()
     const calls = measured()
     return (1e6 * (performance.now() - start)) / calls

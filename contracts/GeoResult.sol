@@ -9,7 +9,8 @@ struct BooleanResult {
     bytes32[] inputRefs;
     /// Time of computation in Unix seconds, by the service's clock.
     uint256 timestamp;
-    /// The name of the operation, `within:` and the radius in centimetres, or `relate:` and the pattern.
+    /// The name of the operation, `contains:geodesic`, `intersects:geodesic`, `within:` and the radius in centimetres, or `relate:`
+    /// and the pattern.
     string operation;
 }
 
@@ -30,6 +31,7 @@ library GeoResult {
     error TimestampAhead(uint256 timestamp);
     error TimestampTooOld(uint256 timestamp, uint256 maxAgeSeconds);
     error InputIsAnother(uint256 index, bytes32 ref);
+    error OperationIsAnother(string operation);
 
     /// How far the service's clock may be ahead of the block. A simulated call sees the time of the previous block.
     uint256 internal constant MAX_AHEAD_SECONDS = 60;
@@ -68,6 +70,12 @@ library GeoResult {
             radiusCm = radiusCm * 10 + uint8(text[i]) - 48;
         }
         return (true, radiusCm);
+    }
+
+    /// Reverts unless the whole operation is `expected`. `contains` is about edges that are straight in longitude and latitude,
+    /// `contains:geodesic` about shortest geodesics: each is true for places for which the other is false.
+    function requireOperation(string memory operation, string memory expected) internal pure {
+        if (keccak256(bytes(operation)) != keccak256(bytes(expected))) revert OperationIsAnother(operation);
     }
 
     /// Reverts unless `timestamp` is at most `maxAgeSeconds` before the block and at most `MAX_AHEAD_SECONDS` after it.

@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // These tests do not measure speed. The limit only ends a test that hangs, so it is long enough for a very busy machine.
 const HANGS_AFTER_MS = 600_000
@@ -33,12 +35,47 @@ const PATIENT = { env: { TEST_LIMITS: 'patient' } }
 // The contract does not depend on the number of compute threads. A service with few starts fastest, on a machine of many cores too.
 const FEW_THREADS = { env: { ...PATIENT.env, TEST_COMPUTE_THREADS: '1' } }
 
-// The browser tests run after all others: they draw maps without a graphics card, each with many threads.
-const DRAWING = { maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } }
-// Tests that measure memory or flood the service run after the others, two files at a time: each waits for much of its time.
-const FLOODING = { maxWorkers: 2, sequence: { groupOrder: 2 } }
+// These run after the tests above. Browser tests draw maps without a graphics card, each with many threads; the others flood the
+// service or measure memory, and wait for much of their time. So one file more than there are cores keeps the cores busy.
+const HEAVY = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 1 } }
 // Tests that measure times or need the default port run last, one file at a time.
-const ALONE = { maxWorkers: 1, sequence: { groupOrder: 3 } }
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
+
+/**
+ * Files that take more than a minute on two cores. They start first in this order, so that none of them runs by itself at the end.
+ * Tests that compute alternate with tests that wait for processes, so that the cores are busy from the start.
+ */
+const LONGEST = [
+  'fuzz/relate-laws',
+  'fault/store-kill',
+  'fault/submission-kill',
+  'fuzz/contact-laws',
+  'fault/store-damage',
+  'store/served-feeds',
+  'fuzz/sync-simulator',
+  'onchain/submission',
+  'fault/job-nodes',
+  'fuzz/natural-earth-work',
+  'store/records',
+  'fault/processes',
+  'onchain/local-chain',
+  'browser/hostile-records',
+  'browser/reference',
+  'flood/attacks',
+  'browser/explorer',
+].map((name) => `test/${name}.test.ts`)
+
+/** Starts the longest files of each group first. Vitest itself knows how long a file takes only from an earlier run. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONGEST.indexOf(relative(this.ctx.config.root, moduleId))
+      return index < 0 ? LONGEST.length : index
+    }
+    const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder
+    return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b))
+  }
+}
 
 // There is one project per folder. The folder gives the kind of test, and scripts/test.mjs selects those of `npm test`. Unit,
 // property and differential tests run functions in this process. The others start the built service, its threads or its command
@@ -48,6 +85,7 @@ export default defineConfig({
     // After this time Vitest reports "something prevents the main process from exiting". On a busy machine its workers take
     // seconds to exit.
     teardownTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       // These files load the same modules. Loading them for every file would take a quarter of the time.
       project('unit', { isolate: false }),
@@ -62,8 +100,8 @@ export default defineConfig({
       project('onchain', { ...STARTING, ...CHECKED }),
       project('fault', { ...STARTING, ...CHECKED }),
       project('fuzz', CHECKED),
-      project('browser', { ...STARTING, ...CHECKED, ...PATIENT, ...DRAWING }),
-      project('flood', { ...STARTING, ...CHECKED, ...FLOODING }),
+      project('browser', { ...STARTING, ...CHECKED, ...PATIENT, ...HEAVY }),
+      project('flood', { ...STARTING, ...CHECKED, ...HEAVY }),
       project('alone', { ...STARTING, ...CHECKED, ...ALONE }),
     ],
   },

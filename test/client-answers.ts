@@ -54,6 +54,14 @@ export async function createAnswers(chainId = 84532) {
   const booleanData = encodeBoolean(true, refs, NOW_SECONDS, 'within:500000')
   const booleanMembers = resultMembers({ result: true, units: undefined, operation: 'within:500000', ...facts })
 
+  /** The distance of the README, whose first input is named by another reference. */
+  async function distanceFrom(ref: string) {
+    const inputRefs = [ref as Hex, refs[1]!]
+    const data = encodeNumeric(DISTANCE_CM, 'centimeters', inputRefs, NOW_SECONDS, 'distance')
+    const stated = { result: 4238.77, units: 'meters', operation: 'distance', timestampSeconds: NOW_SECONDS }
+    return JSON.parse(await answer('numeric', data, resultMembers({ ...stated, inputRefs }), false))
+  }
+
   /** Two results under one root, as in the response of `POST /compute/v0/batch` with `attest: 'merkle'`. */
   async function merkleBatch() {
     const items = [
@@ -111,6 +119,7 @@ export async function createAnswers(chainId = 84532) {
     withResultSignature: await answer('numeric', numericData, numericMembers, true),
     /** The signature is valid for its fields, but other members of the response contradict it. */
     lying: await answer('numeric', numericData, numericMembers.replace('4238.77', '4238.78'), false),
+    distanceFrom,
     merkleBatch,
     verifiedProof,
   }

@@ -3,6 +3,17 @@ import type { OperationName } from '../src/wire/values.ts'
 import { closed, comb, polygon, slanting, spiral, star } from './adversarial-shapes.ts'
 import { seededNumbers } from './near-touch-cases.ts'
 
+/** The operations that are tried on each pair of shapes. */
+export const COSTLY_OPERATIONS: readonly OperationName[] = [
+  'distance',
+  'area',
+  'length',
+  'contains',
+  'within',
+  'intersects',
+  'relate',
+]
+
 /**
  * A family of shapes that cost much for their size. Each is a function of a number of vertices, so that tests use small members
  * and the bench the largest that a request may have.

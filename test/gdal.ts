@@ -10,9 +10,17 @@ if (GDAL === undefined) console.warn('skipped with GDAL: no ogrinfo on this mach
 
 const run = promisify(execFile)
 
-/** Runs `ogrinfo` or `ogr2ogr`; rejects with their output when anything goes wrong. */
-export async function gdal(program: 'ogrinfo' | 'ogr2ogr', args: readonly string[]): Promise<string> {
+/**
+ * Runs `ogrinfo` or `ogr2ogr`; rejects with their output when anything goes wrong.
+ *
+ * @param fault what their output must not contain
+ */
+export async function gdal(
+  program: 'ogrinfo' | 'ogr2ogr',
+  args: readonly string[],
+  fault: RegExp = /ERROR/,
+): Promise<string> {
   const { stdout, stderr } = await run(program, [...args], { timeout: 600_000, maxBuffer: 64 * 1_048_576 })
-  if (/ERROR/.test(stderr)) throw new Error(`${program}: ${stderr}`)
+  if (fault.test(stderr)) throw new Error(`${program}: ${stderr}`)
   return stdout
 }

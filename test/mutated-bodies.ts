@@ -48,6 +48,10 @@ export const SEEDS: readonly (readonly [OperationName, string])[] = [
     '{"chainId":84532,"geometry":{"type":"Point","coordinates":[179.9,-0.0]},"radius":2e4,"toleranceMeters":400}',
   ],
   [
+    'repair',
+    '{"chainId":84532,"geometry":{"type":"Polygon","coordinates":[[[179,0],[-179,2.5],[-179,-0.0],[179,2,7],[179,0]]]}}',
+  ],
+  [
     'waypoints',
     '{"chainId":84532,"from":{"type":"Point","coordinates":[179,5e-324]},"to":{"type":"Point","coordinates":[-179,1]},"everyMeters":12345.678}',
   ],

@@ -12,12 +12,14 @@ if (QGIS === undefined) console.warn('skipped with QGIS: no PyQGIS on this machi
 
 const run = promisify(execFile)
 
-const OPENS_LAYER = `
-import json, sys
-from collections import Counter
+const STARTS = `
 from qgis.core import *
 application = QgsApplication([], False)
 application.initQgis()
+`
+const OPENS_LAYER = `
+import json, sys
+from collections import Counter
 layer = QgsVectorLayer(sys.argv[1], 'records', 'OAPIF')
 if not layer.isValid():
     sys.exit('QGIS cannot open ' + sys.argv[1])
@@ -33,10 +35,19 @@ if not layer.isValid():
  */
 export async function readInQgis(url: string, collection: string, program: string, home: string): Promise<unknown> {
   const source = `url='${url}' typename='${collection}' pageSize='1000' restrictToRequestBBOX='1'`
-  const { stdout } = await run(PYTHON, ['-c', `${OPENS_LAYER}${program}\nprint(json.dumps(result))`, source], {
+  return JSON.parse(await runInQgis(`${OPENS_LAYER}${program}\nprint(json.dumps(result))`, home, source))
+}
+
+/**
+ * Runs a program as the Python console of QGIS does, and returns what it prints.
+ *
+ * @param home a folder for the settings and caches of QGIS
+ */
+export async function runInQgis(program: string, home: string, ...argv: readonly string[]): Promise<string> {
+  const { stdout } = await run(PYTHON, ['-c', `${STARTS}${program}`, ...argv], {
     env: { PATH: process.env['PATH'], HOME: home, XDG_RUNTIME_DIR: home, QT_QPA_PLATFORM: 'offscreen' },
     timeout: 600_000,
     maxBuffer: 64 * 1_048_576,
   })
-  return JSON.parse(stdout)
+  return stdout
 }

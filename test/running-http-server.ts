@@ -11,14 +11,19 @@ import { createHttpServer, loadInstalledUws } from '../src/http/transport/server
 import { NO_JOBS } from '../src/service/jobs/jobs.ts'
 import type { RecordFeeds, RecordService } from '../src/service/records/record-services.ts'
 import type { Identity, Readiness, Services } from '../src/service/services.ts'
+import { NO_STORED_GEOMETRIES } from '../src/service/stored/geometries.ts'
+import { NO_SETS } from '../src/service/stored/sets.ts'
 
 export type AdapterName = 'node' | 'uws'
 
 const uws = loadInstalledUws([])
 if (!uws.ok) console.warn(`skipped on uWebSockets.js: ${uws.reason}`)
 
-/** The transports that run on this machine. */
-export const ADAPTERS: readonly AdapterName[] = uws.ok ? ['node', 'uws'] : ['node']
+const INSTALLED: readonly AdapterName[] = uws.ok ? ['node', 'uws'] : ['node']
+
+/** The transports that run on this machine; only the default one in `npm test`, which is to be quick (scripts/test.mjs). */
+export const ADAPTERS: readonly AdapterName[] =
+  process.env['TEST_VARIANTS'] === 'default' ? INSTALLED.slice(-1) : INSTALLED
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error'
@@ -105,6 +110,8 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
         take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
         end: async () => {},
       })),
+    geometries: NO_STORED_GEOMETRIES,
+    sets: NO_SETS,
     jobs: parts.jobs ?? NO_JOBS,
     keys: NO_KEYS,
     usage: { own: async () => ({ json: '{}' }), ofKey: async () => ({ json: '{}' }) },

@@ -1,7 +1,7 @@
 const scale = Number(process.env['TEST_SCALE'] ?? 1)
 
 /**
- * Returns how many of a test's generated cases this run tries. `npm test` sets `TEST_SCALE=0.1` and tries a tenth of them;
+ * Returns how many of a test's generated cases this run tries. `npm test` sets `TEST_SCALE=0.05` and tries a twentieth of them;
  * `npm run test:more` tries all. A scale above 1 tries more.
  *
  * @param all number of cases at scale 1
@@ -10,5 +10,5 @@ export function scaled(all: number): number {
   return Math.max(1, Math.round(all * scale))
 }
 
-/** Step between altered offsets, for tests that alter a text at every offset: ten when a tenth of the cases is tried. */
+/** Step between altered offsets, for tests that alter a text at every offset: twenty when a twentieth of the cases is tried. */
 export const stride = Math.max(1, Math.round(1 / scale))

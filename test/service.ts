@@ -81,13 +81,15 @@ export async function startTestService(environment: Record<string, string> = {})
     child.on('exit', (code, signal) => done(code ?? signal ?? 1))
   })
   const lines: string[] = []
-  child.on('exit', (_code, signal) => {
+  let isReady = false
+  child.on('exit', (code, signal) => {
     // A crash writes its cause to standard error only, and the failure of a test would not show it.
-    if (signal !== null && signal !== 'SIGKILL' && signal !== 'SIGTERM') {
-      console.error(`the service ended with ${signal}:\n${lines.slice(-60).join('\n')}`)
+    if (isReady && code !== 0 && signal !== 'SIGTERM') {
+      console.error(`the service ended with ${code ?? signal}:\n${lines.slice(-60).join('\n')}`)
     }
   })
   const facts = await ready(child, lines, exited)
+  isReady = true
   WATCHED_ORIGINS.add(new URL(String(facts['url'])).origin)
   return {
     url: String(facts['url']),

@@ -1,13 +1,14 @@
 /** The page of accounts, with a wallet that signs: sign-in, limits, keys, usage, sign-out, and what it says when something is missing. */
 import { readFileSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
-import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import { NO_LOCAL_CALLERS, startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, numberOf, shoot, signed, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 import { addWallet } from './test-wallet.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
@@ -22,30 +23,26 @@ let accounts = 0
 const newAccount = () => privateKeyToAccount(`0x${(++accounts).toString(16).padStart(64, '5')}`)
 
 describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
-  let service: TestService
-  let limited: TestService
-  let browser: Browser
-  beforeAll(async () => {
-    const settings = { RECORDS: '1', USAGE_FLUSH_MS: '50', MAX_KEYS_PER_ACCOUNT: '3' }
-    ;[service, limited, browser] = await Promise.all([
-      startTestService(settings),
-      // A sign-in takes two requests of the address, and the page then three of the account.
+  const settings = { RECORDS: '1', USAGE_FLUSH_MS: '50', MAX_KEYS_PER_ACCOUNT: '3' }
+  const token = `tier=internal,chain=84532,token=0x${'5f'.repeat(20)},balance=1`
+  const running = runDuringTests({
+    service: () => startTestService(settings),
+    // A sign-in takes two requests of the address, and the page then three of the account.
+    limited: () =>
       startTestService({ ...settings, ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '20', RATE_LIMIT_DEVELOPER: '5' }),
-      openBrowser(),
-    ])
-    for (const { lines } of [service, limited])
-      await eventually(() => expect(lines.join('\n')).toContain('"store open"'))
+    // Gives a higher tier to holders, but its chain does not answer.
+    holders: () =>
+      startTestService({ ...settings, WALLET_TIER_TOKEN: token, RPC_URL_84532: 'http://127.0.0.1:1', SYNC: '0' }),
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-    await limited?.stop()
+  beforeAll(async () => {
+    for (const { lines } of [running.service, running.limited, running.holders])
+      await eventually(() => expect(lines.join('\n')).toContain('"store open"'))
   })
 
   /** Opens the page with a wallet. */
-  async function open(options: Parameters<typeof visit>[3] = {}, { url } = service, path = '/account') {
+  async function open(options: Parameters<typeof visit>[3] = {}, { url } = running.service, path = '/account') {
     const account = newAccount()
-    const opened = await visit(browser, url, '/status', options)
+    const opened = await visit(running.browser, url, '/status', options)
     const wallet = await addWallet(opened.context, account)
     await opened.page.goto(`${url}/explore${path}`)
     return { ...opened, account, wallet }
@@ -71,7 +68,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     return key
   }
 
-  const compute = (key: string) => service.post('/compute/v0/distance', DISTANCE, { 'X-API-Key': key })
+  const compute = (key: string) => running.service.post('/compute/v0/distance', DISTANCE, { 'X-API-Key': key })
   const untilStatus = (key: string, status: number) =>
     eventually(async () => expect((await compute(key)).status).toBe(status))
 
@@ -79,7 +76,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     const { page, context, faults, account, wallet } = await open()
     await signIn(page)
     expect(wallet.calls).toEqual(['eth_requestAccounts', 'eth_chainId', 'personal_sign'])
-    const { host } = new URL(service.url)
+    const { host } = new URL(running.service.url)
     expect(wallet.messages[0]).toMatch(new RegExp(`^${host} wants you to sign in .*\n${account.address}\n`))
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Your account')
     expect(await page.locator(`button[title="Copy ${account.address}"]`).count()).toBe(1)
@@ -89,7 +86,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     expect(key).toMatch(/^tp_dev_/)
     await untilStatus(key, 200)
     const response = await compute(key)
-    expect(response.body).toMatchObject({ result: 4238.77, attestation: { attester: service.attester } })
+    expect(response.body).toMatchObject({ result: 4238.77, attestation: { attester: running.service.attester } })
     await eventually(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()
       expect(await page.textContent('.usage-legend')).toContain('distance')
@@ -132,7 +129,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     await page.getByText('You are signed out.').waitFor()
     const { authorization } = await request.allHeaders()
     await eventually(async () => {
-      const answer = await fetch(`${service.url}/account`, { headers: { authorization: authorization! } })
+      const answer = await fetch(`${running.service.url}/account`, { headers: { authorization: authorization! } })
       expect(answer.status).toBe(401)
     })
     // Neither the storage, the cookies nor the address has a token.
@@ -142,6 +139,49 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     expect(stored + page.url()).not.toMatch(/tps_|tpr_|tp_dev_/)
     expect(await context.cookies()).toEqual([])
     expect(faults).toEqual([])
+    await context.close()
+  })
+
+  it.each(THEMES)('makes a key for some pages and addresses only (%s, %d px)', async (theme, width) => {
+    const { page, context, faults } = await open({ theme, width })
+    await signIn(page)
+    await page.getByText('Where it may be used').click()
+    const origins = page.getByLabel('Origins of web pages')
+    const addresses = page.getByLabel('Network addresses')
+    await origins.fill('https://shop.example\nhttps://shop.example/cart')
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByText('is not an origin').first().waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    // What was entered stays, so that it can be corrected.
+    await origins.fill('https://shop.example\n http://localhost:8080, ')
+    await addresses.fill('127.0.0.0/8')
+    await page.evaluate(() => document.querySelector('.key-form')!.scrollIntoView({ block: 'center' }))
+    await shoot(page, `account-key-places-${theme}`)
+    const key = await createKey(page, 'shop')
+    await page
+      .getByText('only from pages of https://shop.example, http://localhost:8080 · only from 127.0.0.0/8')
+      .waitFor()
+    expect(await origins.inputValue()).toBe('')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    expect(await axeFindings(page)).toEqual([])
+    const status = async (origin: string) =>
+      (await running.service.post('/compute/v0/distance', DISTANCE, { 'X-API-Key': key, Origin: origin })).status
+    await eventually(async () => expect(await status('https://shop.example')).toBe(200))
+    expect(await status('https://other.example')).toBe(403)
+    expect(faults).toEqual([expect.stringContaining('400 (Bad Request)')])
+    await context.close()
+  })
+
+  it.each(THEMES)('says why the account does not have a higher tier (%s, %d px)', async (theme, width) => {
+    const { page, context } = await open({ theme, width }, running.holders)
+    await signIn(page)
+    const note = page.locator('.account-card .note', { hasText: 'No higher tier' })
+    expect(await note.textContent()).toBe('No higher tier: chain 84532 cannot be asked now: refresh the session later.')
+    await shoot(page, `account-tier-note-${theme}`)
+    expect(await axeFindings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+    expect(await note.count()).toBe(0)
     await context.close()
   })
 
@@ -205,7 +245,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
       area: { geometry: EIFFEL_TOWER },
     }
     for (const [name, body] of Object.entries({ batch, ...others }))
-      await service.post(`/compute/v0/${name}`, { chainId: 84532, ...body }, { 'X-API-Key': key })
+      await running.service.post(`/compute/v0/${name}`, { chainId: 84532, ...body }, { 'X-API-Key': key })
     await eventually(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()
       expect(await page.locator('.usage-legend li').count()).toBe(5)
@@ -236,6 +276,106 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     expect(faults).toEqual([])
     await context.close()
   })
+
+  /** Holds the responses to requests. `arrived` resolves with the first one, and `release` lets them through. */
+  async function hold(page: Page, path: string, method: string) {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let arrive = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    await page.route(path, async (route) => {
+      if (route.request().method() !== method) return route.continue()
+      const response = await route.fetch()
+      arrive()
+      await held
+      return route.fulfill({ response })
+    })
+    return { arrived, release: () => release() }
+  }
+
+  // Regression: an action that was confirmed while another one was under way was dropped.
+  it('carries out all confirmed actions, in their order', async () => {
+    const { page, context } = await open()
+    await signIn(page)
+    for (const name of ['one', 'two']) {
+      await createKey(page, name)
+      await page.locator('.key-list li', { hasText: name }).waitFor()
+    }
+    const { release } = await hold(page, '**/account/keys/*', 'DELETE')
+    for (const name of ['one', 'two']) {
+      await page.getByRole('button', { name: `Revoke ${name}` }).click()
+      await page.getByRole('button', { name: 'Revoke the key' }).click()
+    }
+    release()
+    await page.getByText('You have no keys yet.').waitFor()
+    await context.close()
+  })
+
+  // Regression: the key was shown to the account that signed in next.
+  it('does not show a key that arrives after its session', async () => {
+    const { page, context } = await open()
+    await signIn(page)
+    const { arrived, release } = await hold(page, '**/account/keys', 'POST')
+    const answered = page.waitForResponse(
+      (response) => response.request().method() === 'POST' && response.url().endsWith('/account/keys'),
+    )
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    await arrived
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+    await page.getByRole('button', { name: 'Test wallet' }).click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    await page.locator('.key-list li').waitFor()
+    release()
+    await (await answered).finished()
+    // The next response shows that the page has handled the late one.
+    await page.getByLabel('Name', { exact: true }).fill('second')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.waitForResponse((response) => response.url().includes('/account/usage'))
+    expect(await page.locator('.new-key').count()).toBe(0)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('second')
+    await context.close()
+  })
+
+  // Regression: a rejected request of the session before it ended the next session.
+  it.each(['/account', '/account/keys', '/account/usage'])(
+    'ignores that %s of an earlier session is rejected',
+    async (path) => {
+      const { page, context } = await open()
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      let isFirst = true
+      await page.route(
+        (url) => url.pathname === path,
+        async (route) => {
+          if (!isFirst) return route.continue()
+          isFirst = false
+          await held
+          return route.continue()
+        },
+      )
+      const sent = page.waitForRequest((request) => new URL(request.url()).pathname === path)
+      await page.getByRole('button', { name: 'Test wallet' }).click()
+      const late = await sent
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByText('You are signed out.').waitFor()
+      await signIn(page)
+      release()
+      expect((await late.response())!.status()).toBe(401)
+      await Promise.all([
+        page.waitForResponse((response) => response.url().includes('/account/usage')),
+        page.getByRole('button', { name: 'Refresh' }).click(),
+      ])
+      expect(await page.getByText('Your session has ended.').count()).toBe(0)
+      await context.close()
+    },
+  )
 
   it('works with the keyboard', async () => {
     const { page, context } = await open()
@@ -294,8 +434,8 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
     const { page, context } = await open({ theme, width })
     const [request] = await Promise.all([page.waitForRequest((sent) => sent.url().endsWith('/account')), signIn(page)])
     const headers = { authorization: (await request.allHeaders())['authorization']! }
-    expect((await fetch(`${service.url}/auth/sign-out`, { method: 'POST', headers })).status).toBe(204)
-    await eventually(async () => expect((await fetch(`${service.url}/account`, { headers })).status).toBe(401))
+    expect((await fetch(`${running.service.url}/auth/sign-out`, { method: 'POST', headers })).status).toBe(204)
+    await eventually(async () => expect((await fetch(`${running.service.url}/account`, { headers })).status).toBe(401))
     await page.getByRole('button', { name: 'Create the key' }).click()
     await page.getByText('Your session has ended.').waitFor()
     expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
@@ -306,13 +446,18 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
   })
 
   it.each(THEMES)('says when requests are possible again (%s, %d px)', async (theme, width) => {
-    const { page, context } = await open({ theme, width }, limited)
+    const { page, context } = await open({ theme, width }, running.limited)
     await signIn(page)
     const note = page.locator('.note.limit').first()
+    // One request at a time: the response of an earlier one would replace the note.
     await eventually(async () => {
-      await page.getByRole('button', { name: 'Refresh' }).click()
-      expect(await note.isVisible()).toBe(true)
+      const [response] = await Promise.all([
+        page.waitForResponse((received) => received.url().includes('/account/usage')),
+        page.getByRole('button', { name: 'Refresh' }).click(),
+      ])
+      expect(response.status()).toBe(429)
     })
+    await note.waitFor()
     expect(await note.textContent()).toMatch(/Too many requests for now: .*Try again at/)
     expect(await page.textContent('.limit-list li')).toContain('0 left of 5')
     await note.scrollIntoViewIfNeeded()
@@ -323,9 +468,9 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
 
   it('says when a sign-in is possible again', async () => {
     await eventually(async () =>
-      expect((await fetch(`${limited.url}/auth/nonce`, { method: 'POST' })).status).toBe(429),
+      expect((await fetch(`${running.limited.url}/auth/nonce`, { method: 'POST' })).status).toBe(429),
     )
-    const { page, context, wallet } = await open({}, limited)
+    const { page, context, wallet } = await open({}, running.limited)
     await page.getByRole('button', { name: 'Test wallet' }).click()
     await page.locator('.sign-in .note.limit').waitFor()
     expect(wallet.messages).toEqual([])
@@ -337,10 +482,10 @@ describe.skipIf(WHY_NOT !== undefined)('the page of accounts', () => {
   it.each(THEMES)('says that no wallet was found, or that the sign-in is off (%s, %d px)', async (theme, width) => {
     const off = await startTestService()
     for (const [url, words, name] of [
-      [service.url, 'No wallet was found.', 'no-wallet'],
+      [running.service.url, 'No wallet was found.', 'no-wallet'],
       [off.url, 'This service has no sign-in.', 'off'],
     ] as const) {
-      const { page, context, faults } = await visit(browser, url, '/account', { theme, width })
+      const { page, context, faults } = await visit(running.browser, url, '/account', { theme, width })
       await page.getByText(words).waitFor()
       await shoot(page, `account-${name}-${theme}`)
       expect(await axeFindings(page)).toEqual([])

@@ -1,9 +1,9 @@
 /** Addresses of the pages, the limit of requests, and what is shown while something loads. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import { describe, expect, it } from 'vitest'
+import { NO_LOCAL_CALLERS, startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, boxOf, mapReady, shoot, signed, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 const THEMES = [
   ['light', 1440],
@@ -11,24 +11,13 @@ const THEMES = [
 ] as const
 
 describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
-  let service: TestService
-  let limited: TestService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, limited, browser] = await Promise.all([
-      startTestService(),
-      startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2' }),
-      openBrowser(),
-    ])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-    await limited?.stop()
+  const running = runDuringTests({
+    service: startTestService,
+    limited: () => startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2' }),
   })
 
   it('has an address for each page, which the back button and a reload restore', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '')
+    const { page, context, faults } = await visit(running.browser, running.service.url, '')
     await signed(page)
     await page.getByRole('tab', { name: 'Area' }).click()
     await page.waitForFunction(() => location.pathname === '/explore/compute' && location.hash.startsWith('#s='))
@@ -56,7 +45,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   })
 
   it('still understands the links of an older version', async () => {
-    const { page, context } = await visit(browser, service.url, '#/status?x=1')
+    const { page, context } = await visit(running.browser, running.service.url, '#/status?x=1')
     await page.waitForFunction(() => location.pathname === '/explore/status' && location.hash === '')
     await page.waitForSelector('text=Ready')
     await context.close()
@@ -65,12 +54,12 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   it.each(THEMES)(
     'names the path and offers three links where there is no page, in the %s theme',
     async (theme, width) => {
-      const { page, context } = await visit(browser, service.url, '/<b>recrods', { theme, width })
+      const { page, context } = await visit(running.browser, running.service.url, '/<b>recrods', { theme, width })
       expect(await page.textContent('h1')).toContain('Page not found')
       expect(await page.textContent('main code')).toBe('/explore/%3Cb%3Erecrods')
       const links = await page.locator('main ul a').evaluateAll((list) => list.map((link) => link.getAttribute('href')))
       expect(links).toEqual(['/explore', '/docs', '/docs/guide'])
-      for (const link of links) expect((await fetch(`${service.url}${link}`)).status).toBe(200)
+      for (const link of links) expect((await fetch(`${running.service.url}${link}`)).status).toBe(200)
       expect(await axeFindings(page)).toEqual([])
       await shoot(page, `not-found-${theme}`)
       await context.close()
@@ -80,7 +69,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   it.each(THEMES)(
     'says at the limit when it resets, keeps computing previews, and takes a key (%s)',
     async (theme, width) => {
-      const { page, context } = await visit(browser, limited.url, '', { theme, width })
+      const { page, context } = await visit(running.browser, running.limited.url, '', { theme, width })
       await mapReady(page)
       if (theme === 'light') await signed(page)
       const sent: string[] = []
@@ -105,7 +94,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await shoot(page, `limit-${theme}`)
       expect(await axeFindings(page)).toEqual([])
       await note.getByRole('button', { name: 'Enter an API key' }).press('Enter')
-      await page.fill('#api-key', limited.developerKey)
+      await page.fill('#api-key', running.limited.developerKey)
       expect(await axeFindings(page)).toEqual([])
       await page.getByRole('button', { name: 'Use this key' }).click()
       await signed(page)
@@ -115,7 +104,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   )
 
   it('sends nothing while a vertex is dragged, so previews do not count', async () => {
-    const { page, context } = await visit(browser, service.url, '')
+    const { page, context } = await visit(running.browser, running.service.url, '')
     await mapReady(page)
     await signed(page)
     const sent: string[] = []
@@ -134,19 +123,19 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   })
 
   it.each(THEMES)('says what is loading (%s)', async (theme, width) => {
-    const { page, context } = await visit(browser, service.url, '/status', { theme, width })
+    const { page, context } = await visit(running.browser, running.service.url, '/status', { theme, width })
     // The files and responses below never arrive.
     await context.route(/simd|maplibre|base-map|\/compute\/v0\//, () => {})
-    await page.goto(`${service.url}/explore`)
+    await page.goto(`${running.service.url}/explore`)
     await page.waitForSelector('text=The map is loading')
     await page.waitForSelector('.readout[aria-busy=true] >> text=is loading')
     await shoot(page, `loading-${theme}`)
     expect(await axeFindings(page)).toEqual([])
     await context.unrouteAll()
     await context.route(/location-records|\/ready|\/metrics/, () => {})
-    await page.goto(`${service.url}/explore/records`)
+    await page.goto(`${running.service.url}/explore/records`)
     await page.waitForSelector('text=The records are loading')
-    await page.goto(`${service.url}/explore/status`)
+    await page.goto(`${running.service.url}/explore/status`)
     await page.waitForSelector('text=The status is loading')
     await context.close()
   })

@@ -1,10 +1,11 @@
 /** A file of many rows, dropped on the map. */
 import { readFileSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, mapReady, shoot, signed, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 const ROWS = 700
 const CSV = `name,lat,lon\nbad,95,0\n${Array.from({ length: ROWS }, (_, at) => `"P, ${at}",${(at % 140) - 70},${at / 2 - 175}`).join('\n')}\n`
@@ -28,18 +29,10 @@ async function saved(page: Page, label: string): Promise<{ name: string; text: s
 }
 
 describe.skipIf(WHY_NOT !== undefined)('a dropped file', () => {
-  let service: TestService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-  })
+  const running = runDuringTests({ service: startTestService })
 
   it('is computed row by row as a stream, shown, and saved with its results', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '')
+    const { page, context, faults } = await visit(running.browser, running.service.url, '')
     await mapReady(page)
     await signed(page)
     const streams: string[] = []
@@ -62,7 +55,7 @@ describe.skipIf(WHY_NOT !== undefined)('a dropped file', () => {
     expect(lines).toHaveLength(ROWS + 2)
     const json = JSON.parse((await saved(page, 'Download GeoJSON')).text)
     const { geometry, properties } = json.features[5]
-    const { body } = await service.post('/compute/v0/distance', {
+    const { body } = await running.service.post('/compute/v0/distance', {
       chainId: 84532,
       from: geometry,
       to: { type: 'Point', coordinates: [139.6917, 35.6895] },
@@ -76,7 +69,10 @@ describe.skipIf(WHY_NOT !== undefined)('a dropped file', () => {
   })
 
   it('shows rows that the operation rejects, and why a file cannot be read', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '', { width: 390, theme: 'dark' })
+    const { page, context, faults } = await visit(running.browser, running.service.url, '', {
+      width: 390,
+      theme: 'dark',
+    })
     await mapReady(page)
     await signed(page)
     await page.getByRole('tab', { name: 'Area' }).click()

@@ -1,9 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
-import { type Answer, startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import { type Answer, startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { allTexts, axeFindings, boxOf, mapReady, numberOf, signed, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const MAX_FIRST_VIEW_FILES = 24
@@ -19,27 +20,21 @@ function lastBody(page: Page, path: string): () => unknown {
 }
 
 describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
-  let service: TestService
-  let browser: Browser
+  const running = runDuringTests({ service: () => startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' }) })
   beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' }), openBrowser()])
     // The sample records are stored after the service starts to listen.
     await eventually(async () => {
-      const stats = await fetch(`${service.url}/api/v0/location-records/stats`)
+      const stats = await fetch(`${running.service.url}/api/v0/location-records/stats`)
       expect(await stats.json()).toMatchObject({ total: 5000 })
     })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-  })
 
-  const post = (path: string, body: unknown): Promise<Answer> => service.post(path, body)
+  const post = (path: string, body: unknown): Promise<Answer> => running.service.post(path, body)
 
   it('is small, becomes interactive, and loads nothing from other origins', async () => {
     const times: number[] = []
     for (let attempt = 0; attempt < 3; attempt++) {
-      const { page, context, faults, sizes } = await visit(browser, service.url, '')
+      const { page, context, faults, sizes } = await visit(running.browser, running.service.url, '')
       // The form accepts input, and the first result, computed in the page, is visible.
       await page.waitForFunction(() => performance.getEntriesByName('interactive').length > 0)
       times.push(await page.evaluate(() => performance.getEntriesByName('interactive')[0]!.startTime))
@@ -64,7 +59,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     let faults: readonly string[]
     let close: () => Promise<void>
     beforeAll(async () => {
-      const opened = await visit(browser, service.url, '/compute')
+      const opened = await visit(running.browser, running.service.url, '/compute')
       ;({ page, faults } = opened)
       close = () => opened.context.close()
       await mapReady(page)
@@ -159,7 +154,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     it('creates a link that opens the same request', async () => {
       await page.getByRole('button', { name: 'Copy link' }).click()
       await page.waitForFunction(() => location.hash.startsWith('#s='))
-      const opened = await visit(browser, service.url, `/compute${new URL(page.url()).hash}`)
+      const opened = await visit(running.browser, running.service.url, `/compute${new URL(page.url()).hash}`)
       expect(await signed(opened.page)).toBe(await signed(page))
       expect(await opened.page.getByRole('tab', { name: 'Area' }).getAttribute('aria-selected')).toBe('true')
       await opened.context.close()
@@ -214,7 +209,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   })
 
   it('shows in the proof lab what the API returns for the same proof', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '/proof')
+    const { page, context, faults } = await visit(running.browser, running.service.url, '/proof')
     const body = lastBody(page, '/verify/v0/proof')
     const titles = await allTexts(page, '#template option', 5)
     for (const [index] of titles.entries()) {
@@ -252,11 +247,11 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   })
 
   it('filters records with the parameters of the API', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '/records')
+    const { page, context, faults } = await visit(running.browser, running.service.url, '/records')
     await page.waitForSelector('.table tbody tr')
     await page.selectOption('#filter-chain', 'celo')
     await page.waitForFunction(() => location.pathname + location.search === '/explore/records?chain=celo')
-    const list = (await (await fetch(`${service.url}/api/v0/location-records?chain=celo&limit=25`)).json()) as {
+    const list = (await (await fetch(`${running.service.url}/api/v0/location-records?chain=celo&limit=25`)).json()) as {
       count: number
       data: { uid: string }[]
     }
@@ -273,8 +268,10 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     await page.waitForSelector('.detail')
     expect(await page.textContent('.detail')).toContain('celo')
     await page.getByRole('button', { name: 'Back to the list' }).click()
-    await page.goto(`${service.url}/explore/records?bbox=-25,34,45,72`)
-    const boxed = (await (await fetch(`${service.url}/api/v0/location-records?bbox=-25,34,45,72&limit=1`)).json()) as {
+    await page.goto(`${running.service.url}/explore/records?bbox=-25,34,45,72`)
+    const boxed = (await (
+      await fetch(`${running.service.url}/api/v0/location-records?bbox=-25,34,45,72&limit=1`)
+    ).json()) as {
       count: number
     }
     await page.waitForFunction(
@@ -286,7 +283,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   })
 
   it('counts the requests on the status page', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '/status')
+    const { page, context, faults } = await visit(running.browser, running.service.url, '/status')
     await page.waitForSelector('text=Ready')
     await page.waitForFunction(() => /\d/.test(document.querySelector('.chart-figure')?.textContent ?? ''))
     await allTexts(page, '.table-scroll tbody tr', 5)
@@ -298,9 +295,9 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     'has no accessibility violation on any page, wide or narrow, in the %s theme',
     async (theme) => {
       for (const width of [1440, 390]) {
-        const { page, context } = await visit(browser, service.url, '', { width, theme })
+        const { page, context } = await visit(running.browser, running.service.url, '', { width, theme })
         for (const path of ['/compute', '/proof', '/records', '/status', '/account']) {
-          await page.goto(`${service.url}/explore${path}`)
+          await page.goto(`${running.service.url}/explore${path}`)
           await page.waitForSelector(
             {
               '/compute': '.readout[data-verdict=good]',
@@ -325,7 +322,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   )
 
   it('changes the theme on a click and remembers it', async () => {
-    const { page, context } = await visit(browser, service.url, '/status')
+    const { page, context } = await visit(running.browser, running.service.url, '/status')
     await page.getByRole('button', { name: 'Use the dark theme' }).click()
     expect(await page.getAttribute('html', 'data-theme')).toBe('dark')
     await page.reload()

@@ -1,14 +1,15 @@
 /** Pages that show what strangers wrote: nothing of it runs, loads, or changes how the page around it looks. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocationRecord } from '../../src/wire/store-messages.ts'
 import { eventually } from '../eventually.ts'
-import { type RecordService, startRecordService } from '../record-service.ts'
+import { startRecordService } from '../record-service.ts'
 import { recordOf, uidOf } from '../store-records.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, boxOf, mapReady, shoot } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 const RUN = "alert('ran');globalThis.ran=1;fetch('https://outside.invalid/')"
 const MARKUP =
@@ -51,8 +52,6 @@ const SIZES = [
 ] as const
 
 describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
-  let service: RecordService
-  let browser: Browser
   let rpc: Server
   beforeAll(async () => {
     rpc = createServer((_, response) => {
@@ -60,13 +59,14 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: `\u202e${MARKUP}` } }))
     })
     await new Promise<void>((listening) => rpc.listen(0, '127.0.0.1', listening))
-    const environment = { RPC_URL_84532: `http://127.0.0.1:${(rpc.address() as AddressInfo).port}` }
-    ;[service, browser] = await Promise.all([startRecordService('embedded', environment, RECORDS), openBrowser()])
-  }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await service?.remove()
-    rpc?.close()
+  })
+  afterAll(() => rpc?.close())
+  const running = runDuringTests({
+    async service() {
+      const environment = { RPC_URL_84532: `http://127.0.0.1:${(rpc.address() as AddressInfo).port}` }
+      const { remove, ...service } = await startRecordService('embedded', environment, RECORDS)
+      return { ...service, stop: remove }
+    },
   })
 
   interface Opened {
@@ -80,10 +80,10 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     path: string,
     width = 1440,
     theme: 'light' | 'dark' = 'light',
-    url = service.url,
+    url = running.service.url,
   ): Promise<Opened> {
     const viewport = { width, height: width < 500 ? 844 : 900 }
-    const context = await browser.newContext({ viewport, colorScheme: theme })
+    const context = await running.browser.newContext({ viewport, colorScheme: theme })
     const page = await context.newPage()
     const faults: string[] = []
     page.on('dialog', (dialog) => {
@@ -324,9 +324,14 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
       expect((await opened.page.content()).length).toBeLessThan(60_000)
       await opened.context.close()
     }
-    const rejected = await fetch(`${service.url}${items}?${search}=1`, { headers: { accept: 'text/html' } })
-    expect([rejected.status, rejected.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8'])
+    const rejected = await fetch(`${running.service.url}${items}?${search}=1`, { headers: { accept: 'text/html' } })
+    expect([rejected.status, rejected.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8'])
     expect(rejected.headers.get('x-content-type-options')).toBe('nosniff')
+    const error = await open(`${items}?${search}=1`, width, theme)
+    expect(await error.page.textContent('h1')).toBe('Unknown parameter')
+    await expectHarmless(error, 'the page of an error')
+    expect(await axeFindings(error.page)).toEqual([])
+    await error.context.close()
   })
 
   it('has the whole memo in the JSON that an OGC page links to', async () => {
@@ -360,6 +365,18 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await expectHarmless(opened, 'an invalid query')
     await shoot(page, `hostile-graphql-${width}`)
     expect(await axeFindings(page)).toEqual([])
+    await context.close()
+  })
+
+  it('fills the query, variables and operation of a link to GraphQL into the page', async () => {
+    const text = 'query A($n: Int) { locationRecords(limit: $n) { limit } } query B { locationRecords { count } }'
+    const link = new URLSearchParams({ query: text, variables: '{"n": 3}', operationName: 'A' })
+    const { page, context } = await open(`/graphql?${link}`)
+    expect([await page.inputValue('#query'), await page.inputValue('#variables')]).toEqual([text, '{"n": 3}'])
+    expect(await page.inputValue('#result')).toBe('') // a link runs nothing by itself
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await eventually(async () => expect(await page.textContent('#status')).toBe('(200)'))
+    expect(JSON.parse(await page.inputValue('#result'))).toEqual({ data: { locationRecords: { limit: 3 } } })
     await context.close()
   })
 

@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
-import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import { NO_LOCAL_CALLERS, startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, shoot, type Visit, type VisitOptions, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 const ROWS = 300
 const PATIENCE_MS = 120_000
@@ -36,28 +37,19 @@ async function open(browser: Browser, url: string, options: VisitOptions = {}): 
 const until = (page: Page, state: string) => page.locator('.job-panel .tag', { hasText: state }).waitFor()
 
 describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIENCE_MS }, () => {
-  let local: TestService
-  let withKeys: TestService
-  let browser: Browser
+  // With a limit of the public tier, requests from this machine are recognised by theirs.
+  const settings = { RECORDS: '1', JOB_POLL_MS: '50', RATE_LIMIT_PUBLIC: '100' }
+  const running = runDuringTests({
+    local: () => startTestService(settings),
+    withKeys: () => startTestService({ ...settings, ...NO_LOCAL_CALLERS }),
+  })
   beforeAll(async () => {
-    // With a limit of the public tier, requests from this machine are recognised by theirs.
-    const settings = { RECORDS: '1', JOB_POLL_MS: '50', RATE_LIMIT_PUBLIC: '100' }
-    ;[local, withKeys, browser] = await Promise.all([
-      startTestService(settings),
-      startTestService({ ...settings, ...NO_LOCAL_CALLERS }),
-      openBrowser(),
-    ])
-    for (const service of [local, withKeys])
-      await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
-  }, 3 * PATIENCE_MS)
-  afterAll(async () => {
-    await browser?.close()
-    await local?.stop()
-    await withKeys?.stop()
+    for (const { lines } of [running.local, running.withKeys])
+      await eventually(() => expect(lines.join('\n')).toContain('"store open"'))
   })
 
   it('makes a job of the rows of a file, shows its progress, and saves its results', async () => {
-    const { page, context, faults } = await open(browser, local.url)
+    const { page, context, faults } = await open(running.browser, running.local.url)
     await page.getByText('You have no jobs.').waitFor()
     await choose(page, 'places.csv', CSV)
     await page.getByText('301 rows, 1 left out (bad:').waitFor()
@@ -93,7 +85,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIEN
   })
 
   it('sends the lines of a file as they are, shows errors by type, and cancels (dark, narrow)', async () => {
-    const { page, context, faults } = await open(browser, local.url, { width: 390, theme: 'dark' })
+    const { page, context, faults } = await open(running.browser, running.local.url, { width: 390, theme: 'dark' })
     await choose(page, 'operations.ndjson', linesOf(20_000))
     await page.getByText('one operation on each line').waitFor()
     await page.getByRole('button', { name: 'Create the job' }).click()
@@ -107,7 +99,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIEN
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
 
     // A job that another program uploads stays open, so it can be cancelled here.
-    const response = await fetch(`${local.url}/compute/v0/jobs?chainId=84532&attest=none&more=true`, {
+    const response = await fetch(`${running.local.url}/compute/v0/jobs?chainId=84532&attest=none&more=true`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson' },
       body: linesOf(3),
@@ -124,7 +116,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIEN
   })
 
   it('says which line is no operation, and why a file cannot be read', async () => {
-    const { page, context } = await open(browser, local.url)
+    const { page, context } = await open(running.browser, running.local.url)
     await choose(page, 'lines.ndjson', `${operation(0)}\n{"geometry":1}\n`)
     await page.getByRole('button', { name: 'Create the job' }).click()
     await page.getByText('Line 2 is not an operation').waitFor()
@@ -138,12 +130,12 @@ describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIEN
     ['light', 1440],
     ['dark', 390],
   ] as const)('needs a key outside development (%s)', async (theme, width) => {
-    const { page, context } = await open(browser, withKeys.url, { theme, width })
+    const { page, context } = await open(running.browser, running.withKeys.url, { theme, width })
     await page.getByText('so they need an API key').waitFor()
     await shoot(page, `jobs-key-${theme}`)
     expect(await axeFindings(page)).toEqual([])
     await page.locator('.jobs-page').getByRole('button', { name: 'Enter an API key' }).click()
-    await page.fill('#api-key', withKeys.developerKey)
+    await page.fill('#api-key', running.withKeys.developerKey)
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.locator('.jobs-page >> text=/You have no jobs|Done/').first().waitFor()
     await choose(page, 'operations.ndjson', linesOf(9000))
@@ -156,7 +148,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIEN
   })
 
   it('continues an upload that was interrupted, also after a reload', async () => {
-    const { page, context } = await open(browser, local.url)
+    const { page, context } = await open(running.browser, running.local.url)
     // Only the first of several pieces arrives.
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-jobs-'))
     const file = join(folder, 'large.ndjson')

@@ -1,28 +1,21 @@
 /** Points without a drawing tool: by a click on the map, as text, and by the name of a place. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, boxOf, mapReady, shoot, signed, type Visit, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
-  let service: TestService
-  let browser: Browser
+  const running = runDuringTests({ service: startTestService })
   let opened: Visit
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-  })
   afterEach(async () => {
     expect(opened.faults).toEqual([])
     await opened.context.close()
   })
 
   async function open(width = 1440, theme: 'light' | 'dark' = 'light'): Promise<Page> {
-    opened = await visit(browser, service.url, '', { width, theme })
+    opened = await visit(running.browser, running.service.url, '', { width, theme })
     await mapReady(opened.page)
     await signed(opened.page)
     return opened.page
@@ -68,6 +61,24 @@ describe.skipIf(WHY_NOT !== undefined)('points on the compute page', () => {
     await changed(page, 'b', b)
     expect(await summary(page, 'a')).toBe(polygon)
     await signed(page)
+  })
+
+  it('asks for the reading of edges that the user chooses, and draws it as the main one', async () => {
+    const page = await open()
+    await page.selectOption('#examples', { label: 'Planar edge or geodesic' })
+    expect(await signed(page)).toContain('False')
+    expect(await page.textContent('.legend')).toContain('Planar edges: used for the result')
+    await page.selectOption('#edges', 'geodesic')
+    await page.waitForSelector('text=A contains B with geodesic edges.')
+    expect(await signed(page)).toContain('True')
+    expect(await page.textContent('.legend')).toContain('Geodesics: used for the result')
+    expect(await page.textContent('#code')).toContain('"edges": "geodesic"')
+    await shoot(page, 'edges-geodesic')
+    // The reading is part of neither other operations nor other examples.
+    await page.selectOption('#examples', { label: 'Planar edge or geodesic' })
+    expect(await signed(page)).toContain('False')
+    await page.getByRole('tab', { name: 'Distance' }).click()
+    expect(await page.locator('#edges').isVisible()).toBe(false)
   })
 
   // Regression: B was the polygon of A, and the service was asked for the distance of a polygon from itself.

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AxeResults } from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const PATHS = [
   '/docs',
   '/docs/compute',
@@ -20,19 +17,11 @@ const PATHS = [
 ]
 
 describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser', () => {
-  let service: TestService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-  })
+  const running = runDuringTests({ service: startTestService })
 
   /** Opens a page in a new context, and collects its errors, warnings and requests to other origins. */
-  async function open(path: string, width = 1440, theme: 'light' | 'dark' = 'light', bypassCSP = false) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, bypassCSP })
+  async function open(path: string, width = 1440, theme: 'light' | 'dark' = 'light') {
+    const context = await running.browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme })
     const page = await context.newPage()
     const faults: string[] = []
     page.on('console', (message) => {
@@ -40,55 +29,42 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     })
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('request', (request) => {
-      if (!request.url().startsWith(service.url)) faults.push(`external: ${request.url()}`)
+      if (!request.url().startsWith(running.service.url)) faults.push(`external: ${request.url()}`)
     })
-    await page.goto(service.url + path)
+    await page.goto(running.service.url + path)
     return { page, faults, close: () => context.close() }
   }
 
   const settled = (page: Page) => page.waitForFunction(() => !document.getElementById('theme')?.hidden)
 
-  it.each(PATHS)('load nothing from other origins, and fit a phone: %s', async (path) => {
-    for (const [width, theme] of [
-      [1440, 'light'],
-      [390, 'dark'],
-    ] as const) {
-      const { page, faults, close } = await open(path, width, theme)
-      await settled(page)
-      expect(faults).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
-      await close()
-    }
-  })
-
   it.each(
     PATHS.flatMap((path) =>
       [1440, 390].flatMap((width) => (['light', 'dark'] as const).map((theme) => [path, width, theme] as const)),
     ),
-  )('have no accessibility violation: %s, %d px, %s', async (path, width, theme) => {
-    // Bypasses the page's policy only to inject the scanner, which the policy rightly blocks.
-    const { page, close } = await open(path, width, theme, true)
-    await settled(page)
-    await page.addScriptTag({ content: AXE })
-    const { violations } = await page.evaluate(() =>
-      (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-    )
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([])
-    await close()
-  })
+  )(
+    'load nothing from other origins, fit, and have no accessibility violation: %s, %d px, %s',
+    async (path, width, theme) => {
+      const { page, faults, close } = await open(path, width, theme)
+      await settled(page)
+      expect(faults).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+      expect(await axeFindings(page)).toEqual([])
+      await close()
+    },
+  )
 
   it.each([
     [1440, 'light'],
     [390, 'dark'],
   ] as const)('have no accessibility violation on any page of the guide: %d px, %s', async (width, theme) => {
-    const { page, close } = await open('/docs/guide', width, theme, true)
+    const { page, close } = await open('/docs/guide', width, theme)
     const paths = await page
       .locator('main a[href^="/docs/guide/"]')
       .evaluateAll((links) => links.map((link) => (link as unknown as { pathname: string }).pathname))
     expect(new Set(paths).size).toBeGreaterThan(40)
     const found: string[] = []
     for (const path of new Set(paths)) {
-      await page.goto(service.url + path)
+      await page.goto(running.service.url + path)
       await settled(page)
       found.push(...(await axeFindings(page)).map((finding) => `${path}: ${finding}`))
     }
@@ -107,7 +83,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await panel.locator('button[type=submit]').click()
     await panel.locator('.reply .status').waitFor()
     const shownResponse = JSON.parse(await panel.locator('.reply pre').innerText())
-    const { body: response } = await service.post('/compute/v0/within', body)
+    const { body: response } = await running.service.post('/compute/v0/within', body)
     expect(shownResponse).toMatchObject({
       result: response.result,
       operation: response.operation,
@@ -142,7 +118,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await page.locator('#theme').click()
     const dark = await ground()
     expect(dark).not.toBe(light)
-    await page.goto(`${service.url}/docs/guide`)
+    await page.goto(`${running.service.url}/docs/guide`)
     expect(await ground()).toBe(dark)
     await close()
   })
@@ -153,7 +129,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await page.locator('.code-holder').first().hover()
     await page.locator('.copy').first().click()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
-    expect(copied).toContain(`curl -s ${service.url}/compute/v0/distance`)
+    expect(copied).toContain(`curl -s ${running.service.url}/compute/v0/distance`)
     await close()
   })
 })

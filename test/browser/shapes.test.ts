@@ -1,9 +1,10 @@
 /** Geometries that the compute page makes from its inputs. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { axeFindings, mapReady, shoot, signed, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 const LISBON = { type: 'Point', coordinates: [-9.1393, 38.7223] }
 const TOKYO = { type: 'Point', coordinates: [139.6917, 35.6895] }
@@ -22,18 +23,10 @@ async function made(page: Page, operation: string, members: Readonly<Record<stri
 }
 
 describe.skipIf(WHY_NOT !== undefined)('the panel that makes geometries', () => {
-  let service: TestService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-  })
+  const running = runDuringTests({ service: startTestService })
 
   it('makes each of them from A and B, and makes it an input', async () => {
-    const { page, context, faults } = await visit(browser, service.url, '')
+    const { page, context, faults } = await visit(running.browser, running.service.url, '')
     await mapReady(page)
     await signed(page)
     const text = () => page.textContent('#shape-result')
@@ -61,8 +54,26 @@ describe.skipIf(WHY_NOT !== undefined)('the panel that makes geometries', () => 
     await context.close()
   })
 
+  it('repairs a polygon whose edges cross, and lists what was changed', async () => {
+    const { page, context, faults } = await visit(running.browser, running.service.url, '')
+    await mapReady(page)
+    await signed(page)
+    await page.getByRole('button', { name: 'Edit A as text' }).click()
+    await page.fill('#text-a', 'POLYGON ((0 0, 2 2, 2 0, 0 2, 0 0))')
+    const { geometry } = await made(page, 'repair')
+    expect(geometry.type).toBe('MultiPolygon')
+    const text = await page.textContent('#shape-result')
+    expect(text).toContain('a MultiPolygon of 8 vertices, 1 change, 0 m² moved. Not signed.')
+    expect(text).toContain('[1, 1]: the ring crosses itself here and was divided')
+    await shoot(page, 'shape-repair-light')
+    expect(await axeFindings(page)).toEqual([])
+    // The request of the page rejects A, so the browser reports a 400.
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
+    await context.close()
+  })
+
   it('says what the service rejects', async () => {
-    const { page, context } = await visit(browser, service.url, '', { width: 390, theme: 'dark' })
+    const { page, context } = await visit(running.browser, running.service.url, '', { width: 390, theme: 'dark' })
     await mapReady(page)
     await signed(page)
     expect((await made(page, 'buffer', { radius: '20000000' })).status).toBe(400)

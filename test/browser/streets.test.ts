@@ -2,35 +2,28 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { writeTestTiles } from '../pmtiles-file.ts'
-import { startTestService, type TestService } from '../service.ts'
-import { openBrowser, WHY_NOT } from './chromium.ts'
+import { startTestService } from '../service.ts'
+import { WHY_NOT } from './chromium.ts'
 import { mapReady, shoot, signed, visit } from './page.ts'
+import { runDuringTests } from './running.ts'
 
 describe.skipIf(WHY_NOT !== undefined)('streets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-tiles-'))
-  let service: TestService
-  let browser: Browser
-  beforeAll(async () => {
-    writeTestTiles(join(folder, 'city.pmtiles'))
-    ;[service, browser] = await Promise.all([
-      startTestService({ MAP_TILES: join(folder, 'city.pmtiles') }),
-      openBrowser(),
-    ])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.stop()
-    rmSync(folder, { recursive: true, force: true })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const running = runDuringTests({
+    service() {
+      writeTestTiles(join(folder, 'city.pmtiles'))
+      return startTestService({ MAP_TILES: join(folder, 'city.pmtiles') })
+    },
   })
 
   it.each([
     ['light', 1440],
     ['dark', 390],
   ] as const)('are drawn at the zoom of a city in the %s theme', async (theme, width) => {
-    const { page, context, faults, sizes } = await visit(browser, service.url, '', { width, theme })
+    const { page, context, faults, sizes } = await visit(running.browser, running.service.url, '', { width, theme })
     await mapReady(page)
     await signed(page)
     const tiles = () => [...sizes].filter(([url]) => url.includes('/tiles/'))

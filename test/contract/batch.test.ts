@@ -17,6 +17,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
@@ -42,7 +43,7 @@ const counters = async ({ url }: TestService): Promise<Record<string, number>> =
   )
 }
 
-describe.each(['uws', 'node'])('batches over %s', (adapter) => {
+describe.each(ADAPTERS)('batches over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })
@@ -468,7 +469,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
         pointer: '#/items/1/op',
         detail: 'is missing',
         code: 'missing-member',
-        hint: 'send one of distance, area, length, contains, within, intersects, relate, equals, disjoint, touches, crosses, overlaps, covers, coveredBy, direct, waypoints, nearest, buffer',
+        hint: 'send one of distance, area, length, contains, within, intersects, relate, equals, disjoint, touches, crosses, overlaps, covers, coveredBy, direct, waypoints, nearest, buffer, repair',
       },
       {
         pointer: '#/items/2/radius',

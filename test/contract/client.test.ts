@@ -6,6 +6,7 @@ import type { EvidenceProof, LocationStamp } from '../../src/types/generated.ts'
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { EIFFEL_TOWER, SQUARE, TOWN_HALL } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const LINE = { type: 'LineString', coordinates: [EIFFEL_TOWER.coordinates, TOWN_HALL.coordinates] } as never
@@ -21,7 +22,7 @@ const catchError = (promise: Promise<unknown>) =>
   )
 const failures = ({ checks }: Verdict) => checks.filter(({ status }) => status === 'fail')
 
-describe.each(['uws', 'node'])('the client over %s', (adapter) => {
+describe.each(ADAPTERS)('the client over %s', (adapter) => {
   let service: TestService
   let client: Client
   beforeAll(async () => {

@@ -4,6 +4,7 @@ import responseSchema from '../../schemas/compute-response.schema.json' with { t
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import { proofOf, stampOf } from '../evidence.ts'
 import { EIFFEL_TOWER, RECIPIENT, ROAD, SQUARE, TOWN_HALL } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const isComputeResponse = new Ajv2020({ strict: false }).compile(responseSchema)
@@ -23,7 +24,7 @@ const bowtie = {
   ],
 }
 
-describe.each(['uws', 'node'])('compute over %s', (adapter) => {
+describe.each(ADAPTERS)('compute over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { eventually } from '../eventually.ts'
 import { parseQuery } from '../promql.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
@@ -22,6 +23,16 @@ const expressions: readonly (readonly [title: string, expression: string, legend
   ),
   ['annotation', dashboard.annotations.list[0].expr, dashboard.annotations.list[0].textFormat],
 ]
+interface Alert {
+  readonly alert: string
+  readonly expr: string
+  readonly annotations: { readonly summary: string }
+}
+
+const alerts: readonly Alert[] = parse(
+  readFileSync(join(import.meta.dirname, '../../deploy/prometheus-rules.yml'), 'utf8'),
+).groups.flatMap(({ rules }: { rules: readonly Alert[] }) => rules)
+
 /** Labels that Prometheus adds to every sample. */
 const ADDED = ['instance', 'job']
 
@@ -35,7 +46,8 @@ describe('the dashboard', () => {
     writeFileSync(keySet, JSON.stringify({ keys: [(await makeKeyPair('EdDSA')).jwk] }))
     const tokens = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS: keySet }
     // The relay runs even though no RPC answers for the chain.
-    const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '1' }
+    const holders = { WALLET_TIER_TOKEN: `tier=internal,chain=84532,token=0x${'5f'.repeat(20)},balance=1` }
+    const chain = { ...holders, RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '1' }
     service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...tokens, ...chain })
     const point = { type: 'Point', coordinates: [2, 48] }
     const items = Array(3).fill({ op: 'distance', from: point, to: point })
@@ -79,6 +91,29 @@ describe('the dashboard', () => {
       ? groupings
       : selectors.flatMap(({ metric }) => [...samples.get(metric)!])
     expect(remainingLabels).toEqual(expect.arrayContaining(named))
+  })
+
+  it.each(alerts.map((alert) => [alert.alert, alert] as const))(
+    'alerts in %s only on what the service exports',
+    (_, { expr, annotations }) => {
+      const { selectors, groupings } = parseQuery(expr)
+      expect(selectors).toHaveLength(1)
+      const { metric, labels } = selectors[0]!
+      // Prometheus itself makes the metric `up`.
+      const known = metric === 'up' ? new Set(ADDED) : samples.get(metric)
+      expect([...(known ?? [])], metric).toEqual(expect.arrayContaining([...labels, ...groupings]))
+      expect(/_total$/.test(metric)).toBe(new RegExp(`(?:rate|increase)\\(${metric}\\b`).test(expr))
+      const named = [...annotations.summary.matchAll(/\{\{ \$labels\.(\w+) \}\}/g)].map(([, label]) => label!)
+      expect(metric === 'up' ? ADDED : groupings).toEqual(expect.arrayContaining(named))
+    },
+  )
+
+  it('alerts on errors without the polls of /ready, and on every state of the store but open', () => {
+    const errors = alerts.find(({ alert }) => alert === 'TrigpointServerErrors')!
+    expect(errors.expr).toContain('route!="/ready"')
+    const store = alerts.find(({ alert }) => alert === 'TrigpointStoreNotOpen')!
+    expect(store.expr).toContain('state!="open"')
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
   })
 
   it('shows every metric, filtered by the selected instance', () => {

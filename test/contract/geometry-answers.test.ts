@@ -7,7 +7,9 @@ import responseSchema from '../../schemas/compute-response.schema.json' with { t
 import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import { createClient } from '../../src/client/client.ts'
+import type { Geometry } from '../../src/types/generated.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
@@ -17,16 +19,30 @@ for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problem
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
 const isResponse = ajv.compile({ $ref: 'compute-response.schema.json#/$defs/GeometryResponse' })
 const isBatchResponse = ajv.compile(batchResponseSchema)
+/** Its edges cross at [1, 1]. */
+const BOWTIE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [0, 0],
+      [2, 2],
+      [2, 0],
+      [0, 2],
+      [0, 0],
+    ],
+  ],
+}
 /** A request of each operation whose answer is a geometry. */
 const REQUESTS = {
   direct: { from: EIFFEL_TOWER, azimuthDegrees: 90, distanceMeters: 1000 },
   waypoints: { from: EIFFEL_TOWER, to: ROME, everyMeters: 100_000 },
   nearest: { from: ROME, to: SQUARE },
   buffer: { geometry: ROME, radius: 5000 },
+  repair: { geometry: BOWTIE },
 }
 const NAMES = Object.keys(REQUESTS) as (keyof typeof REQUESTS)[]
 
-describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) => {
+describe.each(ADAPTERS)('answers that are geometries over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })
@@ -101,6 +117,102 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     const { from, to, distanceMeters } = await compute.nearest(ROME, SQUARE)
     expect((await compute.distance(from.geometry, to.geometry)).result).toBe(distanceMeters)
     expect((await compute.distance(ROME, SQUARE)).result).toBe(distanceMeters)
+    const { geometry, changes } = await compute.repair(BOWTIE as Geometry)
+    expect(changes.map(({ code, place }) => [code, place])).toEqual([['self-intersection', [1, 1]]])
+    expect((await compute.contains(geometry, { type: 'Point', coordinates: [0.5, 1] })).result).toBe(true)
+  })
+
+  it('repairs what the other operations reject, and names repair in the error', async () => {
+    const rejected = await post('area', { geometry: BOWTIE })
+    expect(rejected.status).toBe(400)
+    expect(rejected.body.errors[0].hint).toContain('POST /compute/v0/repair')
+    const { body } = await post('repair', { geometry: BOWTIE })
+    expect(body).toMatchObject({
+      geometry: { type: 'MultiPolygon' },
+      changes: [{ code: 'self-intersection', pointer: '#/geometry/coordinates/0', place: [1, 1] }],
+      areaMovedSquareMeters: 0,
+    })
+    const area = await post('area', { geometry: body.geometry })
+    expect(area.status).toBe(200)
+    expect(area.body.inputRefs).toEqual([body.ref])
+  })
+
+  it.each([
+    SQUARE,
+    {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0, 5],
+          [0, 1, 7],
+          [1, 1, 7],
+          [-0, 0, 5],
+        ],
+      ],
+    },
+    {
+      type: 'LineString',
+      coordinates: [
+        [0, 0],
+        [2, 2],
+        [2, 0],
+        [0, 2],
+      ],
+    },
+    { type: 'GeometryCollection', geometries: [ROME, { type: 'GeometryCollection', geometries: [SQUARE] }] },
+  ])('answers a valid geometry unchanged, with its reference: %o', async (geometry) => {
+    const { status, body } = await post('repair', { geometry })
+    expect(status).toBe(200)
+    expect(isResponse(body), JSON.stringify(isResponse.errors)).toBe(true)
+    expect(body).toMatchObject({ changes: [], areaMovedSquareMeters: 0, inputRefs: [body.ref] })
+    expect(body.geometry).toEqual(JSON.parse(JSON.stringify(geometry)))
+  })
+
+  it('repairs one member of a collection', async () => {
+    const geometry = {
+      type: 'GeometryCollection',
+      geometries: [ROME, { type: 'GeometryCollection', geometries: [BOWTIE] }],
+    }
+    const { body } = await post('repair', { geometry })
+    expect(body.geometry.geometries[0]).toEqual(ROME)
+    expect(body.geometry.geometries[1].geometries[0].type).toBe('MultiPolygon')
+    expect(body.changes[0].pointer).toBe('#/geometry/geometries/1/geometries/0/coordinates/0')
+  })
+
+  it('closes a ring, and refuses a polygon without an area', async () => {
+    const open = await post('repair', {
+      geometry: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 1],
+            [0, 1],
+          ],
+        ],
+      },
+    })
+    expect(open.body.changes.map(({ code }: { code: string }) => code)).toEqual(['closed'])
+    expect(open.body.geometry.coordinates[0]).toHaveLength(5)
+    const line = await post('repair', {
+      geometry: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 1],
+            [2, 2],
+            [0, 0],
+          ],
+        ],
+      },
+    })
+    expect(line.status).toBe(422)
+    expect(line.body).toMatchObject({
+      type: expect.stringMatching(/not-repairable$/),
+      errors: [{ pointer: '#/geometry', code: 'no-area' }],
+    })
   })
 
   it.each([
@@ -124,6 +236,41 @@ describe.each(['uws', 'node'])('answers that are geometries over %s', (adapter) 
     ['buffer', { toleranceMeters: 1e-5 }, '#/toleranceMeters'],
     ['buffer', { geometry: SQUARE }, '#/geometry'],
     ['buffer', { geometry: { type: 'MultiPoint', coordinates: [[0, 0]] } }, '#/geometry'],
+    ['repair', { geometry: undefined }, '#/geometry'],
+    ['repair', { geometry: { type: 'Polygon', coordinates: [] } }, '#/geometry/coordinates'],
+    [
+      'repair',
+      {
+        geometry: {
+          type: 'Polygon',
+          coordinates: [
+            [
+              [0, 0],
+              [0, 91],
+              [1, 1],
+              [0, 0],
+            ],
+          ],
+        },
+      },
+      '#/geometry/coordinates/0/1/1',
+    ],
+    [
+      'repair',
+      {
+        geometry: {
+          type: 'Polygon',
+          coordinates: [
+            [
+              [0, 0],
+              [1, 1],
+            ],
+          ],
+        },
+      },
+      '#/geometry/coordinates/0',
+    ],
+    ['repair', { geometry: { type: 'Point', coordinates: [448_251, 5_411_932] } }, '#/geometry/coordinates/0'],
     ['nearest', { to: { type: 'LineString', coordinates: [[0, 0]] } }, '#/to/coordinates'],
   ] as const)('%s refuses %o at its pointer', async (name, members, pointer) => {
     const { status, body } = await post(name, { ...REQUESTS[name], ...members })

@@ -85,6 +85,16 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     }
   })
 
+  it('opens a link with a query as the page in a browser, and as its answer in programs', async () => {
+    const url = `${service.url}/graphql?query=${encodeURIComponent('{ locationRecords(limit: 5) { limit } }')}`
+    const typeFor = async (accept: string) => (await fetch(url, { headers: { accept } })).headers.get('content-type')
+    const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    expect(await typeFor(browser)).toBe('text/html; charset=utf-8')
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+      expect(await typeFor(accept)).toBe('application/json; charset=utf-8')
+    expect(await typeFor('text/html, application/graphql-response+json')).toMatch(/^application\/graphql-response/)
+  })
+
   it('answers GET, with the GraphQL media type if the client accepts it', async () => {
     const url = `${service.url}/graphql?query=${encodeURIComponent('query A($n: Int) { locationRecords(limit: $n) { limit } }')}`
     const response = await fetch(`${url}&variables=${encodeURIComponent('{"n": 5}')}&operationName=A`, {

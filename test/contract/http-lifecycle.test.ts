@@ -302,7 +302,10 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const second = createHttpServer(config, app.handler, { info() {}, warn() {}, error() {} })
     const listening = second.listen('127.0.0.1', server.port)
     await expect(listening).rejects.toBeInstanceOf(ListenError)
-    await expect(listening).rejects.toMatchObject({ failure: 'in-use' })
+    await expect(listening).rejects.toMatchObject({
+      failure: 'in-use',
+      message: expect.stringMatching(/`ss -ltnp`.*PORT or --port/),
+    })
     await expect(second.listen('192.0.2.1', 0)).rejects.toMatchObject({ failure: 'no-such-address' })
     // The same server can then listen on a free port.
     const port = await second.listen('127.0.0.1', 0)

@@ -199,6 +199,23 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect(response.headers.get('x-ratelimit-remaining')).toBe(isSame ? '98' : '99')
   })
 
+  const PROXIED = { PUBLIC_URL: 'https://geo.example.org' }
+  const PROXY_WARNINGS: readonly [string, Record<string, string>, Record<string, string>, number][] = [
+    ['of X-Forwarded-For', PROXIED, { 'X-Forwarded-For': '198.51.100.1' }, 1],
+    ['of Forwarded', PROXIED, { Forwarded: 'for=198.51.100.1' }, 1],
+    ['of no header', PROXIED, {}, 0],
+    ['without a public address', {}, { 'X-Forwarded-For': '198.51.100.1' }, 0],
+    ['with a trusted proxy', { ...PROXIED, TRUSTED_PROXIES: '10.0.0.1' }, { 'X-Forwarded-For': '198.51.100.1' }, 0],
+  ]
+  it.each(PROXY_WARNINGS)('warns once of ignored headers of a proxy: %s', async (_name, env, headers, count) => {
+    await start({ env })
+    await compute(headers)
+    await compute(headers)
+    const warnings = server.lines.filter(({ event }) => event === 'headers of a proxy are ignored')
+    expect(warnings).toHaveLength(count)
+    for (const warning of warnings) expect(JSON.stringify(warning)).not.toContain('198.51.100.1')
+  })
+
   it('answers 429 before it reads the body', async () => {
     let bodies = 0
     await start({

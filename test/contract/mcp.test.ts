@@ -121,6 +121,12 @@ describe('the MCP server', () => {
     const matrix = await call(client, 'compute_relate', inputs)
     expect(matrix['text']).toMatch(/^relate: 0F2FF1FF2\nA matrix is not signed\.\nInputs: 0x/)
     expect(matrix['structured']).toMatchObject({ matrix: '0F2FF1FF2' })
+    // Regression: the text left out the salt that the service drew, without which nobody can show the input.
+    const salted = { ...inputs, geometry2: { input: EIFFEL_TOWER, salt: 'random' } }
+    for (const members of [{}, { predicate: 'covers' }])
+      expect((await call(client, 'compute_relate', { ...salted, ...members }))['text']).toMatch(
+        /\nSalts: none, 0x[0-9a-f]{64}$/m,
+      )
     const both = await call(client, 'compute_relate', { ...inputs, predicate: 'covers', pattern: 'T********' })
     expect(both).toMatchObject({ isError: true, text: 'send a predicate or a pattern, not both' })
     const unknown = await call(client, 'compute_relate', { ...inputs, predicate: 'surrounds' })
@@ -132,6 +138,7 @@ describe('the MCP server', () => {
     ['area', { geometry: park }, /^area: 8[\d,.]+ m²/],
     ['length', { geometry: line }, /^length: 1,3[\d.]+ m/],
     ['contains', { container: park, containee: EIFFEL_TOWER }, 'contains: true'],
+    ['contains', { container: park, containee: EIFFEL_TOWER, edges: 'geodesic' }, 'contains:geodesic: true'],
     ['within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 500 }, 'within:50000: false'],
     ['intersects', { geometry1: park, geometry2: line }, 'intersects: true'],
   ])('computes %s as the service does, with the result as text', async (name, args, text) => {
@@ -155,6 +162,21 @@ describe('the MCP server', () => {
     expect(structured.ref).toMatch(/^0x/)
     const around = await call(client, 'compute_geometry', { operation: 'buffer', geometry: EIFFEL_TOWER, radius: 1000 })
     expect(around['text']).toMatch(/^buffer: Polygon\nref: 0x[0-9a-f]{64}\nerrorMeters: 0\.311/)
+    const bowtie = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0],
+          [2, 2],
+          [2, 0],
+          [0, 2],
+          [0, 0],
+        ],
+      ],
+    }
+    const repaired = await call(client, 'compute_geometry', { operation: 'repair', geometry: bowtie })
+    expect(repaired['text']).toMatch(/^repair: MultiPolygon\nref: 0x[0-9a-f]{64}\nareaMovedSquareMeters: 0\n/)
+    expect(repaired['structured'].changes).toHaveLength(1)
     const wrong = await call(client, 'compute_geometry', { ...members, operation: 'area' })
     expect(wrong['isError']).toBe(true)
     const missing = await call(client, 'compute_geometry', { ...members, distanceMeters: -1 })
@@ -278,6 +300,11 @@ describe('the MCP server without a service', () => {
     })
     const within = await call(client, 'compute_within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 4238.77 })
     expect(within['structured']).toEqual({ operation: 'within:423877', result: true, signed: false })
+    const inputs = { geometry1: EIFFEL_TOWER, geometry2: TOWN_HALL }
+    const met = await call(client, 'compute_intersects', { ...inputs, edges: 'geodesic' })
+    expect(met['structured']).toEqual({ operation: 'intersects:geodesic', result: false, signed: false })
+    const unknown = await call(client, 'compute_intersects', { ...inputs, edges: 'rhumb' })
+    expect(unknown).toMatchObject({ isError: true, text: 'edges must be geodesic, or absent' })
     for (const [args, text] of [
       [{ from: EIFFEL_TOWER }, 'to is missing'],
       [{ from: EIFFEL_TOWER, to: { type: 'Point', coordinates: [1, 95] } }, 'to has latitude 95, outside -90..90'],

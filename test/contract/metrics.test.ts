@@ -43,12 +43,26 @@ describe('the page on metrics', () => {
     writeFileSync(keySet, JSON.stringify({ keys: [(await makeKeyPair('EdDSA')).jwk] }))
     const tokens = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS: keySet }
     // The relay runs even though no RPC answers for the chain.
-    const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1' }
+    const holders = { WALLET_TIER_TOKEN: `tier=internal,chain=84532,token=0x${'5f'.repeat(20)},balance=1` }
+    const chain = { ...holders, RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1' }
     service = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '2', ...tokens, RECORDS: '1', ...chain })
   })
   afterAll(async () => {
     await service.stop()
     rmSync(folder, { recursive: true })
+  })
+
+  it('names the metrics that have no sample before the first event', async () => {
+    // Samples of the others come from the store and the relay, which open after the listener.
+    await eventually(
+      async () => {
+        const text = await (await fetch(`${service.url}/metrics`)).text()
+        const names = [...printed(text).keys()].filter((name) => !new RegExp(`^${name}(?:_count)?[ {]`, 'm').test(text))
+        const [, sentence = ''] = /^These counters have no sample[^:]*: ([^.]*)\./m.exec(PAGE) ?? []
+        expect(names.sort()).toEqual(wordsIn(sentence).sort())
+      },
+      { interval: 200 },
+    )
   })
 
   it('lists exactly what the service prints, with types and labels', async () => {

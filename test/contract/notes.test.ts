@@ -4,6 +4,7 @@ import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { EIFFEL_TOWER } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
@@ -32,7 +33,7 @@ const square = {
   ],
 }
 
-describe.each(['uws', 'node'])('notes in responses over %s', (adapter) => {
+describe.each(ADAPTERS)('notes in responses over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })

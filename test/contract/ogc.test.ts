@@ -1,154 +1,31 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordWorld } from '../../bench/record-world.ts'
-import type { LocationRecord } from '../../src/wire/store-messages.ts'
-import { eventually } from '../eventually.ts'
-import { GDAL, gdal } from '../gdal.ts'
-import { QGIS, readInQgis } from '../qgis.ts'
-import { ENGINES_AND_ADAPTERS, type RecordService, startRecordService } from '../record-service.ts'
-import { addressOf, recordOf, uidOf } from '../store-records.ts'
+import {
+  ALL,
+  FAMILIES,
+  FAMILY_NAMES,
+  LIST_TEXTS,
+  ODD,
+  type OgcService,
+  PAGE,
+  POLYGON,
+  startOgcService,
+  uidsOf,
+} from '../ogc-service.ts'
+import { ENGINES_AND_ADAPTERS } from '../record-service.ts'
+import { addressOf, uidOf } from '../store-records.ts'
 
-const POLYGON = '{"type":"Polygon","coordinates":[[[10.5,50.5],[11.5,50.5],[11.5,51.5],[10.5,51.5],[10.5,50.5]]]}'
-const LATEST = 1_800_000_000
-const ODD: readonly LocationRecord[] = [
-  recordOf(1, { location: POLYGON, locationType: 'geojson-polygon', longitude: null, latitude: null }),
-  // A location that is not GeoJSON, one of a type that is not a geometry, and one with foreign members.
-  recordOf(2, { location: 'somewhere', longitude: null, latitude: null }),
-  recordOf(3, { location: '{"type":"Point","coordinates":["1","2"]}', longitude: null, latitude: null }),
-  recordOf(4, { location: '{"type":"Point","coordinates":[7,8],"crs":{"a":1},"type2":{}}' }),
-  recordOf(5, {
-    location: '{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2,3]}]}',
-    memo: '","location":"{\\"type\\":\\"Point\\"}","longitude":1,{"uid":"0x00',
-  }),
-].map((record, index) => ({ ...record, timeSeconds: LATEST + index, prover: addressOf(77) }))
-/** A record of each type that the generated records lack. */
-const OTHER_TYPES: readonly LocationRecord[] = [
-  {
-    type: 'MultiPoint',
-    coordinates: [
-      [20, 30],
-      [21, 31],
-    ],
-  },
-  {
-    type: 'LineString',
-    coordinates: [
-      [20, 30],
-      [21, 31],
-    ],
-  },
-  {
-    type: 'LineString',
-    coordinates: [
-      [-30, -20],
-      [-29.5, -21],
-    ],
-  },
-  {
-    type: 'MultiLineString',
-    coordinates: [
-      [
-        [22, 30],
-        [23, 31],
-      ],
-      [
-        [24, 30],
-        [25, 31],
-      ],
-    ],
-  },
-  {
-    type: 'MultiPolygon',
-    coordinates: [
-      [
-        [
-          [1, 1],
-          [2, 1],
-          [2, 2],
-          [1, 1],
-        ],
-      ],
-      [
-        [
-          [3, 3],
-          [4, 3],
-          [4, 4],
-          [3, 3],
-        ],
-      ],
-    ],
-  },
-].map((geometry, index) => {
-  const numbers = geometry.coordinates.flat(3) as number[]
-  const [longitudes, latitudes] = [0, 1].map((axis) => numbers.filter((_, at) => at % 2 === axis)) as [
-    number[],
-    number[],
-  ]
-  return recordOf(100 + index, {
-    location: JSON.stringify(geometry),
-    longitude: null,
-    latitude: null,
-    bounds: [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)],
-  })
-})
-const WORLD = [...recordWorld({ seed: 11, count: 3000, newestSeconds: LATEST - 1, spanDays: 365 }), ...OTHER_TYPES]
-const FAMILIES = {
-  points: ['Point', 'MultiPoint'],
-  lines: ['LineString', 'MultiLineString'],
-  polygons: ['Polygon', 'MultiPolygon'],
-} as const
-const FAMILY_NAMES = Object.keys(FAMILIES) as (keyof typeof FAMILIES)[]
-/** UIDs of the records of a family, newest first, found in another way than the service's. */
-const uidsOf = (family: keyof typeof FAMILIES) =>
-  ALL.filter(({ location }) => FAMILIES[family].some((type) => location.startsWith(`{"type":"${type}"`)))
-    .sort((a, b) => b.timeSeconds - a.timeSeconds || (a.uid < b.uid ? 1 : -1))
-    .map(({ uid }) => uid)
-const ALL = [...WORLD, ...ODD]
-/** OWSLib is a package of Debian, so Debian's own Python has it. */
-const PYTHON = '/usr/bin/python3'
-const HAS_OWSLIB = spawnSync(PYTHON, ['-c', 'import owslib.ogcapi.features']).status === 0
-if (!HAS_OWSLIB) console.warn('skipped with OWSLib: it is not installed (apt-get install python3-owslib)')
-const OWSLIB_PROGRAM = `
-import json, sys
-from owslib.ogcapi.features import Features
-service = Features(sys.argv[1])
-page = service.collection_items('location-records', bbox=[-20, -40, 60, 70], limit=7)
-queryables = service.collection_queryables('location-records')
-lines = service.collection_items('location-lines')
-types = [feature['geometry']['type'] for feature in lines['features']]
-print(json.dumps([service.feature_collections(), list(queryables['properties']), page['numberMatched'], len(page['features']), types]))
-`
-const PAGE = '/ogc/collections/location-records/items'
 const EPSG = 'http://www.opengis.net/def/crs/EPSG/0/'
 
 describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine, adapter) => {
-  let service: RecordService
+  let service: OgcService
 
   beforeAll(async () => {
-    service = await startRecordService(engine, { HTTP_ADAPTER: adapter }, ALL, (store) =>
-      store.apply({ chainId: 84532, records: [], revocations: [{ uid: uidOf(4), blockNumber: 5000 }] }),
-    )
-    // The extent is known once the columns in memory are loaded.
-    await eventually(async () => {
-      const { body } = await get('/ogc/collections/location-lines', 'application/json')
-      expect(body.extent.spatial.bbox).not.toEqual([[-180, -90, 180, 90]])
-    })
+    service = await startOgcService(engine, adapter)
   })
   afterAll(() => service.remove())
 
-  async function get(path: string, type: string, status = 200) {
-    const response = await fetch(path.startsWith('http') ? path : service.url + path)
-    // biome-ignore lint/suspicious/noExplicitAny: the tests read any member of the body
-    const body = (await response.json()) as any
-    expect([response.status, body.detail]).toEqual([status, body.detail])
-    expect(response.headers.get('content-type')).toMatch(new RegExp(`^${type.replace(/[.+/]/g, '\\$&')}(;|$)`))
-    return { body, headers: response.headers }
-  }
-  const items = async (query: string) => (await get(`${PAGE}?${query}`, 'application/geo+json')).body
+  const get: OgcService['get'] = (...request) => service.get(...request)
+  const items: OgcService['items'] = (query) => service.items(query)
 
   it("links from the landing page to every resource, each of its link's media type", async () => {
     const { body } = await get('/ogc', 'application/json')
@@ -199,10 +76,13 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect(body.features.map(({ id }: { id: string }) => id)).toEqual([5, 4, 3, 2, 1].map(uidOf))
     const [collection, revoked, notGeoJson, noText, polygon] = body.features
     expect(polygon).toMatchObject({ type: 'Feature', geometry: JSON.parse(POLYGON) })
-    expect(polygon.properties).toEqual({
-      ...((await (await fetch(`${service.url}/api/v0/location-records/${uidOf(1)}`)).json()) as object),
-      location: undefined,
-    })
+    const recordText = await (await fetch(`${service.url}/api/v0/location-records/${uidOf(1)}`)).text()
+    const { location, longitude, latitude, ...record } = JSON.parse(recordText)
+    expect([location, longitude, latitude]).toEqual([POLYGON, null, null])
+    expect(polygon.properties).toEqual(withListTexts(record))
+    expect(polygon.properties).toMatchObject(LIST_TEXTS)
+    expect(Object.keys(polygon.properties)).not.toContain('longitude')
+    expect(revoked.properties).toMatchObject({ longitude: expect.any(Number), latitude: expect.any(Number) })
     expect([notGeoJson.geometry, noText.geometry]).toEqual([null, null])
     expect(revoked.geometry).toEqual({ type: 'Point', coordinates: [7, 8] })
     expect(revoked.properties.revoked).toBe(true)
@@ -552,6 +432,35 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     }
   })
 
+  it('shows errors to browsers as pages, with the reason and the status', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    for (const [path, status, reason] of [
+      ['/items?limit=ten', 400, 'Invalid limit parameter'],
+      ['/items?%3Cb%3E=1', 400, '&#60;b&#62;'],
+      [`/items/${uidOf(0xffff)}`, 404, 'Location record not found'],
+    ] as const) {
+      const response = await fetch(`${service.url}/ogc/collections/location-records${path}`, { headers: { accept } })
+      expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+      expect(response.headers.get('vary')).toBe('Accept')
+      const text = await response.text()
+      expect(text).toContain(reason)
+      expect(text).toContain('href="/docs/guide/ogc"')
+    }
+  })
+
+  it('orders the links of the landing page for people, and says why a list is empty', async () => {
+    const page = async (path: string) =>
+      (await fetch(`${service.url}/ogc${path}`, { headers: { accept: 'text/html' } })).text()
+    const links = [...(await page('')).matchAll(/<li><a rel="([^"]+)"/g)].map(([, rel]) => rel)
+    expect(links).toEqual(['data', 'service-desc', 'conformance', 'alternate'])
+    const items = '/collections/location-records/items'
+    expect(await page(items)).toContain('role="region" aria-labelledby="features" tabindex="0"')
+    const filtered = await page(`${items}?datetime=1990-01-01T00:00:00Z`)
+    expect(filtered).toContain('There are no features: no record matches all parameters of this address.')
+    expect(filtered).toContain(`<a href="${service.url}/ogc${items}">All features of this collection</a>`)
+    expect(filtered).not.toContain('<div class="list"')
+  })
+
   it('shows the links of each collection under its title, and a box on one line', async () => {
     const page = async (path: string) => (await fetch(`${service.url}/ogc${path}?f=html`)).text()
     const collections = (await page('/collections')).split('<h2>').slice(1)
@@ -562,102 +471,15 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     for (const part of collections) expect(part.match(/<li>/g)).toHaveLength(3)
     expect(await page('/collections/location-records')).toMatch(/\[(?:-?[\d.]+, ){3}-?[\d.]+\]/)
   })
-
-  it.skipIf(!HAS_OWSLIB)('is read by OWSLib', async () => {
-    const { stdout } = await promisify(execFile)(PYTHON, ['-c', OWSLIB_PROGRAM, `${service.url}/ogc`])
-    const [collections, queryables, matched, returned, types] = JSON.parse(stdout)
-    expect(types).toEqual(['MultiLineString', 'LineString', 'LineString'])
-    expect(collections).toEqual(['location-records', ...FAMILY_NAMES.map((family) => `location-${family}`)])
-    expect(queryables).toContain('event_timestamp')
-    expect(matched).toBe((await items('bbox=-20,-40,60,70')).numberMatched)
-    expect(returned).toBe(7)
-  })
-
-  it.skipIf(QGIS === undefined).each(['lines', 'polygons'] as const)(
-    `is read by ${QGIS}: %s of one part and of several in one layer`,
-    async (family) => {
-      const home = mkdtempSync(join(tmpdir(), 'trigpoint-qgis-'))
-      // Their number by UID, because a geometry of another type than the layer's would be left out.
-      const program = "result = {f['uid']: f.geometry().constGet().partCount() for f in layer.getFeatures()}"
-      const parts = (await readInQgis(`${service.url}/ogc`, `location-${family}`, program, home)) as object
-      rmSync(home, { recursive: true })
-      const uids = uidsOf(family)
-      const expected = uids.map((uid) => {
-        const { type, coordinates } = JSON.parse(ALL.find((record) => record.uid === uid)!.location)
-        return [uid, type.startsWith('Multi') ? coordinates.length : 1]
-      })
-      expect(parts).toEqual(Object.fromEntries(expected))
-    },
-  )
-
-  describe.skipIf(GDAL === undefined)(`read by ${GDAL}`, () => {
-    const source = () => `OAPIF:${service.url}/ogc`
-
-    it('shows the layer, its geometries and its fields', async () => {
-      const text = await gdal('ogrinfo', ['-so', source(), 'location-records'])
-      expect(text).toContain('Layer name: location-records')
-      expect(text).toContain(`Feature Count: ${ALL.length}`)
-      expect(text).toMatch(/ID\["OGC","CRS84"\]|GEOGCRS\["WGS 84/)
-      for (const field of ['uid: String', 'timestamp: DateTime', 'revoked: Integer(Boolean)', 'longitude: Real']) {
-        expect(text).toContain(field)
-      }
-    })
-
-    it.each(FAMILY_NAMES)('shows the layer of %s, with its extent', async (family) => {
-      const text = await gdal('ogrinfo', ['-so', source(), `location-${family}`])
-      expect(text).toContain(`Feature Count: ${uidsOf(family).length}`)
-      if (family === 'lines') expect(text).toContain('Extent: (-30.000000, -21.000000) - (25.000000, 31.000000)')
-      const where = await gdal('ogrinfo', ['-so', '-where', "chain = 'base-sepolia'", source(), `location-${family}`])
-      const { body } = await get(
-        `/ogc/collections/location-${family}/items?limit=1&chain=base-sepolia`,
-        'application/geo+json',
-      )
-      expect(Number(/Feature Count: (\d+)/.exec(where)![1])).toBe(body.numberMatched)
-    })
-
-    it('counts the features in a box, as the record API does', async () => {
-      const text = await gdal('ogrinfo', ['-so', '-spat', '-20', '-40', '60', '70', source(), 'location-records'])
-      const expected = (await items('bbox=-20,-40,60,70')).numberMatched
-      expect(Number(/Feature Count: (\d+)/.exec(text)![1])).toBe(expected)
-    })
-
-    it('filters by an attribute', async () => {
-      const text = await gdal('ogrinfo', ['-so', '-where', "chain = 'celo'", source(), 'location-records'])
-      expect(Number(/Feature Count: (\d+)/.exec(text)![1])).toBe((await items('chain=celo')).numberMatched)
-    })
-
-    it('copies every feature, page by page, into a file', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'trigpoint-gdal-'))
-      const file = join(folder, 'records.geojsonl')
-      await gdal('ogr2ogr', [
-        '-f',
-        'GeoJSONSeq',
-        '-lco',
-        'COORDINATE_PRECISION=17',
-        '-oo',
-        'PAGE_SIZE=700',
-        file,
-        source(),
-        'location-records',
-      ])
-      const features = readFileSync(file, 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-      rmSync(folder, { recursive: true })
-      expect(features.length).toBe(ALL.length)
-      const byUid = new Map(features.map((feature) => [feature.properties.uid, feature]))
-      for (const { uid, location } of [...WORLD, ODD[0]!]) {
-        const { type, coordinates } = JSON.parse(location)
-        const copied = byUid.get(uid).geometry
-        expect(copied.type).toBe(type)
-        // ogr2ogr may reverse rings, so positions are compared as a set.
-        const positions = (value: unknown) => new Set(JSON.stringify(value).match(/\[-?[\d.e-]+,\s*-?[\d.e-]+\]/g))
-        expect(positions(copied.coordinates)).toEqual(positions(coordinates))
-      }
-    })
-  })
 })
+
+/** The properties of a record with lists as JSON text. */
+function withListTexts(properties: Record<string, unknown>): Record<string, unknown> {
+  const members = Object.entries(properties)
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, Array.isArray(value) ? JSON.stringify(value) : value]),
+  )
+}
 
 /** The same filter with the parameters of the record API. */
 function listFilter(filter: string): string {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_POLICY } from '../../src/http/pages/assets.ts'
 import { problemPages } from '../../src/http/pages/problem-pages.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const HTML = { Accept: 'text/html,application/xhtml+xml' }
 
-describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
+describe.each(ADAPTERS)('the pages over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })

@@ -11,6 +11,7 @@ import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { EAST, EIFFEL_TOWER, ROAD, ROME, SQUARE } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
@@ -23,7 +24,7 @@ const isResponse = ajv.compile({ $defs: responseSchema.$defs, $ref: '#/$defs/Rel
 ajv.addSchema(responseSchema)
 const isBatchResponse = ajv.compile(batchResponseSchema)
 
-describe.each(['uws', 'node'])('relate and its predicates over %s', (adapter) => {
+describe.each(ADAPTERS)('relate and its predicates over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })

@@ -194,20 +194,42 @@ describe.each(ENGINES_AND_ADAPTERS)('sign-in with a wallet: %s, %s', (engine, ad
     expect((await send(service, 'GET', '/admin/keys', token)).status).toBe(403)
   })
 
-  it('replaces the tokens of a session, and ends it if a refresh token is used twice', async () => {
+  it('replaces the tokens of a session, also again after a lost response, and ends it if an older refresh token is used', async () => {
+    const counts = async () => {
+      const text = await (await fetch(`${service.url}/metrics`)).text()
+      return Object.fromEntries(
+        [...text.matchAll(/^(session_requests|refresh_tokens)(\S+) (\d+)$/gm)].map(([, a, b, count]) => [
+          a! + b!,
+          Number(count),
+        ]),
+      )
+    }
+    const before = await counts()
     const first = await openSession(service)
     const refresh = (refreshToken: string) => send(service, 'POST', '/auth/refresh', undefined, { refreshToken })
     const next = await refresh(first.refreshToken)
     expect(next.status).toBe(200)
     expect((await send(service, 'GET', '/account', next.body.token)).status).toBe(200)
     expect((await send(service, 'GET', '/account', first.token)).status).toBe(401)
-    expect(await refresh(first.refreshToken)).toMatchObject({
-      status: 401,
-      body: { detail: expect.stringContaining('used before') },
-    })
+    // A client that did not get the response repeats its request.
+    const again = await refresh(first.refreshToken)
+    expect(again.status).toBe(200)
     expect((await send(service, 'GET', '/account', next.body.token)).status).toBe(401)
-    expect((await refresh(next.body.refreshToken)).status).toBe(401)
+    expect((await send(service, 'GET', '/account', again.body.token)).status).toBe(200)
+    // Whoever has the response that was replaced is not the client that repeated the request.
+    expect(await refresh(next.body.refreshToken)).toMatchObject({
+      status: 401,
+      body: { detail: expect.stringContaining('used or replaced before') },
+    })
+    expect((await send(service, 'GET', '/account', again.body.token)).status).toBe(401)
+    expect((await refresh(again.body.refreshToken)).status).toBe(401)
     expect((await refresh('tpr_nonsense')).status).toBe(401)
+    const after = await counts()
+    const added = (name: string) => after[name]! - (before[name] ?? 0)
+    expect(added('session_requests_total{action="sign-in",outcome="ok"}')).toBe(1)
+    expect(added('session_requests_total{action="refresh",outcome="ok"}')).toBe(2)
+    expect(added('session_requests_total{action="refresh",outcome="unauthorized"}')).toBe(3)
+    expect(added('refresh_tokens_reused_total')).toBe(1)
   })
 
   it('ends a session with its sign-out', async () => {

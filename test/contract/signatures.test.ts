@@ -6,6 +6,7 @@ import problemSchema from '../../schemas/problem.schema.json' with { type: 'json
 import resignResponse from '../../schemas/resign-response.schema.json' with { type: 'json' }
 import { SIGNED_RESULT_TYPES } from '../attest-parts.ts'
 import { EIFFEL_TOWER, RECIPIENT, TOWN_HALL } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false }).addSchema(computeResponse)
@@ -20,7 +21,7 @@ const body = {
   recipient: RECIPIENT,
 }
 
-describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
+describe.each(ADAPTERS)('signatures over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })

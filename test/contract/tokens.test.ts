@@ -7,6 +7,7 @@ import { createClient } from '../../src/client/client.ts'
 import { runCli } from '../cli-runner.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { AUDIENCE, ISSUER, type IssuerKeyPair, KeySetServer, makeKeyPair, makeToken } from '../token-issuer.ts'
 
@@ -41,7 +42,7 @@ async function readJson(response: Promise<Response>): Promise<Record<string, str
 const compute = (service: TestService, token: string | undefined, headers: Record<string, string> = {}) =>
   ask(service, '/compute/v0/distance', token, { method: 'POST', body: DISTANCE, headers })
 
-describe.each(['uws', 'node'])('tokens over %s', (adapter) => {
+describe.each(ADAPTERS)('tokens over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({

@@ -12,6 +12,7 @@ import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { account, type Loose, NOW, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
 import { RECIPIENT, TOWN_HALL } from '../fixtures.ts'
+import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
@@ -19,7 +20,7 @@ const isStampResponse = ajv.getSchema('verify-response.schema.json#/$defs/Verify
 const isProofResponse = ajv.getSchema('verify-response.schema.json#/$defs/VerifyProofResponse')!
 const isProblem = ajv.compile(problemSchema)
 
-describe.each(['uws', 'node'])('verify over %s', (adapter) => {
+describe.each(ADAPTERS)('verify over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -21,19 +21,23 @@ describe(PAGE, () => {
     service = await startTestService({ RECORDS: '1', USAGE_FLUSH_MS: '50' })
     await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
     folder = mkdtempSync(join(tmpdir(), 'trigpoint-accounts-'))
-    symlinkSync(join(root, 'scripts/trigpoint.mjs'), join(folder, 'trigpoint'))
+    const { internalKey, developerKey } = service
+    writeFileSync(keyFile(), JSON.stringify({ internal: internalKey, developer: developerKey }))
   })
   afterAll(async () => {
     await service.stop()
     rmSync(folder, { recursive: true })
   })
 
+  const keyFile = () => join(folder, 'dev-keys.json')
   const atService = (code: string) =>
-    code.replaceAll('http://127.0.0.1:3000', service.url).replaceAll('127.0.0.1:3000', new URL(service.url).host)
+    code.replaceAll('http://127.0.0.1:3000', service.url).replaceAll('./.data/dev-keys.json', keyFile())
   const blocks = (language: string) =>
     blocksOf(PAGE).filter(
       (block) => block.language === language && !SETTINGS.some((name) => block.code.startsWith(name)),
     )
+
+  const sampleOf = (member: string) => JSON.parse(blocks('json').find(({ code }) => code.includes(member))!.code)
 
   it('has a program that does what its comments say', async () => {
     const code = blocks('js')
@@ -44,13 +48,11 @@ describe(PAGE, () => {
   })
 
   it('has commands that lead from nothing to the usage of a key', () => {
-    const environment = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, TRIGPOINT_URL: service.url }
+    const environment = { PATH: process.env['PATH'], HOME: folder }
     const commands = blocks('sh')
-      // test/store/usage-routes.test.ts asks as an operator.
-      .filter(({ code }) => !code.includes('$admin'))
       // The key that the page shows is not one; the commands before have made one.
-      .map(({ code }) => atService(code).replace('export TRIGPOINT_API_KEY=tp_dev_…\n', ''))
-    expect(commands.length).toBe(3)
+      .map(({ code }) => atService(code).replace(' TRIGPOINT_API_KEY=tp_dev_…\n', '\n'))
+    expect(commands.length).toBe(6)
     const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', commands.join('\n')], {
       cwd: root,
       encoding: 'utf8',
@@ -58,10 +60,15 @@ describe(PAGE, () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     expect(status, stderr).toBe(0)
-    expect(stdout).toMatch(/"address":"0x[0-9a-fA-F]{40}","chainId":null,"tier":"developer","requestsPerHour":1000/)
+    const account = stdout.split(/(?=\{)|(?<=\})/).find((text) => text.startsWith('{"account":'))
+    expect(account, stdout).toBeDefined()
+    const changing = { account: expect.any(String), address: expect.any(String), expiresAt: expect.any(String) }
+    expect({ ...JSON.parse(account!), ...changing }).toEqual({ ...sampleOf('"account":'), ...changing })
     expect(stdout).toContain('"result":4238.77')
-    expect(stdout).toMatch(/"kind":"distance","requests":1,"operations":1,/)
     expect(stdout).toMatch(/^\d{4}-\d\d-\d\d +distance +1 +1 /m)
+    expect(stdout).toContain('"completeUntil"')
+    // Twice as CSV: from the route, and from the command of the operator.
+    expect(stdout.match(/day,kind,requests,/g)).toHaveLength(2)
     expect(stdout).not.toContain('/errors/')
   })
 })

@@ -16,7 +16,10 @@ const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block])
 const FILES: Readonly<Record<string, string>> = {
   'parcels.geojson': `{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","properties":{},"geometry":
     {"type":"Polygon","coordinates":[[[2,48],[3,48],[3,49],[2,48]]]}}]}`,
+  'park.geojson': '{"type":"Polygon","coordinates":[[[2,48],[3,48],[3,49],[2,48]]]}',
   'stops.csv': 'id,lon,lat\nnear,2.3523,48.8567\nfar,2,48\n',
+  'zones.geojson':
+    '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"Paris"},"geometry":{"type":"Polygon","coordinates":[[[2,48],[3,48],[3,49],[2,49],[2,48]]]}}]}',
   'requests.ndjson':
     '{"op":"distance","from":{"type":"Point","coordinates":[0,0]},"to":{"type":"Point","coordinates":[0,1]}}\n',
 }
@@ -46,6 +49,8 @@ describe('docs/command-line.md', () => {
     write('batch.json', batch)
     write('item.json', batch.results[0])
     write('attester.json', await (await fetch(`${service.url}/.well-known/attester.json`)).text())
+    // Geometries and sets belong to a key. Commands find it where a service that runs in their folder stores it.
+    write('.data/dev-keys.json', { developer: service.developerKey, internal: service.internalKey })
     await (await openPglite(join(folder.path, '.data'))).close() // an empty store, which `store check` reads
     mkdirSync(join(folder.path, 'bin'))
     symlinkSync(join(root, 'scripts/trigpoint.mjs'), join(folder.path, 'bin/trigpoint'))
@@ -83,6 +88,24 @@ describe('docs/command-line.md', () => {
       id: 'near',
       result: true,
     })
+  })
+
+  it('agrees with the command of docs/compute/buffer.md, which writes a polygon to a file', () => {
+    const buffer = readFileSync(join(root, 'docs/compute/buffer.md'), 'utf8')
+    const command = buffer.split('\n').find((line) => line.startsWith('trigpoint compute buffer'))!
+    expect(run(command)).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(readFileSync(join(folder.path, 'buf.geojson'), 'utf8'))).toMatchObject({ type: 'Polygon' })
+  })
+
+  it('agrees with the commands of docs/private-inputs.md', () => {
+    const page = readFileSync(join(root, 'docs/private-inputs.md'), 'utf8').split('\n')
+    const [compute, verify] = page.filter((line) => line.startsWith('trigpoint '))
+    expect(run(compute!)).toMatchObject({ status: 0, stderr: '' })
+    const { inputSalts } = JSON.parse(readFileSync(join(folder.path, 'answer.json'), 'utf8'))
+    expect(new Set(inputSalts).size).toBe(2)
+    const verified = run(verify!)
+    expect([verified.status, verified.stderr]).toEqual([0, ''])
+    expect(verified.stdout).toContain('the references match the given inputs')
   })
 
   it('shows the table that batch makes of stops.csv with one more row', () => {

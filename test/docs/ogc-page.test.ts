@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { GDAL, gdal } from '../gdal.ts'
-import { QGIS, readInQgis } from '../qgis.ts'
+import { blocksOf } from '../markdown-pages.ts'
+import { QGIS, readInQgis, runInQgis } from '../qgis.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -166,6 +167,16 @@ describe('the commands of the record pages, with sample records', () => {
       const layer = (await readInQgis(`${service.url}/ogc`, `location-${family}`, LAYER_PROGRAM, folder)) as any
       expect(layer).toMatchObject({ type, types: { [type!]: count }, count, inBox })
     }
+  })
+
+  it.skipIf(QGIS === undefined)('and the program for the Python console of QGIS adds the points', async () => {
+    const [program] = blocksOf('docs/ogc.md').filter(({ language }) => language === 'python')
+    const response = await fetch(`${service.url}/ogc/collections/location-points/items?limit=1`)
+    const { numberMatched } = (await response.json()) as { numberMatched: number }
+    expect(numberMatched).toBeGreaterThan(1000)
+    const here = program!.code.replace('http://127.0.0.1:3000', service.url)
+    const check = '\nprint([one.name() for one in QgsProject.instance().mapLayers().values()])'
+    expect(await runInQgis(here + check, folder)).toBe(`${numberMatched} points\n['Location points']\n`)
   })
 
   it('find records across the antimeridian, and revoked ones', async () => {

@@ -48,6 +48,9 @@ describe('docs/operations.md about damage and full disks', () => {
     expect(JSON.parse(doctor.stdout).checks).toContainEqual(expect.objectContaining({ id: 'database' }))
     const repaired = run(rebuild)
     expect([repaired.status, repaired.stdout]).toEqual([0, expect.stringContaining('the store is rebuilt')])
+    expect(repaired.stdout).toContain(
+      'a running service opens the new store within 60 seconds; if no service runs, start it',
+    )
     expect(repaired.stdout).toContain('lost: all submissions and idempotency keys')
     expect(readdirSync(join(folder, '.data')).filter((name) => name.startsWith('store-damaged-'))).toHaveLength(1)
     expect(run(check)).toMatchObject({ status: 0, stdout: 'the store is intact: 0 records, 0 submissions\n' })

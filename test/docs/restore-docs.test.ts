@@ -54,7 +54,7 @@ function createMachine(folder: string) {
     path: (name: string) => join(folder, name),
     sh,
     /** Runs a command of the service with its user and settings, as the page says. */
-    run: (command: string) => sh(block('systemd-run').replace(/doctor$/, command)),
+    run: (command: string) => sh(block('trigpoint() {').replace(/doctor$/, command)),
     /** Writes the settings of the page, with the embedded database instead of a server. */
     writeSettings() {
       const settings = block('NODE_ENV=production')

@@ -119,6 +119,14 @@ describe('a client that is rejected', () => {
     await expect(requestDistance({ signal: controller.signal })).rejects.toThrow('enough')
     expect(seen).toHaveLength(1)
   })
+
+  // Regression: the service answers 503 at its deadline too, when it may have executed the request.
+  it('retries what must not take effect twice only after 429', async () => {
+    const options = { chainId: 84532, submitOnchain: true }
+    const { client, seen } = await startFaultyServer([refuse(429, { 'retry-after': '0' }), refuse(503), ok])
+    await expect(client.verify.proof({} as never, options)).rejects.toMatchObject({ name: 'ApiError', status: 503 })
+    expect(seen).toHaveLength(2)
+  })
 })
 
 describe('a client without a response', () => {

@@ -1,13 +1,15 @@
 // Loaded before the service: on SIGUSR2, ends the compute thread that started last, one of those for batches, in the middle of
-// its work. With KILL=oldest it ends the one that started first, so that each thread has its turn.
+// its work. With KILL=oldest it ends the one that started first, so that each thread has its turn. With KILL=cross-check it ends the
+// thread of the second opinion.
 const threads = require('node:worker_threads')
 const { syncBuiltinESMExports } = require('node:module')
 
 const alive = []
+const file = process.env.KILL === 'cross-check' ? 'cross-check' : 'piscina'
 class RecordedWorker extends threads.Worker {
-  constructor(file, options) {
-    super(file, options)
-    if (!String(file).includes('piscina')) return
+  constructor(entry, options) {
+    super(entry, options)
+    if (!String(entry).includes(file)) return
     alive.push(this)
     this.once('exit', () => alive.splice(alive.indexOf(this), 1))
   }

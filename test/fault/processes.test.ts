@@ -1,12 +1,17 @@
 /** Several processes on one port: what clients notice when one of them is killed or replaced, and where the key is. */
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { childrenOf } from '../children.ts'
 import { eventually } from '../eventually.ts'
 import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
 import { requestDistance, startLoad } from '../steady-load.ts'
 
+const root = join(import.meta.dirname, '../..')
 // A public test account of anvil, easy to search for.
 const PRIVATE_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -46,6 +51,41 @@ describe('several processes on one port', () => {
     },
     120_000,
   )
+
+  it('are replaced after the start by a SIGHUP that came during it', async () => {
+    const starting = startTestService({ PROCESSES: '2' })
+    // The processes of the service exist before it is ready.
+    await eventually(() => expect(childrenOf(process.pid).flatMap(childrenOf).length).toBeGreaterThan(0), {
+      timeout: 60_000,
+    })
+    for (const pid of childrenOf(process.pid)) if (childrenOf(pid).length > 0) process.kill(pid, 'SIGHUP')
+    const service = await starting
+    await eventually(() => expect(events(service, 'the HTTP processes are replaced')).toBe(1), { timeout: 60_000 })
+    expect(await service.stop()).toBe(0)
+  }, 120_000)
+
+  // Regression: processes that were started after the signal kept the service running.
+  it.each([1, 2, 3])('stop at a SIGTERM while %d of them exist', async (count) => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-stop-'))
+    const env = { PATH: process.env['PATH'], PORT: '0', DATA_DIR: folder, RECORDS: '0', LOG_FORMAT: 'json' }
+    const child = spawn(process.execPath, [join(root, 'scripts/trigpoint.mjs'), 'serve', '--processes', '2'], {
+      env,
+      stdio: 'ignore',
+    })
+    const ended = once(child, 'exit')
+    await eventually(() => expect(childrenOf(child.pid!).length).toBeGreaterThanOrEqual(count), { timeout: 60_000 })
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    rmSync(folder, { recursive: true })
+  })
+
+  it('are one process, which logs SIGHUP and ignores it', async () => {
+    const service = await startTestService({})
+    process.kill(service.pid, 'SIGHUP')
+    await eventually(() => expect(events(service, 'SIGHUP is ignored')).toBe(1))
+    expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+    expect(await service.stop()).toBe(0)
+  }, 120_000)
 
   it('answer on while one of them is killed, and start it again', async () => {
     const service = await startTestService({ PROCESSES: '2', RECORDS: '1', SAMPLE_RECORDS: '1' })

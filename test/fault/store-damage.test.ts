@@ -8,6 +8,8 @@ import {
   renameSync,
   rmSync,
   statfsSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,6 +18,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomFrom, recordWorld } from '../../bench/record-world.ts'
 import { backUp } from '../../src/store/backup.ts'
 import { checkStore } from '../../src/store/check.ts'
+import { embeddedFiles } from '../../src/store/embedded-files.ts'
+import { findShrunkFiles } from '../../src/store/file-sizes.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPglite } from '../../src/store/pglite.ts'
@@ -30,6 +34,7 @@ import { startTestService } from '../service.ts'
 import { DAMAGES, relationFiles } from '../store-damager.ts'
 import { addressOf, storeRecords, uidOf } from '../store-records.ts'
 
+const PAGE_BYTES = 8192
 const SEED = 20_261_123
 const RECORDS = 600
 const SUBMISSIONS = 60
@@ -130,7 +135,9 @@ describe('a rebuild', () => {
     const cut = join(folder, 'cut.gz')
     writeFileSync(cut, readFileSync(backup).subarray(0, 20_000))
     await expect(rebuild(cut)).rejects.toThrow()
-    await expect(openPglite(dataDir())).rejects.toThrow(/its rebuild was interrupted\): run trigpoint store rebuild/)
+    await expect(openPglite(dataDir())).rejects.toThrow(
+      /its rebuild was interrupted\): run `npx --no-install trigpoint store check --data \S+`, then .*store rebuild --data/,
+    )
     const { records, report } = await rebuild(backup)
     expect([records, report]).toEqual([RECORDS, { submissions: SUBMISSIONS, pending: SUBMISSIONS, failed: 0 }])
     expect(readdirSync(dataDir()).filter((name) => name.startsWith('store-damaged-'))).toHaveLength(1)
@@ -190,6 +197,107 @@ describe('a rebuild', () => {
       out: `the store is intact: ${RECORDS} records, ${SUBMISSIONS} submissions\n`,
     })
   }, 300_000)
+
+  it('of an intact store, as of the wrong data folder, needs --force', async () => {
+    const refused = await runCli(['store', 'rebuild', '--data', dataDir()])
+    expect([refused.exitCode, refused.err]).toEqual([78, expect.stringContaining('is intact (')])
+    expect((await checkStore(dataDir())).records).toBe(RECORDS)
+    const forced = await runCli(['store', 'rebuild', '--data', dataDir(), '--backup', backup, '--force'])
+    expect([forced.exitCode, forced.out]).toEqual([0, expect.stringContaining('the store is rebuilt')])
+  }, 300_000)
+})
+
+/** Relations of the store with their numbers of pages: tables, their indexes and their long values. */
+function ownRelations(): readonly { readonly name: string; readonly path: string; readonly pages: number }[] {
+  const files = join(closed(), 'store', 'files')
+  const names = Object.entries(relations).filter(([name]) => !name.startsWith('pg_') || name.startsWith('pg_toast'))
+  return names
+    .map(([name, path]) => ({ name, path, pages: statSync(join(files, path)).size / PAGE_BYTES }))
+    .filter(({ pages }) => pages > 0)
+}
+
+describe('a truncated file', () => {
+  const truncated = async (path: string, pages: number, run: (dataDir: string) => Promise<void>) => {
+    const dataDir = join(folder, 'truncated')
+    cpSync(closed(), dataDir, { recursive: true })
+    truncateSync(join(dataDir, 'store', 'files', path), pages * PAGE_BYTES)
+    try {
+      await run(dataDir)
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }
+  /** Numbers of pages that remain without one page, without five, and of a half. */
+  const remains = (pages: number) => [
+    ...new Set([pages - 1, pages - 5, Math.floor(pages / 2)].filter((left) => left >= 0)),
+  ]
+
+  it('is found before the engine opens it, whatever table or index it belongs to', () => {
+    const own = ownRelations()
+    expect(own.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['location_record', 'record_document', 'submission', 'location_record_bounds']),
+    )
+    const dataDir = join(folder, 'measured')
+    cpSync(closed(), dataDir, { recursive: true })
+    const paths = embeddedFiles(dataDir)
+    expect(findShrunkFiles(paths).shrunk).toEqual([])
+    for (const { path, pages } of own) {
+      const file = join(paths.engine, path)
+      const whole = readFileSync(file)
+      for (const left of remains(pages)) {
+        truncateSync(file, left * PAGE_BYTES)
+        expect(findShrunkFiles(paths).shrunk).toEqual([path])
+        writeFileSync(file, whole)
+      }
+    }
+    rmSync(dataDir, { recursive: true })
+  })
+
+  it('is named when the store opens, and again by the next check', async () => {
+    const path = relations['location_record_event']!
+    await truncated(path, 1, async (dataDir) => {
+      await expect(openPglite(dataDir)).rejects.toMatchObject({
+        kind: 'damaged',
+        message: expect.stringContaining(
+          'files are shorter than at the last checkpoint: those of location_record_event',
+        ),
+      })
+      for (let check = 0; check < 2; check++) {
+        expect((await checkStore(dataDir)).faults).toEqual([expect.stringContaining('location_record_event')])
+      }
+    })
+  }, 300_000)
+
+  it.each(['location_record', 'record_document'])(
+    'of %s never makes an answer shorter, also in a store without a note of the sizes',
+    async (name) => {
+      const path = relations[name]!
+      const pages = statSync(join(closed(), 'store', 'files', path)).size / PAGE_BYTES
+      for (const left of remains(pages)) {
+        await truncated(path, left, async (dataDir) => {
+          rmSync(join(dataDir, 'store', 'sizes.json'))
+          const database = await openPglite(dataDir)
+          const store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+          const page = { limit: 1000, offset: 0 }
+          const counts = await Promise.allSettled([
+            store.page(page).then(({ length }) => length),
+            // Without a note, a slice notices missing documents only: it does not know how many records follow.
+            name === 'record_document'
+              ? store.slice({ query: page, size: { records: 1000, bytes: 1e8 } }).then(({ length }) => length)
+              : RECORDS,
+            backUp(database, join(dataDir, 'backup.gz')),
+          ])
+          for (const count of counts) {
+            if (count.status === 'fulfilled') expect(count.value).toBe(RECORDS)
+            else expect(count.reason).toMatchObject({ kind: 'damaged' })
+          }
+          expect(counts.some(({ status }) => status === 'rejected')).toBe(true)
+          await database.close()
+        })
+      }
+    },
+    300_000,
+  )
 })
 
 it('opens a store that was killed between making its mark and writing it', async () => {
@@ -213,11 +321,19 @@ describe('a service whose store has a bad page', () => {
     const get = async (path: string) => (await fetch(service.url + path)).json() as Promise<Record<string, unknown>>
     // The columns in memory are loaded from every page soon after the start.
     await eventually(async () =>
-      expect((await get('/health'))['detail']).toBe('the store is damaged: run `trigpoint store rebuild`'),
+      expect((await get('/health'))['detail']).toBe(
+        'the store is damaged: run `npx --no-install trigpoint store rebuild`',
+      ),
     )
-    expect((await get('/ready'))['checks']).toMatchObject({
-      database: { ok: false, detail: expect.stringMatching(/invalid page.*trigpoint store rebuild/) },
+    const ready = await get('/ready')
+    expect(ready['checks']).toMatchObject({
+      database: { ok: false, detail: expect.stringMatching(/is damaged.*trigpoint store rebuild/) },
     })
+    // The data folder is for the log, because anyone may read the rest.
+    for (const answer of [ready, await get('/health')]) expect(JSON.stringify(answer)).not.toContain(dataDir)
+    const command = (verb: string) => `npx --no-install trigpoint store ${verb} --data ${dataDir}`
+    const advice = `run \`${command('check')}\`, then \`${command('rebuild')}\`, with --backup <file>`
+    await eventually(() => expect(service.lines.join('\n')).toContain(advice))
     expect((await get('/api/v0/location-records?limit=1'))['detail']).toMatch(/trigpoint store rebuild/)
     const distance = { chainId: 84532, from: EIFFEL_TOWER, to: TOWN_HALL }
     expect((await service.post('/compute/v0/distance', distance)).status).toBe(200)

@@ -86,10 +86,12 @@ describe('a damaged store', () => {
     )
     const { status, headers, body } = await get(LIST)
     expect(status).toBe(503)
-    expect(body['detail']).toBe('the store is damaged: its operator has to run `trigpoint store rebuild`')
+    expect(body['detail']).toBe(
+      'the store is damaged: its operator has to run `npx --no-install trigpoint store rebuild`',
+    )
     expect((await get('/health')).body).toMatchObject({
       database: 'disconnected',
-      detail: 'the store is damaged: run `trigpoint store rebuild`',
+      detail: 'the store is damaged: run `npx --no-install trigpoint store rebuild`',
     })
     expect(await (await fetch(`${service!.url}/metrics`)).text()).toContain('store_state{state="damaged"} 1')
     expect(headers.get('retry-after')).toBe('60')

@@ -1,3 +1,4 @@
+import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
@@ -121,6 +122,65 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
       else expect(body['data']).toHaveLength(1000)
     }
     await until(LIST, 200)
+  })
+})
+
+/** Makes a message of the protocol of PostgreSQL. */
+function postgresMessage(type: string, body: string): Buffer {
+  const head = Buffer.alloc(5)
+  head.write(type, 'latin1')
+  head.writeInt32BE(4 + body.length, 1)
+  return Buffer.concat([head, Buffer.from(body, 'latin1')])
+}
+
+/** "The password is right", and "ready for a query". */
+const READY = Buffer.concat([postgresMessage('R', '\0\0\0\0'), postgresMessage('Z', 'I')])
+/** Ready, and the error with which a server that stops ends a connection. */
+const READY_AND_ENDED = Buffer.concat([
+  READY,
+  postgresMessage('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
+])
+
+/** A request for a kind of password that does not exist, and a row that is shorter than it says. Parsing either throws. */
+const GARBAGE = Buffer.concat([postgresMessage('R', '\0\0\0\x63'), postgresMessage('D', '\0\x09')])
+
+describe('a database server', () => {
+  // Regression: each of these ended the process. The error did so when it came in one packet with the message before it, as on a busy
+  // machine.
+  it.each<[string, (socket: Socket) => void]>([
+    ['ends each connection as soon as it is open', (socket) => socket.end(READY_AND_ENDED)],
+    ['sends garbage as soon as a connection is open', (socket) => socket.write(Buffer.concat([READY, GARBAGE]))],
+    [
+      'answers each statement with garbage',
+      (socket) => {
+        socket.write(READY)
+        socket.on('data', () => socket.write(GARBAGE))
+      },
+    ],
+  ])('that %s does not end the process', async (_, serve) => {
+    const opened = new Map<string, number>()
+    const server = createServer((socket) => {
+      socket.on('error', () => {}) // the other side may close it first
+      socket.once('data', (startup) => {
+        const name = /application_name\0([^\0]*)/.exec(startup.toString('latin1'))![1]!
+        opened.set(name, (opened.get(name) ?? 0) + 1)
+        serve(socket)
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    const service = await startTestService({
+      DATABASE_URL: `postgres://trigpoint@127.0.0.1:${port}/records`,
+      RECORDS: '1',
+    })
+    // The main thread counts requests in the database, and the store thread opens the store.
+    await eventually(() => {
+      for (const name of ['trigpoint', 'trigpoint limits']) expect(opened.get(name)).toBeGreaterThan(1)
+    })
+    expect((await service.post('/compute/v0/distance', DISTANCE)).body.result).toBe(4238.77)
+    expect((await fetch(service.url + LIST)).status).toBe(503)
+    expect(await service.stop()).toBe(0)
+    server.close()
   })
 })
 

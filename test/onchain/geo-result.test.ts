@@ -30,6 +30,10 @@ contract Probe {
         for (uint256 i = 0; i < texts.length; ++i) (found[i], radii[i]) = GeoResult.parseWithin(texts[i]);
     }
 
+    function requireOperation(string memory operation, string memory expected) external pure {
+        GeoResult.requireOperation(operation, expected);
+    }
+
     function decodeBoolean(bytes memory data) public pure returns (BooleanResult memory) {
         return GeoResult.decodeBoolean(data);
     }
@@ -129,6 +133,33 @@ describe.skipIf(skipReason())('GeoResult', () => {
     })
     expect(expected.filter(([is]) => is).length).toBeGreaterThan(MUTANTS / 20)
     expect(await callProbe('parseWithin', texts)).toEqual(expected)
+  })
+
+  it('accepts only the whole operation, so that neither reading of edges passes for the other', async () => {
+    const engine: ComputeContext = {
+      kernel: loadKernel(),
+      keccak: await createKeccak(),
+      limits: readConfig({}, 1).limits,
+    }
+    const operands = ['container', 'containee'].map((name) => ({
+      path: [name],
+      geometry: EIFFEL_TOWER,
+      ref: undefined,
+    }))
+    const [planar, geodesic] = [undefined, 'geodesic' as const].map(
+      (edges) => runOperation(OPERATIONS.contains, operands, { edges }, engine).operation,
+    )
+    const check = (...args: readonly string[]) =>
+      local.client.readContract({ ...probe, functionName: 'requireOperation', args })
+    await check(planar!, 'contains')
+    await check(geodesic!, 'contains:geodesic')
+    for (const [operation, expected] of [
+      [planar!, 'contains:geodesic'],
+      [geodesic!, 'contains'],
+      [`${geodesic!} `, 'contains:geodesic'],
+      ['', 'contains'],
+    ] as const)
+      await expect(check(operation, expected)).rejects.toThrow('OperationIsAnother')
   })
 
   it('reads data as the service packs it', async () => {

@@ -50,7 +50,7 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
   it('completes a round trip with the shown script', async () => {
     const env = { PATH: process.env['PATH'], API: service.facts['url'], RPC: service.facts['rpcUrl'] }
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', blocks('js')[0]!], { cwd: root, env })
-    const [record, meters, onChain] = stdout.trim().split('\n')
+    const [record, meters, forged, onChain] = stdout.trim().split('\n')
     expect(record).toMatch(/^record 0x[0-9a-f]{64} /)
     const plain = await service.post('/compute/v0/distance', {
       chainId: 31337,
@@ -58,6 +58,7 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
       to: LOUVRE,
     })
     expect(meters).toBe(`meters ${plain.result}`)
+    expect(forged).toBe('forged InvalidSignature')
     expect(onChain).toMatch(/^on chain 0x[0-9a-f]{64}$/)
   })
 

@@ -12,6 +12,7 @@ import {
   parseAbiParameters,
   parseSignature,
   stringToHex,
+  type TransactionReceipt,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
@@ -102,13 +103,18 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
 
   /** Sends a call of the page as the submitter; returns the gas and the UID. */
   async function submit(answer: object) {
-    const names = ['parseSignature', 'wallet', 'eas', 'abi', 'answer']
-    const write = (call: object) =>
-      local.client.writeContract({ ...call, account: local.submitter, chain: null } as never)
-    const run = new Function(...names, block('submit')) as (...values: unknown[]) => Promise<Hex>
-    const values = [parseSignature, { writeContract: write }, local.chain.easAddress, local.easAbi, answer]
-    const hash = await run(...values)
-    const receipt = await local.client.waitForTransactionReceipt({ hash })
+    const account = local.submitter
+    const writeContract = (call: object) => local.client.writeContract({ ...call, account, chain: null } as never)
+    const given = {
+      parseSignature,
+      chain: local.client,
+      wallet: { account, writeContract },
+      eas: local.chain.easAddress,
+      abi: local.easAbi,
+      answer,
+    }
+    const run = new Function(...Object.keys(given), `return (async () => {${block('submit')}})()`)
+    const receipt: TransactionReceipt = await run(...Object.values(given))
     expect(receipt.status).toBe('success')
     return { gasUsed: receipt.gasUsed, uid: receipt.logs[0]!.data.slice(0, 66) as Hex }
   }

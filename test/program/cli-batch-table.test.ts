@@ -162,6 +162,10 @@ describe('a table of results', () => {
     ['"2,2945"', 'longitude "2,2945" has a decimal comma: write 2.2945'],
     ['', 'longitude is empty: write a number such as 2.3522'],
     ['190', 'longitude 190 is outside -180..180'],
+    [
+      '222638.98',
+      'longitude 222638.98 is outside -180..180 (the coordinates look projected: reproject them to WGS 84 longitude and latitude, for example with ogr2ogr -t_srs EPSG:4326)',
+    ],
   ])('says where a number is that it does not read, and what would work: %s', async (longitude, fault) => {
     const run = await distances(file('numbers.csv', `id,lon,lat\n1, +2.29450 ,48.8584\n2,${longitude},48\n`))
     expect(parseTable(run.out)[1]!.slice(3)).toEqual(['4238.77', 'meters', 'distance', ''])
@@ -199,7 +203,7 @@ describe('a table of results', () => {
     const run = await distances(file(name, new Uint8Array([0, 255])))
     expect([run.exitCode, run.err]).toEqual([
       2,
-      expect.stringContaining('convert it: ogr2ogr -f GeoJSONSeq -t_srs EPSG:4326 parks.geojsonl '),
+      expect.stringContaining('convert it: ogr2ogr -f CSV -t_srs EPSG:4326 -lco GEOMETRY=AS_WKT parks.csv '),
     ])
   })
 

@@ -65,7 +65,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
   /** Command lines, and what a shell must offer for their last word. */
   const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = [
     ['trigpoint comp', ['completions', 'compute']],
-    ['trigpoint rec', ['records']],
+    ['trigpoint rec', ['receipt', 'records']],
     ['trigpoint keys ', ['add', 'help', 'list', 'revoke', 'rotate', 'usage']],
     ['trigpoint records e', ['export']],
     ['trigpoint schema l', ['list']],

@@ -60,6 +60,9 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
       '{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[[0,0],[1,1]]}}',
     )
     await local('contains', 'POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))', '2.5,48.5')
+    await local('contains', 'POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))', '2.5,49.0005', '--edges', 'geodesic')
+    await local('contains', 'LINESTRING (0 0, 179.9 0.1)', '5,5', '--edges', 'geodesic')
+    await local('covers', 'LINESTRING (2 48, 3 48)', '2.5,48', '--edges', 'geodesic')
     await local('within', EIFFEL, TOWN_HALL, '--radius', '4000')
     await local('within', EIFFEL, TOWN_HALL, '--radius', '4238.77', '--recipient', `0x${'ab'.repeat(20)}`)
     await local('intersects', 'LINESTRING (0 0, 2 2)', 'LINESTRING (0 2, 2 0)')
@@ -79,6 +82,9 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await local('waypoints', EIFFEL, TOWN_HALL, '--every', '2000', '--radius', '5')
     await local('buffer', EIFFEL, '--radius', '1000', '--tolerance', '20')
     await local('buffer', EIFFEL, TOWN_HALL, '--radius', '1000')
+    await local('repair', 'POLYGON ((0 0, 2 2, 2 0, 0 2, 0 0))')
+    await local('repair', 'POLYGON ((0 0, 2 0, 2 2, 0 0))', '--json')
+    await local('repair', 'POLYGON ((0 0, 1 1, 2 2, 0 0))')
     const gpx = file('walk.gpx', WALK)
     await local('length', gpx)
     await local('length', `${gpx}#3`)
@@ -172,6 +178,7 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await commandTranscript.run(['verify', good, '--attester', `0x${'ab'.repeat(20)}`])
     await commandTranscript.run(['verify', good, '--geometry', EIFFEL, '--geometry', '0,0'])
     await commandTranscript.run(['verify', '-', '--json'], { input: response.replace('4238.77', '4238.78') })
+    await commandTranscript.run(['verify', '-', '--json'], { input: `${response}${response}` })
     await commandTranscript.run(['verify', '-'], { input: response.replace(/"nonce":0/, '"nonce":1') })
     const { attestation, delegatedAttestation } = JSON.parse(response)
     const bare = file('bare.json', JSON.stringify(attestation))
@@ -191,6 +198,7 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await commandTranscript.run(['verify', good, '--attester', 'somebody'])
     await commandTranscript.run(['verify', good, '--batch', good])
     await commandTranscript.run(['verify', good, '--issuer', good])
+    await commandTranscript.run(['verify', good, '--url', 'http://127.0.0.1:3000'])
     const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
@@ -284,7 +292,7 @@ describe('the command line', () => {
       const examples = [...err.matchAll(/^ {4}[\w ,]+?(?: {2,}|(?<=longitude,latitude) +)(\S.*)$/gm)].map(
         ([, text]) => text!,
       )
-      expect(examples).toHaveLength(10)
+      expect(examples).toHaveLength(11)
       for (const example of examples.slice(0, 6)) {
         const place = example.replace(/^'(.*)'$/, '$1')
         expect(await runCli(['compute', 'intersects', place, place, '--local'], { env })).toMatchObject({ exitCode: 0 })

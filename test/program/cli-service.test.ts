@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -260,7 +261,7 @@ describe('commands that use a service', () => {
     expect(first.err.trim().split('\n')).toEqual([
       expect.stringContaining('the hourly limit allows 73 more items'),
       expect.stringMatching(
-        /^trigpoint: the hourly limit is reached until 20\S+Z; 73 items are done: run the same command again to resume, after/,
+        /^trigpoint: the hourly limit is reached until 20\S+Z; 73 items are done: run the same command again to resume, after .*, or add --local, which has no limit/,
       ),
     ])
     // The key allows exactly the items that are missing.
@@ -272,6 +273,17 @@ describe('commands that use a service', () => {
       .map((line) => JSON.parse(line).id)
     expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => index + 1))
     await fresh.stop()
+  })
+
+  it('do not go on with the key of this machine in a file that a service has signed', async () => {
+    const points = file('signers.csv', `lon,lat\n${'2,48\n'.repeat(20)}`)
+    const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', join(folder.path, 'signers.ndjson')]
+    const limited = await startTestService({ ...NO_LOCAL_CALLERS, RATE_LIMIT_PUBLIC: '5' })
+    const first = await runCli([...argv, '--url', limited.url])
+    await limited.stop()
+    expect([first.exitCode, first.err]).toEqual([5, expect.stringContaining('start again with --local --restart')])
+    const second = await runCli([...argv, '--local'])
+    expect([second.exitCode, second.err]).toEqual([2, expect.stringContaining('had a different command')])
   })
 
   it('verify batches under a Merkle root, and their items', async () => {
@@ -290,7 +302,7 @@ describe('commands that use a service', () => {
     })
     const [alone, within, other] = [
       real(item),
-      real(item, '--batch', batch),
+      real(item, '--batch', batch, '--attester', service.attester),
       real(item, '--batch', batch, '--geometry', '2,1', '--geometry', '5,1'),
     ]
     expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining('is signed with its batch')])
@@ -309,12 +321,16 @@ describe('commands that use a service', () => {
     expect(limited.headers.get('x-ratelimit-limit')).toBe('10000')
     expect((await cli(['keys', 'revoke', key], env)).exitCode).toBe(0)
     await expect.poll(ask, { timeout: 120_000, interval: 200 }).toBe(4)
-    // A damaged file admits no new key, and is logged.
+    // While the file is damaged, none of its keys is valid, and the log says so.
     writeFileSync(keyFile, 'nonsense')
     await expect
-      .poll(() => service.lines.some((line) => line.includes('cannot read API keys, keeping the previous ones')), {
-        timeout: 120_000,
-      })
+      .poll(
+        () =>
+          service.lines.some((line) => line.includes('cannot read the file of API keys: none of its keys is valid')),
+        {
+          timeout: 120_000,
+        },
+      )
       .toBe(true)
     expect((await cli(['compute', 'distance', EIFFEL, TOWN_HALL])).exitCode).toBe(0)
   })
@@ -343,7 +359,13 @@ describe('commands that use a service', () => {
   it('print the OpenAPI document of this version or of a service', async () => {
     const own = await runCli(['openapi'])
     expect(JSON.parse(own.out)).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
-    expect(own.out).toBe((await cli(['openapi'])).out)
+    const { paths, ...rest } = JSON.parse(own.out)
+    const served = JSON.parse((await cli(['openapi'])).out)
+    // This service has no sign-in, so its document leaves those routes out.
+    const { '/auth/nonce': signIn, ...common } = paths
+    expect(signIn).toBeDefined()
+    expect(served).toEqual({ ...rest, paths: expect.not.objectContaining({ '/auth/nonce': signIn }) })
+    expect(common).toEqual(expect.objectContaining(served.paths))
   })
 
   it('use the secret of the settings for a service on this machine that does not know its own callers', async () => {
@@ -426,7 +448,7 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['a port in use', 'port', () => ({ PORT: new URL(service.url).port }), 'choose another PORT'],
+    ['a port in use', 'port', () => ({ PORT: new URL(service.url).port }), 'signs with another key'],
     ['an impossible folder', 'data', () => ({ DATA_DIR: file('a-file', '') }), 'set DATA_DIR'],
     ['a misspelt name', 'settings', () => ({ RECODRS: '0' }), 'correct the name'],
     [
@@ -513,6 +535,20 @@ describe('the program', () => {
     expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('--sample-records')])
     const wrong = spawnSync(process.execPath, [program, 'serve', '--nonsense'], { encoding: 'utf8' })
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--nonsense')])
+  })
+
+  it.each([
+    ['SIGINT', [130, null]],
+    ['SIGTERM', [130, null]],
+    ['SIGHUP', [null, 'SIGHUP']],
+  ] as const)('ends at %s while it waits for standard input', async (signal, expected) => {
+    const child = spawn(process.execPath, [program, 'verify', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
+    const exited = once(child, 'exit')
+    // More than a pipe holds: when all of it is written, the program reads.
+    await new Promise((written) => child.stdin.write('\n'.repeat(1_000_000), written))
+    child.stdin.on('error', () => {}) // the program may close the pipe first
+    child.kill(signal)
+    expect(await exited).toEqual(expected)
   })
 
   it('exits quietly when its output pipe is closed', () => {

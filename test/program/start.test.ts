@@ -86,7 +86,7 @@ describe('the startup', () => {
     const { code, output } = await run([], { RECORDS: '0', PORT: String(port), ...settings })
     taken.close()
     expect([code, output.trim().split('\n').length]).toEqual([78, 1])
-    expect(output).toContain(`port ${port}: in-use (EADDRINUSE): choose another PORT, or leave PORT unset`)
+    expect(output).toContain(`port ${port}: in-use (EADDRINUSE): \`ss -ltnp\``)
   })
 
   it('names HOST when this machine has no such address', async () => {

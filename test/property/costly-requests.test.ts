@@ -12,19 +12,10 @@ import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loa
 import type { OperationName } from '../../src/wire/values.ts'
 import { polygon } from '../adversarial-shapes.ts'
 import { SCHEMAS } from '../chunk-runner.ts'
-import { COSTLY_SHAPES, costlyPair, fractalCoast, requestOf } from '../costly-shapes.ts'
+import { COSTLY_OPERATIONS, COSTLY_SHAPES, costlyPair, fractalCoast, requestOf } from '../costly-shapes.ts'
 import { scaled, stride } from '../scale.ts'
 
-const OPERATIONS: readonly OperationName[] = [
-  'distance',
-  'area',
-  'length',
-  'contains',
-  'within',
-  'intersects',
-  'relate',
-]
-/** Vertices of each pair: 2,000, and a tenth of them when a tenth of the cases is tried. */
+/** Vertices of each pair: 2,000, and fewer when fewer cases are tried. */
 const VERTICES = Math.min(2000, scaled(2000))
 /** Shapes that are tried with the most vertices. */
 const LARGEST = ['interlocking combs', 'rings near the antipode', 'points among long lines', 'polar caps']
@@ -103,7 +94,7 @@ function answerInBatch(operation: OperationName, request: object): Pick<Answer, 
 }
 
 function requestsOf(a: Geometry, b: Geometry): (readonly [OperationName, object])[] {
-  return OPERATIONS.flatMap((operation) => {
+  return COSTLY_OPERATIONS.flatMap((operation) => {
     const request = requestOf(operation, a, b)
     return request === undefined ? [] : [[operation, request] as const]
   })

@@ -4,7 +4,7 @@ import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { LonLat } from '../distance-oracle.ts'
-import { type RandomGeometry, randomPair, walk } from '../random-geometry.ts'
+import { type RandomGeometry, randomPair, seededRandom, walk } from '../random-geometry.ts'
 import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
@@ -163,6 +163,20 @@ describe('distance', () => {
       }),
       runs,
     )
+  })
+
+  it('of two edges on one geodesic is the gap between them', () => {
+    // Regression: the error of azimuths decided on which sides their ends are, and edges kilometres apart had the distance 0.
+    const random = seededRandom(20_261_127)
+    for (let i = 0; i < scaled(40_000); i++) {
+      const start: LonLat = [360 * random() - 180, 120 * random() - 60]
+      const azimuth = 360 * random()
+      const length = 10 ** (1 + 6 * random())
+      const stops = [0, 0.4 * length, 0.4 * length + 0.02 * length * random() + 0.001, length]
+      const places = stops.map((meters) => walk(start, azimuth, meters))
+      const found = distance(line(places.slice(0, 2)), line(places.slice(2)))
+      expect(Math.abs(found - (stops[2]! - stops[1]!)), JSON.stringify(places)).toBeLessThan(1e-6)
+    }
   })
 
   it('to a collection is the smallest distance to its members', () => {

@@ -184,7 +184,7 @@ describe('a prepared geometry', () => {
           if (isDisjoint) counts.apart++
         },
       ),
-      { numRuns: scaled(3000) },
+      { numRuns: Math.max(300, scaled(3000)) }, // fewer contain no pair of each kind
     )
     expect(counts.moved).toBeGreaterThan(counts.compared / 2)
     expect(counts.moved).toBeLessThan(counts.compared)

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ApiError, type Client, createClient } from '../../src/client/client.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
@@ -143,6 +143,30 @@ describe.each(['uws', 'node'])('the client and the account of a wallet over %s',
     expect((await catchError(client.account.get())).status).toBe(401)
   })
 
+  it('ends its session when it signs in again', async () => {
+    const client = create()
+    await signIn(client)
+    await client.account.get()
+    const ended = sent.at(-1)!.split(' ')[1]!
+    await signIn(client)
+    expect(count('/auth/sign-out')).toBe(1)
+    expect(sent.find((entry) => entry.startsWith('/auth/sign-out '))).toBe(`/auth/sign-out ${ended}`)
+    expect((await client.account.get()).address).toBe(ALICE.address)
+    await client.signOut()
+  })
+
+  it('signs in with a clock that is ten minutes ahead', async () => {
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 600_000)
+    try {
+      const client = create()
+      await signIn(client)
+      expect((await client.account.get()).address).toBe(ALICE.address)
+      await client.signOut()
+    } finally {
+      now.mockRestore()
+    }
+  })
+
   it('reports what the service rejects, and stays signed out', async () => {
     const client = create()
     const wrong = { address: ALICE.address, signMessage: (message: string) => BOB.signMessage({ message }) }
@@ -158,10 +182,16 @@ describe.each(['uws', 'node'])('the client and the account of a wallet over %s',
 
   it('finds that the sign-in is off', async () => {
     const off = await startTestService({ HTTP_ADAPTER: adapter, SIGN_IN: '0', RECORDS: '1' })
-    WATCHED_ORIGINS.delete(new URL(off.url).origin) // its OpenAPI document has the routes that it lacks
+    WATCHED_ORIGINS.delete(new URL(off.url).origin) // the check expects the routes of a service with the sign-in on
     const client = createClient({ baseUrl: off.url, chainId: 84532 })
     expect((await catchError(signIn(client))).status).toBe(404)
     expect(Object.keys((await client.info()).endpoints)).not.toContain('/auth/siwe')
+    const paths = async (url: string) =>
+      Object.keys(((await (await fetch(`${url}/openapi.json`)).json()) as { readonly paths: object }).paths)
+    const isSignIn = (path: string) => /^\/(?:auth|account)(?:\/(?!usage)|$)/.test(path)
+    const all = await paths(service.url)
+    expect(all.filter(isSignIn).length).toBeGreaterThan(5)
+    expect(await paths(off.url)).toEqual(all.filter((path) => !isSignIn(path)))
     await off.stop()
   })
 })

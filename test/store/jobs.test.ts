@@ -32,7 +32,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       position: job.position,
       first,
       operations,
-      input: bytes(`${job.id} ${first}`),
+      stored: bytes(`${job.id} ${first}`),
       room: 100,
       limits: { ...LIMITS, ...limits },
       nowMs,
@@ -43,7 +43,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       owner,
       position,
       first,
-      lines: bytes(lines),
+      stored: bytes(lines),
       leaves: new Uint8Array(0),
       root: undefined,
       failed,
@@ -74,16 +74,16 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const { position } = job
     // A part of a larger buffer, as chunks are.
     const input = all.subarray(5, 131_072)
-    const chunk = { position, first: 0, operations: 2, input, room: 100, limits: LIMITS, nowMs: NOW }
+    const chunk = { position, first: 0, operations: 2, stored: input, room: 100, limits: LIMITS, nowMs: NOW }
     expect(await store.appendJob(chunk)).toBe('stored')
     const taken = await claim('bytes')
-    expect(Buffer.compare(taken!.input, input)).toBe(0)
+    expect(Buffer.compare(taken!.stored, input)).toBe(0)
     const [lines, leaves] = [all.subarray(7), all.subarray(0, 64)]
     const results = {
       owner: 'bytes',
       position,
       first: 0,
-      lines,
+      stored: lines,
       leaves,
       root: undefined,
       failed: 0,
@@ -91,9 +91,24 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       nowMs: NOW,
     }
     expect(await store.finishChunk(results)).toBe(true)
-    expect(Buffer.compare((await store.jobResults({ position, from: 1 }))!.lines!, lines)).toBe(0)
+    expect(Buffer.compare((await store.jobResults({ position, from: 1 }))!.stored!, lines)).toBe(0)
     expect(Buffer.compare((await store.jobLeaves({ position, from: 1 }))!.leaves, leaves)).toBe(0)
     await cancelAll('bytes')
+  })
+
+  it('reads what a version without compression has stored', async () => {
+    const job = await newJob('plain')
+    await append(job, 0, 2)
+    await append(job, 2, 2)
+    // The default of the column, which the migration gave to the rows before it.
+    await database.transaction((session) =>
+      session.query('update job_chunk set is_compressed = default where job = $1', [job.position]),
+    )
+    expect(await claim('plain')).toMatchObject({ first: 0, isCompressed: false })
+    expect(await finish('plain', job.position, 0, 'new')).toBe(true)
+    expect(await store.jobResults({ position: job.position, from: 0 })).toMatchObject({ isCompressed: true })
+    expect(await store.jobResults({ position: job.position, from: 2 })).toMatchObject({ isCompressed: false })
+    await cancelAll('plain')
   })
 
   it('runs from the upload to the results', async () => {
@@ -104,21 +119,21 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     // A chunk is computed although the upload goes on.
     const first = await claim('one')
     expect(first).toMatchObject({ job: { id: job.id }, first: 0, operations: 2, attempts: 1 })
-    expect(Buffer.from(first!.input).toString()).toBe(`${job.id} 0`)
+    expect(Buffer.from(first!.stored).toString()).toBe(`${job.id} 0`)
     expect(await finish('one', job.position, 0, '{"a":1}\n{"error":1}\n', 1)).toBe(true)
     expect(await store.readJob({ id: job.id, account: 'a' })).toMatchObject({ state: 'receiving', done: 2, failed: 1 })
     expect(await store.endJobInput({ position: job.position, nowMs: NOW })).toMatchObject({
       state: 'running',
       total: 3,
     })
-    expect(await store.jobResults({ position: job.position, from: 2 })).toMatchObject({ first: 2, lines: undefined })
+    expect(await store.jobResults({ position: job.position, from: 2 })).toMatchObject({ first: 2, stored: undefined })
     expect(await claim('one')).toMatchObject({ first: 2 })
     expect(await finish('one', job.position, 2, '{"b":1}\n')).toBe(true)
     const done = await store.readJob({ id: job.id, account: 'a' })
     expect(done).toMatchObject({ state: 'done', done: 3, failed: 1, errors: { 'invalid-input': 1 } })
     const results = await store.jobResults({ position: job.position, from: 1 })
     expect(results).toMatchObject({ first: 0, operations: 2 })
-    expect(Buffer.from(results!.lines!).toString()).toBe('{"a":1}\n{"error":1}\n')
+    expect(Buffer.from(results!.stored!).toString()).toBe('{"a":1}\n{"error":1}\n')
     expect(await store.jobResults({ position: job.position, from: 3 })).toBeUndefined()
     expect(await claim('one')).toBeUndefined()
   })
@@ -144,7 +159,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await finish('two', job.position, 0, 'right\n')).toBe(true)
     expect(await finish('two', job.position, 0, 'again\n')).toBe(false)
     const results = await store.jobResults({ position: job.position, from: 0 })
-    expect(Buffer.from(results!.lines!).toString()).toBe('right\n')
+    expect(Buffer.from(results!.stored!).toString()).toBe('right\n')
     expect(await store.readJob({ id: job.id, account: 'c' })).toMatchObject({ done: 1, received: 1 })
     await cancelAll('c')
   })
@@ -250,7 +265,9 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       done: 1,
       received: 3,
     })
-    expect(Buffer.from((await store.jobResults({ position: job.position, from: 0 }))!.lines!).toString()).toBe('kept\n')
+    expect(Buffer.from((await store.jobResults({ position: job.position, from: 0 }))!.stored!).toString()).toBe(
+      'kept\n',
+    )
     expect(await store.jobResults({ position: job.position, from: 1 })).toBeUndefined()
   })
 
@@ -261,7 +278,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     await claim('one')
     const none = { leaves: new Uint8Array(0), root: undefined, failed: 0, errors: {} }
     const lines = bytes('x'.repeat(size))
-    await store.finishChunk({ owner: 'one', position: job.position, first: 0, lines, ...none, nowMs })
+    await store.finishChunk({ owner: 'one', position: job.position, first: 0, stored: lines, ...none, nowMs })
     await store.endJobInput({ position: job.position, nowMs })
     return job
   }

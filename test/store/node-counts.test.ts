@@ -1,6 +1,7 @@
 /** Hourly limits that nodes share over a real PostgreSQL server. Each node is a limiter with its own connection. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { POSTGRES, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
+import { HourTable } from '../../src/base/hour-table.ts'
 import { Metrics } from '../../src/base/metrics.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { CostLimiter, createBudgets } from '../../src/http/access/cost-limit.ts'
@@ -179,8 +180,8 @@ class Node {
       },
     }
     this.counts = new NodeCounts({ hours, now: this.now, waitMs, excessPercent: 10 })
-    this.limiter = new RateLimiter(1000, this.counts)
-    this.#costs = new CostLimiter(1000, this.counts)
+    this.limiter = new RateLimiter(new HourTable(1000), this.counts)
+    this.#costs = new CostLimiter(new HourTable(1000), this.counts)
     this.counts.listen((counts) => this.#costs.receive(counts, this.now()))
   }
 

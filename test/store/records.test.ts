@@ -335,9 +335,12 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     await database.transaction(async (session) => {
       await session.query('alter table location_record drop column family')
       await session.query('alter table job_chunk drop column room, drop column added_ms, drop column problem')
+      await session.query('alter table job_chunk drop column is_compressed')
+      await session.query('alter table job_chunk rename column stored_input to input')
+      await session.query('alter table job_chunk rename column stored_result to result')
       await session.query('drop table api_key, api_key_change, sync_process, chain_lease, client_hour')
       await session.query('drop table sign_in_nonce, account_session, account_session_change')
-      await session.query('drop table usage_daily, usage_process')
+      await session.query('drop table usage_daily, usage_process, stored_geometry, stored_set, stored_set_chunk')
       await session.query(
         "delete from schema_migration where position >= (select position from schema_migration where name = 'families of geometries')",
       )
@@ -351,6 +354,10 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'accounts',
       'usage',
       'tiers of sessions',
+      'compressed jobs',
+      'repeated refreshes',
+      'revoked API keys',
+      'stored geometries',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

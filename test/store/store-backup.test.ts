@@ -8,6 +8,7 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import { readCommandLine } from '../../src/cli/arguments.ts'
 import { runRecordsCommand } from '../../src/cli/commands/backup.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { sampleRanges } from '../../src/service/records/sample-records.ts'
 import { backUp, restore } from '../../src/store/backup.ts'
 import type { Database, Session } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
@@ -96,6 +97,38 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     expect(await contents(empty)).toEqual(original)
     await expect(runRecordsCommand({ kind: 'restore', file }, config)).rejects.toThrow(/already has records/)
     await empty.remove()
+  })
+
+  it('says how many of the restored records are samples, and warns in production', async () => {
+    const [source, samples] = [await makeStore(engine), join(folder, `${engine}-samples.gz`)]
+    const database = await source.open()
+    const chains = new Map([
+      ['celo', 42220],
+      ['arbitrum', 42161],
+      ['base-sepolia', 84532],
+      ['sepolia', 11155111],
+    ])
+    const [range] = sampleRanges({ count: 40, newestSeconds: 1_790_000_000, chains })
+    const sampleCount = range!.records.length
+    expect(sampleCount).toBeGreaterThan(1)
+    const store = createRecordStore(database, () => '')
+    await storeRecords(store, [...range!.records, recordOf(1), recordOf(2)])
+    await backUp(database, samples)
+    await database.close()
+    await source.remove()
+    const restoreWith = async (changes: Record<string, string>) => {
+      const empty = await makeStore(engine)
+      const config = readConfig({ ...empty.environment, ...changes }, 1)
+      const text = await runRecordsCommand({ kind: 'restore', file: samples }, config)
+      await empty.remove()
+      return text
+    }
+    const restored = `${sampleCount + 2} records restored from ${samples}`
+    expect(await restoreWith({})).toBe(`${restored}; ${sampleCount} sample records among them`)
+    const production = { NODE_ENV: 'production', EMBEDDED_DB: '1', ALLOW_DEV_KEY: '1' }
+    expect(await restoreWith(production)).toContain(
+      `${restored}; warning: ${sampleCount} sample records among them, which are on no chain`,
+    )
   })
 
   // One engine is enough: opening the embedded one takes seconds each time.

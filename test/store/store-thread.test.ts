@@ -205,7 +205,7 @@ describe('the folder of the embedded store', () => {
     // The parent of this process is certainly running. A process id that was reused (another start time) does not count.
     writeFileSync(lock, `${process.ppid} `)
     await expect(openPglite(folder)).rejects.toThrow(
-      new RegExp(`in use by process ${process.ppid}: stop it, or choose another`),
+      new RegExp(`in use by process ${process.ppid}: stop it, or choose another data folder with DATA_DIR or --data`),
     )
     writeFileSync(lock, `${process.ppid} 1`)
     await (await openPglite(folder)).close()

@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { POSTGRES, startCluster } from '../../bench/store-engines.ts'
 import { runCli } from '../cli-runner.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
@@ -93,6 +96,27 @@ describe('usage', () => {
     }
   })
 
+  it('of a key of an account is that of the account, also for operators and after the key was revoked', async () => {
+    const wallet = privateKeyToAccount(`0x${'c3'.repeat(32)}`)
+    const { nonce } = (await service.post('/auth/nonce', {})).body
+    const fields = { domain: new URL(service.url).host, uri: service.url, version: '1', nonce, chainId: 84532 } as const
+    const message = createSiweMessage({ ...fields, issuedAt: new Date(), address: wallet.address })
+    const signature = await wallet.signMessage({ message })
+    const { token } = (await service.post('/auth/siwe', { message, signature })).body
+    const bearer = { authorization: `Bearer ${token}` }
+    const { key, properties } = (await service.post('/account/keys', {}, bearer)).body
+    await eventually(async () => {
+      expect((await service.post('/compute/v0/distance', DISTANCE, { 'X-API-Key': key })).status).toBe(200)
+    })
+    await service.post('/compute/v0/distance', DISTANCE, bearer)
+    const path = `/admin/keys/${properties.id}/usage`
+    // With the key and with the session.
+    const row = await untilRequests(service, service.internalKey, 'distance', 2, path)
+    expect((await usageOf(service, key)).usage).toContainEqual(row)
+    await fetch(`${service.url}/account/keys/${properties.id}`, { method: 'DELETE', headers: bearer })
+    expect((await usageOf(service, service.internalKey, path)).usage).toContainEqual(row)
+  })
+
   it('is shown on the command line', async () => {
     const server = ['--url', service.url, '--api-key', service.internalKey]
     const own = await runCli(['keys', 'usage', 'public', ...server])
@@ -100,6 +124,47 @@ describe('usage', () => {
     expect(own.out).toMatch(/distance +1 +1 /)
     const csv = await runCli(['keys', 'usage', '--csv', ...server])
     expect(csv.out).toMatch(/^day,kind,requests/)
+    const rejected = ['--url', service.url, '--api-key', 'wrong']
+    expect(await runCli(['keys', 'usage', 'public', ...rejected])).toMatchObject({
+      exitCode: 4,
+      err: expect.stringMatching(/scope admin with --api-key or TRIGPOINT_API_KEY;.*keys add internal --scopes admin/),
+    })
+    expect((await runCli(['keys', 'usage', ...rejected])).err).toContain('give the key whose usage you want')
+  })
+})
+
+describe('the time until which usage is complete', () => {
+  const SELDOM = { RECORDS: '1', USAGE_FLUSH_MS: '600000' }
+
+  it('is known once the database is open, long before the first counts are stored', async () => {
+    const service = await startTestService(SELDOM)
+    try {
+      await eventually(async () => {
+        const { completeUntil } = await usageOf(service, service.developerKey)
+        expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(Date.now())
+      })
+    } finally {
+      await service.stop()
+    }
+  })
+
+  it.runIf(POSTGRES !== undefined)('waits for a node from its first request on', async () => {
+    const cluster = await startCluster({ fsync: 'off' })
+    const settings = { RECORDS: '1', DATABASE_URL: cluster.url }
+    try {
+      const first = await startTestService({ ...settings, USAGE_FLUSH_MS: '50' })
+      const second = await startTestService({ ...settings, USAGE_FLUSH_MS: '600000' })
+      const startedMs = Date.now()
+      const completeMs = async () => Date.parse((await usageOf(first, first.developerKey)).completeUntil!)
+      await first.post('/compute/v0/distance', DISTANCE, { 'X-API-Key': first.developerKey })
+      await untilRequests(first, first.developerKey, 'distance', 1)
+      expect(await completeMs()).toBeLessThanOrEqual(startedMs)
+      await second.stop()
+      await eventually(async () => expect(await completeMs()).toBeGreaterThan(startedMs))
+      await first.stop()
+    } finally {
+      await cluster.remove()
+    }
   })
 })
 
@@ -120,6 +185,7 @@ describe('usage after an end of the service', () => {
       const killed = await start()
       await send(killed, 5)
       await untilRequests(killed, killed.developerKey, 'distance', 5)
+      const killedMs = Date.now()
       process.kill(killed.pid, 'SIGKILL')
       await killed.stop()
 
@@ -131,6 +197,9 @@ describe('usage after an end of the service', () => {
 
       const last = await start()
       await untilRequests(last, last.developerKey, 'distance', 7)
+      // What the killed process had counted and not stored is missing.
+      const { completeUntil } = await usageOf(last, last.developerKey)
+      expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(killedMs)
       await last.stop()
     } finally {
       rmSync(dataDir, { recursive: true, force: true })

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { ENGINES } from '../../bench/store-engines.ts'
+import { Metrics } from '../../src/base/metrics.ts'
+import { UsageRecorder } from '../../src/service/usage/usage-recorder.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
-import type { UsageFlush } from '../../src/wire/usage-messages.ts'
+import type { UsageFlush, UsageOperations } from '../../src/wire/usage-messages.ts'
 import { openStoreForTests } from '../store-for-tests.ts'
 
 /** A flush in which each subject has one row with these amounts. */
@@ -79,6 +81,49 @@ describe.each(ENGINES)('usage on %s', (engine) => {
     expect((await store.readUsage({ prefix: 'key:', ...YEAR })).completeMs).toBe(9000)
     // Its last flush may be sent again.
     expect(await store.addUsage(flushOf('slow', 6, [], { isLast: true }))).toBe(false)
+  })
+
+  it('is complete only up to the start of a process that counts and has not stored anything yet', async () => {
+    await database.transaction((session) => session.query('delete from usage_process'))
+    const beginMs = Date.parse('2030-01-03T00:00:00Z')
+    let nowMs = beginMs + 1000
+    const recorder = () =>
+      new UsageRecorder({
+        store: {
+          state: { isOpen: true, engine: 'embedded', version: '' },
+          untilOpen: () => undefined,
+          ask: ((operation: keyof UsageOperations, argument: never) => store[operation](argument)) as never,
+        },
+        log: { warn: () => {}, info: () => {} },
+        metrics: new Metrics(),
+        flushMs: 600_000,
+        keepDays: 400,
+        maxRows: 100,
+        answerMs: 1000,
+        now: () => nowMs,
+      })
+    const completeMs = async () => (await store.readUsage({ prefix: 'key:', ...YEAR })).completeMs
+    const [known, fresh] = [recorder(), recorder()]
+    await known.register(60_000)
+    nowMs = beginMs + 2000
+    await fresh.register(60_000)
+    nowMs = beginMs + 3000
+    fresh.counts.add('key:fresh', fresh.kind('distance'), nowMs, 1, 0, 0, 0, 200)
+    nowMs = beginMs + 4000
+    await known.flush()
+    expect(await completeMs()).toBe(beginMs + 2000)
+    await fresh.flush()
+    expect(await completeMs()).toBe(beginMs + 4000)
+    // A process that is silent for hours may have counts that it cannot store.
+    await database.transaction((session) =>
+      session.query("update usage_process set awaited_until = awaited_until - interval '23 hours'"),
+    )
+    nowMs = beginMs + 5000
+    await known.flush()
+    expect(await completeMs()).toBe(beginMs + 4000)
+    await fresh.close()
+    expect(await completeMs()).toBe(beginMs + 5000)
+    await known.close()
   })
 
   it('that is too old is deleted in portions, by the clock of the database', async () => {

@@ -1,8 +1,9 @@
-/** Limits of the network address of wallets' accounts, on both adapters, and on two nodes of one PostgreSQL server. */
+/** Limits of the network address of wallets' accounts, on both adapters, and on three nodes of one PostgreSQL server. */
 import { privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { POSTGRES, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
+import { randomBase62, withChecksum } from '../../src/service/keys/key-text.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -30,17 +31,23 @@ const ENVIRONMENT = {
 let wallets = 0
 const newWallet = () => privateKeyToAccount(`0x${(++wallets).toString(16).padStart(64, '0')}`)
 
-/** Opens an account from an address that is of no matter. */
+/** Opens an account from an address that is of no matter. @returns the token of its session */
 async function openAccount(service: TestService): Promise<string> {
+  return (await openSession(service)).token
+}
+
+async function openSession(
+  service: TestService,
+  from: Record<string, string> = { 'x-forwarded-for': '203.0.113.9' },
+): Promise<{ readonly token: string; readonly refreshToken: string }> {
   const wallet = newWallet()
-  const from = { 'x-forwarded-for': '203.0.113.9' }
   const { nonce } = (await service.post('/auth/nonce', {}, from)).body
   const { host } = new URL(service.url)
   const fields = { domain: host, uri: service.url, version: '1', nonce, issuedAt: new Date() } as const
   const message = createSiweMessage({ ...fields, address: wallet.address, chainId: CHAIN_ID })
   const answer = await service.post('/auth/siwe', { message, signature: await wallet.signMessage({ message }) }, from)
   expect(answer.status).toBe(200)
-  return answer.body.token
+  return answer.body
 }
 
 const headersOf = (token: string, address: string) => ({
@@ -73,10 +80,14 @@ async function lines(service: TestService, token: string, address: string, count
 
 describe.each(['uws', 'node'])('accounts of wallets at one network address: %s', (HTTP_ADAPTER) => {
   const services: TestService[] = []
-  async function start(more: Record<string, string> = {}): Promise<TestService> {
+  async function start(more: Record<string, string> = {}, status = 200): Promise<TestService> {
     const service = await startTestService({ ...ENVIRONMENT, HTTP_ADAPTER, ...more })
     services.push(service)
-    await eventually(async () => expect((await service.post('/auth/nonce', {})).status).toBe(200))
+    // From another address each time, because each request counts for its own.
+    let tries = 0
+    const nonce = () =>
+      service.post('/auth/nonce', {}, { 'x-forwarded-for': `2001:db8:9:${(++tries).toString(16)}::1` })
+    await eventually(async () => expect((await nonce()).status).toBe(status))
     return service
   }
   let service: TestService
@@ -85,6 +96,57 @@ describe.each(['uws', 'node'])('accounts of wallets at one network address: %s',
   })
   afterAll(async () => {
     for (const started of services) await started.stop()
+  })
+
+  it('are opened within the limit that their network address has without a key, whatever key or token a request carries', async () => {
+    const few = await start({ RATE_LIMIT_PUBLIC: '4' })
+    const { token } = await openSession(few, { 'x-forwarded-for': '203.0.113.10' })
+    const home = '203.0.113.11'
+    const carried: Record<string, string>[] = [
+      { authorization: `Bearer ${token}` },
+      { 'x-api-key': few.developerKey },
+      { authorization: `Bearer ${withChecksum(`tps_${'a'.repeat(43)}`)}` },
+      { 'x-api-key': 'wrong' },
+    ]
+    for (const [index, headers] of carried.entries()) {
+      const answer = await few.post('/auth/nonce', {}, { ...headers, 'x-forwarded-for': home })
+      expect(answer.status).toBe(200)
+      expect(limitsOf(answer)).toEqual([4, 3 - index])
+    }
+    for (const headers of carried)
+      for (const path of ['/auth/nonce', '/auth/siwe'])
+        expect((await few.post(path, {}, { ...headers, 'x-forwarded-for': home })).status).toBe(429)
+    // Two requests opened the account.
+    const other = { authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.10' }
+    expect(limitsOf(await few.post('/auth/nonce', {}, other))).toEqual([4, 1])
+  })
+
+  it('need a key to be opened where every caller needs one, and a session is none', async () => {
+    const closed = await start({ REQUIRE_API_KEY: '1', SIGN_IN: '1', SIGN_IN_DOMAINS: 'example.org' }, 401)
+    const nonce = async (headers: Record<string, string>) => (await closed.post('/auth/nonce', {}, headers)).status
+    await eventually(async () => expect(await nonce({ 'x-api-key': closed.developerKey })).toBe(200))
+    expect(await nonce({ 'x-api-key': 'wrong' })).toBe(401)
+    expect(await nonce({ authorization: `Bearer ${withChecksum(`tps_${'a'.repeat(43)}`)}` })).toBe(401)
+  })
+
+  it('are not needed to charge an address for bodies with made-up tokens, and to stop reading them', async () => {
+    const small = await start({ COST_LIMIT_PUBLIC: 'bytes=300000,vertices=0,cpu-ms=0', RATE_LIMIT_PUBLIC: '5' })
+    const madeUp = () => withChecksum(`tps_${randomBase62(43)}`)
+    const send = async (address: string, bytes: number, token = madeUp()) => {
+      const body = ' '.repeat(bytes)
+      const headers = headersOf(token, address)
+      const response = await fetch(`${small.url}/compute/v0/distance`, { method: 'POST', body, headers })
+      await response.body?.cancel()
+      return response.status
+    }
+    for (let index = 0; index < 3; index++) expect(await send('198.51.100.20', 100_000)).toBe(401)
+    expect(await send('198.51.100.20', 100_000)).toBe(503)
+    for (let index = 0; index < 5; index++) expect(await send('198.51.100.21', 10)).toBe(401)
+    const last = madeUp()
+    expect(await send('198.51.100.21', 10, last)).toBe(503)
+    // The store has been asked meanwhile, so the token is known to be wrong.
+    await eventually(async () => expect(await send('198.51.100.21', 10, last)).toBe(429))
+    expect(await send('198.51.100.22', 10)).toBe(401)
   })
 
   it('share a limit of requests, and what one limit rejects does not count in the other', async () => {
@@ -216,14 +278,14 @@ async function metric(service: TestService, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
 }
 
-describe.skipIf(POSTGRES === undefined)('accounts of wallets at one network address, on two nodes', () => {
+describe.skipIf(POSTGRES === undefined)('accounts of wallets on three nodes', () => {
   let cluster: PostgresCluster
   let nodes: TestService[] = []
   beforeAll(async () => {
     cluster = await startCluster({ fsync: 'off' })
     const limits = { RATE_LIMIT_WALLET_ADDRESS: '50', RATE_LIMIT_DEVELOPER: '20', METRICS_PUBLIC: '1' }
     nodes = await Promise.all(
-      ['uws', 'node'].map((HTTP_ADAPTER) =>
+      ['uws', 'node', 'uws'].map((HTTP_ADAPTER) =>
         startTestService({
           ...ENVIRONMENT,
           ...limits,
@@ -244,7 +306,7 @@ describe.skipIf(POSTGRES === undefined)('accounts of wallets at one network addr
     await cluster?.remove()
   })
 
-  it('get exactly their limit together, and each no more than its own', async () => {
+  it('get exactly the limit of their network address together, and each no more than its own', async () => {
     const tokens = await Promise.all([1, 2, 3, 4].map(() => openAccount(nodes[0]!)))
     const answeredAlone = () => Promise.all(nodes.map((node) => metric(node, 'limit_answered_alone_total')))
     const before = await answeredAlone()
@@ -278,5 +340,57 @@ describe.skipIf(POSTGRES === undefined)('accounts of wallets at one network addr
     expect([...answered.values()]).toEqual([20, 20, 20, 20])
     // None of them was answered without the database.
     expect(await answeredAlone()).toEqual(before)
+  })
+
+  const statusOf = async (node: TestService, token: string) => {
+    const response = await fetch(`${node.url}/account`, { headers: headersOf(token, '198.51.100.8') })
+    await response.body?.cancel()
+    return response.status
+  }
+  /** Waits until all nodes reject a request, and prints how long the last of them took. */
+  async function untilRejected(what: string, request: (node: TestService) => Promise<number>): Promise<void> {
+    const startMs = performance.now()
+    await Promise.all(
+      nodes.map((node) => eventually(async () => expect(await request(node)).toBe(401), { timeout: 60_000 })),
+    )
+    console.log(`three nodes reject ${what} after ${Math.round(performance.now() - startMs)} ms`)
+  }
+
+  it('lose a key on all nodes when one revokes it', async () => {
+    const token = await openAccount(nodes[0]!)
+    const { key, properties } = (await nodes[1]!.post('/account/keys', {}, headersOf(token, '198.51.100.8'))).body
+    const compute = async (node: TestService) => (await single(node, key, '198.51.100.8')).status
+    await Promise.all(nodes.map((node) => eventually(async () => expect(await compute(node)).toBe(200))))
+    const response = await fetch(`${nodes[2]!.url}/account/keys/${properties.id}`, {
+      method: 'DELETE',
+      headers: headersOf(token, '198.51.100.8'),
+    })
+    expect(response.status).toBe(200)
+    await untilRejected('a revoked key', compute)
+  })
+
+  it('lose a session on all nodes when one ends it', async () => {
+    const token = await openAccount(nodes[0]!)
+    for (const node of nodes) expect(await statusOf(node, token)).toBe(200)
+    const headers = headersOf(token, '198.51.100.8')
+    expect((await fetch(`${nodes[1]!.url}/auth/sign-out`, { method: 'POST', headers })).status).toBe(204)
+    await untilRejected('the token of an ended session', (node) => statusOf(node, token))
+  })
+
+  it('lose a session on all nodes when its refresh token is used on two of them', async () => {
+    const { refreshToken } = await openSession(nodes[0]!)
+    const refresh = (node: TestService, used: string) => node.post('/auth/refresh', { refreshToken: used })
+    const owner = await refresh(nodes[1]!, refreshToken)
+    expect(owner.status).toBe(200)
+    for (const node of nodes) expect(await statusOf(node, owner.body.token)).toBe(200)
+    // Within seconds, the client may have lost the response. Only one of both has tokens then, on all nodes.
+    const thief = await refresh(nodes[2]!, refreshToken)
+    expect(thief.status).toBe(200)
+    await untilRejected('a token that was replaced', (node) => statusOf(node, owner.body.token))
+    expect(await statusOf(nodes[1]!, thief.body.token)).toBe(200)
+    const next = await refresh(nodes[0]!, owner.body.refreshToken)
+    expect(next).toMatchObject({ status: 401, body: { detail: expect.stringContaining('used or replaced before') } })
+    await untilRejected('the token of a stolen session', (node) => statusOf(node, thief.body.token))
+    for (const node of nodes) expect((await refresh(node, thief.body.refreshToken)).status).toBe(401)
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readLimits } from '../../web/explorer/account/limits.ts'
+import { limitStates, readLimits } from '../../web/explorer/account/limits.ts'
 import { usageByDay } from '../../web/explorer/account/usage-days.ts'
+import { nextMinute } from '../../web/explorer/format.ts'
 
 describe('the limits of the account page', () => {
   it('are those of the headers that docs/limits.md shows', () => {
@@ -20,8 +21,42 @@ describe('the limits of the account page', () => {
     })
   })
 
+  // Regression: the limits of the address were not shown, and its used-up budget was taken for one of the account.
+  it('are those of the account, then those of its network address', () => {
+    const headers = new Headers({
+      'ratelimit-policy':
+        '"requests";q=1000;w=3600, "bytes";q=100;w=3600, "address-requests";q=10000;w=3600, "address-bytes";q=1000;w=3600, "address-vertices";q=50;w=3600',
+      ratelimit: '"address-requests";r=20;t=900, "address-bytes";r=0;t=800',
+    })
+    expect(limitStates(readLimits(headers)!, ['requests', 'bytes', 'vertices'])).toEqual([
+      { resource: 'requests', isOfAddress: false, quota: 1000, share: undefined },
+      { resource: 'bytes', isOfAddress: false, quota: 100, share: undefined },
+      { resource: 'requests', isOfAddress: true, quota: 10_000, share: 0.002, remaining: 20, resetSeconds: 900 },
+      { resource: 'bytes', isOfAddress: true, quota: 1000, share: 0, remaining: 0, resetSeconds: 800 },
+      { resource: 'vertices', isOfAddress: true, quota: 50, share: 0 },
+    ])
+  })
+
+  it('are at least the share of the budget that is reported', () => {
+    const headers = new Headers({
+      'ratelimit-policy': '"requests";q=100;w=3600, "bytes";q=100;w=3600, "vertices";q=50;w=3600',
+      ratelimit: '"requests";r=99;t=900, "vertices";r=10;t=800',
+    })
+    expect(limitStates(readLimits(headers)!, ['bytes', 'vertices']).map(({ share }) => share)).toEqual([0.2, 0.2])
+  })
+
   it('are undefined without the headers', () => {
     expect(readLimits(new Headers({ ratelimit: '"requests";r=99;t=3600' }))).toBeUndefined()
+  })
+})
+
+describe('the time of the next try', () => {
+  it.each([
+    ['10:42:00.000', '10:42:00.000'],
+    ['10:42:00.001', '10:43:00.000'],
+    ['23:59:59.000', '00:00:00.000'],
+  ])('is a full minute that is not earlier: %s is shown as %s', (time, shown) => {
+    expect(nextMinute(Date.parse(`2030-01-01T${time}Z`)).toISOString()).toContain(`T${shown}Z`)
   })
 })
 

@@ -9,6 +9,7 @@ import { BatchSplitter, LineCutter, type LineGroup } from '../../src/service/bat
 import { OrderedQueue } from '../../src/service/batch/ordered-queue.ts'
 import { Gate } from '../../src/service/gate.ts'
 import type { BatchContext } from '../../src/service/request.ts'
+import { NO_STORED_GEOMETRIES } from '../../src/service/stored/geometries.ts'
 import { readBatchItem, readBatchItemId } from '../../src/validation/batch.ts'
 import type { ComputeChunk } from '../../src/wire/batch-messages.ts'
 import { runChunk, SCHEMAS } from '../chunk-runner.ts'
@@ -405,6 +406,7 @@ describe('lines beyond a limit', () => {
       config: { limits: { maxBodyBytes: 1000, requestDeadlineMs: 1000 } },
       chains: { defaultSchema: (kind: keyof typeof SCHEMAS) => SCHEMAS[kind] },
       signer: {},
+      storedShapes: NO_STORED_GEOMETRIES,
       pool: {
         runChunk: async ({ chunk }: { chunk: ComputeChunk }) => {
           sent++
@@ -473,6 +475,7 @@ describe('an item with an attestation as its input', () => {
       chains: { defaultSchema: (kind: keyof typeof SCHEMAS) => SCHEMAS[kind], require: () => {} },
       signer: {},
       resolver: { resolve },
+      storedShapes: NO_STORED_GEOMETRIES,
       pool: {
         runChunk: async ({ chunk }: { chunk: ComputeChunk }) =>
           chunk.resolved.length > 0 ? compute(chunk) : runChunk([], chunk),
@@ -487,6 +490,7 @@ describe('an item with an attestation as its input', () => {
   const attestation = async () => ({
     resolved: [{ field: 'to', geometry: JSON.stringify(point(2)), ref: `0x${'ab'.repeat(32)}` }],
     proofInputs: [],
+    stored: [],
   })
   const dies = () => {
     throw new Error('the thread died')

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { PROJECTED_HINT } from '../../src/base/coordinate-hints.ts'
 import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
+import { readWkt } from '../../src/geometry/wkt.ts'
 import { readComputeRequest } from '../../src/validation/compute-request.ts'
 import type { OperationName } from '../../src/wire/values.ts'
 import { EIFFEL_TOWER } from '../fixtures.ts'
+import { LIMITS, refusalOf } from '../format-limits.ts'
 
 const square = {
   type: 'Polygon',
@@ -240,6 +243,23 @@ describe('a compute request', () => {
     const problem = readProblem('distance', body)
     expect(problem).toMatchObject({ type: 'invalid-input', pointer, code })
     if (hint !== undefined) expect(problem.hint).toBe(hint)
+  })
+
+  it.each([
+    [222638.98, 48, PROJECTED_HINT],
+    [-2001, 48, PROJECTED_HINT],
+    [-2000, 48, 'longitudes are not wrapped: bring it into -180..180'],
+    [2, 6250000, PROJECTED_HINT],
+    [2, 2001, PROJECTED_HINT],
+    [2, 2000, 'latitudes end at the poles'],
+    [2, 102, 'GeoJSON order is [longitude, latitude]'],
+  ])('is rejected with a hint that fits the size of the coordinate: %d, %d', (longitude, latitude, hint) => {
+    const problem = readProblem('distance', distance({ type: 'Point', coordinates: [longitude, latitude] }))
+    expect(problem.hint).toBe(hint)
+    const refusal = refusalOf(() => readWkt(`POINT (${longitude} ${latitude})`, [], LIMITS))
+    expect(refusal.hint).toBe(
+      hint.replace('GeoJSON order is [longitude, latitude]', 'the order is longitude, latitude'),
+    )
   })
 
   it('is rejected with the allowed range in the detail', () => {

@@ -8,6 +8,7 @@ import { ApiKeys, keyProblem } from '../../src/http/access/api-keys.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from '../../src/http/access/dev-keys.ts'
 import { RequestHead } from '../../src/http/transport/request-head.ts'
 import { generateKey, hasValidChecksum } from '../../src/service/keys/key-text.ts'
+import { checkKeyProperties } from '../../src/validation/key-request.ts'
 import type { StoredKey } from '../../src/wire/key-messages.ts'
 
 const createHead = (lines: readonly (readonly [string, string])[]) => {
@@ -95,6 +96,41 @@ describe('stored keys', () => {
     expect(keyProblem(holder, 'compute', from('https://a.example'), localAddress)).toBeUndefined()
     for (const other of [from('https://a.example.org'), from('null'), createHead([])])
       expect(keyProblem(holder, 'compute', other, localAddress)?.type).toBe('forbidden')
+  })
+
+  it('that name origins are accepted from a page that reads from its own origin, for which browsers send no Origin', () => {
+    const holder = holderOf({ origins: ['https://a.example', 'http://localhost:3000'] })
+    const isAccepted = (...headers: [string, string][]) =>
+      keyProblem(holder, 'compute', createHead(headers), localAddress) === undefined
+    const same: [string, string] = ['sec-fetch-site', 'same-origin']
+    expect(isAccepted(['host', 'a.example'], same)).toBe(true)
+    expect(isAccepted(['host', 'localhost:3000'], same)).toBe(true)
+    // The page of a domain that leads to this service, and pages of other origins.
+    expect(isAccepted(['host', 'b.example'], same)).toBe(false)
+    expect(isAccepted(same)).toBe(false)
+    for (const site of ['same-site', 'cross-site', 'none', 'same-origin, same-origin'])
+      expect(isAccepted(['host', 'a.example'], ['sec-fetch-site', site])).toBe(false)
+    expect(isAccepted(['host', 'a.example'], same, ['origin', 'https://b.example'])).toBe(false)
+    expect(isAccepted(['host', 'a.example'])).toBe(false)
+  })
+
+  it.each([
+    '::ffff:192.0.2.7',
+    '0:0:0:0:0:ffff:192.0.2.7',
+    '0:0:0:0:0:ffff:c000:207',
+    '0:0:0:0:0:ffff:c000:200/120',
+    '0::ffff:c000:200/120',
+    '192.0.2.0/33',
+    '2001:db8::/129',
+    '192.0.2.0/',
+  ])('are not made for %s, which would allow nobody or have two meanings', (address) => {
+    expect(() => checkKeyProperties({ tier: 'developer', addresses: [address] }, 0)).toThrow(
+      'addresses[0]: is neither an IP address nor a CIDR range',
+    )
+  })
+
+  it.each(['192.0.2.7', '192.0.2.0/24', '2001:db8::1', '2001:db8::/32', '::/0'])('are made for %s', (address) => {
+    expect(checkKeyProperties({ tier: 'developer', addresses: [address] }, 0).addresses).toEqual([address])
   })
 
   it('that name addresses are refused from others', () => {

@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { parseAddress } from '../../src/base/ip-address.ts'
 import { ConfigError } from '../../src/config/setting.ts'
-import { addressKey, clientAddress, isInRanges, parseAddress, parseRanges } from '../../src/http/access/caller.ts'
+import { addressKey, clientAddress, isInRanges, parseRanges } from '../../src/http/access/caller.ts'
 import { peerAddress } from '../../src/http/transport/connections.ts'
 
 const address = (text: string) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { HourTable } from '../../src/base/hour-table.ts'
 import { Metrics } from '../../src/base/metrics.ts'
 import { readConfig } from '../../src/config/config.ts'
 import {
@@ -23,7 +24,7 @@ describe('the budgets of a client', () => {
     ['vertices', 9, 1],
     ['cpu-ms', 49.5, 0.5],
   ] as const)('are used up exactly at their limit: %s', (resource, most, last) => {
-    const window = new CostLimiter(10).open('a', budget, NOON)
+    const window = new CostLimiter(new HourTable(10)).open('a', budget, NOON)
     window.charge(resource, most)
     expect(window.usedUp()).toBeUndefined()
     window.charge(resource, last)
@@ -31,7 +32,7 @@ describe('the budgets of a client', () => {
   })
 
   it('begin with the first request and are full again after an hour', () => {
-    const limiter = new CostLimiter(10)
+    const limiter = new CostLimiter(new HourTable(10))
     const window = limiter.open('a', budget, NOON + 999)
     window.charge('vertices', 10)
     expect(window.endSeconds * 1000).toBe(NOON + HOUR_MS)
@@ -42,7 +43,7 @@ describe('the budgets of a client', () => {
 
   it('have no limit of a resource whose limit is 0', () => {
     const { public: unlimited } = budgetsOf('bytes=0,vertices=0,cpu-ms=0')
-    const window = new CostLimiter(10).open('a', unlimited, NOON)
+    const window = new CostLimiter(new HourTable(10)).open('a', unlimited, NOON)
     window.charge('bytes', 1e15)
     expect(window.usedUp()).toBeUndefined()
     expect(unlimited.policies).toBe('"requests";q=100;w=3600')
@@ -51,7 +52,7 @@ describe('the budgets of a client', () => {
 
   it('change with the tier of a key within the hour', () => {
     const { public: small, developer } = budgetsOf('vertices=10')
-    const limiter = new CostLimiter(10)
+    const limiter = new CostLimiter(new HourTable(10))
     limiter.open('key:a', small, NOON).charge('vertices', 10)
     expect(limiter.open('key:a', small, NOON).usedUp()).toBeDefined()
     expect(limiter.open('key:a', developer, NOON).usedUp()).toBeUndefined()
@@ -59,7 +60,7 @@ describe('the budgets of a client', () => {
 
   it('are those of the key or session that asks, whichever of an account was used last', () => {
     const { public: small, developer } = budgetsOf('vertices=10')
-    const limiter = new CostLimiter(10)
+    const limiter = new CostLimiter(new HourTable(10))
     const window = limiter.open('account:a', developer, NOON)
     window.charge('vertices', 10)
     limiter.open('account:a', small, NOON)
@@ -69,26 +70,31 @@ describe('the budgets of a client', () => {
   })
 
   it('of a stream are those of the hour in which it uses them', () => {
-    const limiter = new CostLimiter(10)
+    const limiter = new CostLimiter(new HourTable(10))
     let nowMs = NOON
     const meter = new StreamMeter(() => limiter.open('a', budget, nowMs))
     meter.charge('bytes', 60)
     nowMs += HOUR_MS
     meter.charge('bytes', 70)
-    expect(limiter.peek('a', nowMs)?.used('bytes')).toBe(70)
+    expect(limiter.peek('a', budget, nowMs)?.used('bytes')).toBe(70)
   })
 
   it('are forgotten for the oldest client when there are too many, and when their hour has ended', () => {
-    const limiter = new CostLimiter(3)
+    const table = new HourTable(3)
+    const limiter = new CostLimiter(table)
     for (const subject of ['a', 'b', 'c', 'd']) limiter.open(subject, budget, NOON).charge('bytes', 1)
-    expect([limiter.size, limiter.peek('a', NOON), limiter.peek('d', NOON)?.used('bytes')]).toEqual([3, undefined, 1])
+    expect([table.size, limiter.peek('a', budget, NOON), limiter.peek('d', budget, NOON)?.used('bytes')]).toEqual([
+      3,
+      undefined,
+      1,
+    ])
     limiter.open('e', budget, NOON + HOUR_MS)
-    expect(limiter.size).toBeLessThan(3)
+    expect(table.size).toBeLessThan(3)
   })
 
   it('are counted in the metrics', () => {
     const metrics = new Metrics()
-    const limiter = new CostLimiter(10)
+    const limiter = new CostLimiter(new HourTable(10))
     const { public: counted } = budgetsOf('vertices=10', metrics)
     for (const subject of ['a', 'b']) limiter.open(subject, counted, NOON).charge('vertices', 4)
     expect(metrics.render()).toContain('cost_charged_total{tier="public",resource="vertices"} 8\n')
@@ -98,7 +104,7 @@ describe('the budgets of a client', () => {
 
 describe('the header fields', () => {
   it('report the budget of which the smallest share remains', () => {
-    const limiter = new CostLimiter(10)
+    const limiter = new CostLimiter(new HourTable(10))
     const window = limiter.open('a', budget, NOON)
     const read = (nowMs = NOON) => remainingField(rate, budget, window, nowMs)
     expect(remainingField(rate, budget, undefined, NOON)).toBe('"requests";r=100;t=3600, "cpu-ms";r=50;t=3600')
@@ -124,7 +130,7 @@ describe('the header fields', () => {
 
 describe('the problem of a request beyond a budget', () => {
   it('names the resource, its limit and the end of the hour', () => {
-    const window = new CostLimiter(10).open('a', budget, NOON)
+    const window = new CostLimiter(new HourTable(10)).open('a', budget, NOON)
     window.charge('bytes', 100)
     const problem = costProblem(window.budget, window, window.usedUp()!, NOON + 1_800_000)
     expect(problem).toMatchObject({ type: 'rate-limited', retryAfterSeconds: 1800 })

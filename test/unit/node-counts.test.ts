@@ -1,5 +1,6 @@
 /** Hourly limits of one node, with a database that the tests play. `test/store/node-counts.test.ts` has a real one. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { HourTable } from '../../src/base/hour-table.ts'
 import { NodeCounts } from '../../src/http/access/node-counts.ts'
 import { RateLimiter, takeQuota } from '../../src/http/access/rate-limit.ts'
 import type { HourChange } from '../../src/wire/process-messages.ts'
@@ -53,7 +54,7 @@ function startNode() {
     excessPercent: 10,
     onChange: (isAway) => states.push(isAway),
   })
-  const limiter = new RateLimiter(1_000_000, counts)
+  const limiter = new RateLimiter(new HourTable(1_000_000), counts)
   const take = (subject: string) => takeQuota(limiter.open(subject, Date.now()), LIMIT, 1)
   return { database, counts, states, take }
 }
@@ -106,5 +107,38 @@ it('answers every request within the longest wait, however many clients wait for
   expect(counts.isAway).toBe(false)
   database.changeMs = 0
   await pass(1000)
+  await counts.close()
+})
+
+it('grants a request whose client has an older window that was forgotten with unused requests', async () => {
+  const { database, counts } = startNode()
+  const granted: number[] = []
+  const returned: number[] = []
+  const { change } = database
+  database.change = async (changes) => {
+    for (const { subject, want } of changes) if (subject === 'a') (want < 0 ? returned : granted).push(want)
+    return change(changes)
+  }
+  // Room for one client: each other client makes it forget the one before.
+  const limiter = new RateLimiter(new HourTable(1), counts)
+  const take = (subject: string) => takeQuota(limiter.open(subject, Date.now()), LIMIT, 1)
+  const first = take('a')
+  await pass(50)
+  expect(await first).toBe(1)
+  await pass(900)
+  // A change runs while the request waits and the older window becomes idle.
+  database.changeMs = 100
+  const others = take('c')
+  await new Promise((resolve) => setImmediate(resolve))
+  const second = take('a')
+  await pass(1000)
+  expect(await others).toBe(1)
+  expect(await second).toBe(1)
+  expect(counts.answeredAway).toBe(0)
+  database.changeMs = 0
+  await pass(3000)
+  expect(granted).toHaveLength(2)
+  // Both windows have returned what they did not use.
+  expect(returned.reduce((sum, want) => sum - want, 0)).toBe(granted.reduce((sum, want) => sum + want, 0) - 2)
   await counts.close()
 })

@@ -1,14 +1,23 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { helpText } from '../../src/cli/arguments.ts'
+import { runKeygen } from '../../src/cli/commands/keygen.ts'
+import type { Terminal } from '../../src/cli/terminal.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { blocksOf } from '../markdown-pages.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const page = read('docs/operations.md')
 const blocks = (language: string) =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text!)
+
+const keygen = (env: Record<string, string>) => {
+  const terminal = { env, out: async () => {}, err: () => {} }
+  return runKeygen({}, terminal as unknown as Terminal)
+}
 
 describe('docs/operations.md', () => {
   it('names only settings that exist', () => {
@@ -52,6 +61,42 @@ describe('docs/operations.md', () => {
     ]
     expect(timeouts).toHaveLength(6)
     for (const [, seconds] of timeouts) expect(Number(seconds) * 1000).toBeGreaterThan(2 * limits.streamIdleMs)
+  })
+
+  it('replaces the key with commands that make a second key beside the first', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-second-key-'))
+    try {
+      const commands = blocksOf('docs/operations.md')
+        .filter(({ language }) => language === 'sh')
+        .flatMap(({ code }) => code.split('\n'))
+        .filter((line) => line.startsWith('SIGNER_KEYSTORE=') && line.endsWith(' keygen'))
+      expect(commands).toHaveLength(2)
+      const environments = commands.map((line) =>
+        Object.fromEntries(
+          [...line.matchAll(/(SIGNER_\w+)=\/etc\/trigpoint\/(\S+)/g)].map(([, name, file]) => [
+            name!,
+            join(folder, file!),
+          ]),
+        ),
+      )
+      for (const environment of environments) await keygen(environment)
+      expect(readdirSync(folder).sort()).toEqual(['password', 'password-2', 'signer-2.json', 'signer.json'])
+      const [first, second] = ['password', 'password-2'].map((file) => readFileSync(join(folder, file), 'utf8'))
+      expect(second).not.toBe(first)
+      // As it was: the old names again.
+      await expect(keygen(environments[0]!)).rejects.toThrow(
+        /already exists, and keys are never overwritten.*SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE/,
+      )
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('builds an upgrade as it builds the installation', () => {
+    const build = (folder: string) =>
+      blocks('sh').flatMap((text) => text.split('\n').filter((line) => line.startsWith(`cd ${folder} && `)))
+    const [installed] = build('/opt/trigpoint')
+    expect(build('/opt/trigpoint-new')).toEqual([installed!.replace('/opt/trigpoint', '/opt/trigpoint-new')])
   })
 
   it('lists the exit codes of the service', () => {

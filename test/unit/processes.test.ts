@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { HourTable } from '../../src/base/hour-table.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { RateLimiter, takeOwnQuota } from '../../src/http/access/rate-limit.ts'
 import { SharedCounts } from '../../src/http/access/shared-counts.ts'
@@ -81,7 +82,7 @@ function connectLimiter(totals: CountTotals): { take(): number; deliver(): void 
       for (const listener of toTotals) listener(structuredClone(report))
     },
   }))
-  const limiter = new RateLimiter(10, shares)
+  const limiter = new RateLimiter(new HourTable(10), shares)
   shares.listen((counts) => limiter.receive(counts, 0))
   return {
     take: () => takeOwnQuota(limiter.open('client', 0), 100, 1),

@@ -21,8 +21,14 @@ it('decodes to a request whose second input is not set', async () => {
   expect(await decodeDraft(await encodeDraft(unset))).toEqual(unset)
 })
 
+it('keeps the reading of edges', async () => {
+  const contained: RequestDraft = { ...draft, operation: 'contains', edges: 'geodesic' }
+  expect(await decodeDraft(await encodeDraft(contained))).toEqual(contained)
+})
+
 it.each([
   ['no first input', { a: null }],
+  ['edges of an unknown kind', { edges: 'rhumb' }],
   ['a recipient that contains code', { recipient: "' }); process.exit(); ({ x: '" }],
   ['a recipient that is not a string', { recipient: ['0x'] }],
   ['a geometry without a type', { a: { type: 'Evil' } }],

@@ -85,4 +85,11 @@ describe('items of a chunk that differ only in coordinates and ids', () => {
     expect(memo.parse('{"id":[1],"a":[0]}')).toEqual({ id: [1], a: [0] })
     expect(memo.parse('{"id":1,')).toBeUndefined()
   })
+
+  it.each(['{"salt":"0x5a","a":[0]}', '{"s\\u0061lt":"0x5a","a":[0]}'])('are not kept with a salt: %s', (text) => {
+    const memo = new SkeletonMemo<object>()
+    const first = memo.parse(text) as object
+    memo.remember(first, {})
+    expect(memo.parse(text)).not.toBe(first)
+  })
 })

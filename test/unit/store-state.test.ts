@@ -13,11 +13,21 @@ describe('requests that wait for a store to open', () => {
   const soon = () => Date.now() + 60_000
 
   it('continue when it is open, and there are at most so many', async () => {
-    const waiting = [tracker.untilOpen(soon()), tracker.untilOpen(soon())]
-    await expect(tracker.untilOpen(soon())).rejects.toThrow(StoreFault)
+    const waiting = [tracker.untilOpen(soon(), {}), tracker.untilOpen(soon(), {})]
+    await expect(tracker.untilOpen(soon(), {})).rejects.toThrow(StoreFault)
     tracker.set(OPEN)
     expect(await Promise.all(waiting)).toEqual([undefined, undefined])
     expect(tracker.untilOpen(soon())).toBeUndefined()
+  })
+
+  // Regression: the wait of the usage recorder at the start took the place of a request.
+  it('lose no place to the service itself, which waits too', async () => {
+    const own = tracker.untilOpen(soon())
+    const waiting = [tracker.untilOpen(soon(), {}), tracker.untilOpen(soon(), {})]
+    tracker.set(OPEN)
+    expect(await Promise.all([own, ...waiting])).toEqual([undefined, undefined, undefined])
+    const late = new StoreStateTracker(OPENING, 2).untilOpen(Date.now())
+    await expect(late).rejects.toMatchObject({ kind: 'opening' })
   })
 
   it('are those of all clients, although one sends more requests than there are places', async () => {

@@ -5,6 +5,7 @@ import { UsageCounts } from '../../src/service/usage/usage-counts.ts'
 import { UsageRecorder } from '../../src/service/usage/usage-recorder.ts'
 import { StoreFault } from '../../src/wire/store-messages.ts'
 import type { UsageFlush } from '../../src/wire/usage-messages.ts'
+import { eventually } from '../eventually.ts'
 
 const DAY_MS = 86_400_000
 const MIDNIGHT_MS = Date.parse('2030-01-02T00:00:00Z')
@@ -90,14 +91,18 @@ describe('counts of usage', () => {
 })
 
 /** A recorder whose store does what `answer` says with each flush. */
-function recordTo(answer: (flush: UsageFlush) => boolean) {
+function recordTo(answer: (flush: UsageFlush) => boolean, maxRows = 10_000) {
   const store = {
     state: { isOpen: true },
-    ask: async (_operation: string, flush: UsageFlush) => answer(flush),
+    untilOpen: () => undefined,
+    ask: async (_operation: string, flush: UsageFlush) => {
+      await null
+      return answer(flush)
+    },
   }
   const log = { warn: () => {}, info: () => {} }
   const metrics = new Metrics()
-  const limits = { flushMs: 600_000, keepDays: 400, maxRows: 10_000, answerMs: 1000 }
+  const limits = { flushMs: 600_000, keepDays: 400, maxRows, answerMs: 1000 }
   return new UsageRecorder({ store: store as never, log, metrics, ...limits, now: () => MIDNIGHT_MS })
 }
 
@@ -140,6 +145,50 @@ describe('a recorder of usage', () => {
       [500, MIDNIGHT_MS],
     ])
     expect(new Set(flushes.flatMap(({ subjects }) => subjects)).size).toBe(2500)
+  })
+})
+
+describe('a recorder of usage that becomes full', () => {
+  it('stores its counts at half of its rows, without waiting for its interval', async () => {
+    const requests = new Map<string, number>()
+    const recorder = recordTo(({ subjects, amounts }) => {
+      for (const [index, subject] of subjects.entries())
+        requests.set(subject, (requests.get(subject) ?? 0) + amounts[0]![index]!)
+      return true
+    }, 100)
+    const kind = recorder.kind('distance')
+    const subjects = Array.from({ length: 1000 }, (_, index) => `key:${index}`)
+    for (const [index, subject] of subjects.entries()) {
+      count(recorder.counts, subject, MIDNIGHT_MS, kind)
+      // The store answers before the other half is used.
+      if (index % 40 === 39) await eventually(() => expect(recorder.counts.rows).toBeLessThan(50))
+    }
+    await recorder.close()
+    expect(recorder.counts.otherRequests).toBe(0)
+    expect([...requests.keys()]).toEqual(subjects)
+    expect([...requests.values()].every((sum) => sum === 1)).toBe(true)
+  })
+
+  it('goes on with what was counted while it stored, if that is half of its rows again', async () => {
+    let flushes = 0
+    const recorder = recordTo(() => {
+      if (flushes++ === 0)
+        for (let index = 0; index < 50; index++) count(recorder.counts, `more:${index}`, MIDNIGHT_MS, kind)
+      return true
+    }, 100)
+    const kind = recorder.kind('distance')
+    for (let index = 0; index < 50; index++) count(recorder.counts, `key:${index}`, MIDNIGHT_MS, kind)
+    await recorder.flush()
+    expect([flushes, recorder.counts.rows, recorder.counts.otherRequests]).toEqual([2, 0, 0])
+    await recorder.close()
+  })
+
+  it('tells the store of itself before it counts, and once the store is open', async () => {
+    const flushes: UsageFlush[] = []
+    const recorder = recordTo((flush) => flushes.push(flush) > 0)
+    await recorder.register(1000)
+    expect(flushes).toEqual([expect.objectContaining({ subjects: [], completeMs: MIDNIGHT_MS, silentMs: DAY_MS })])
+    await recorder.close()
   })
 })
 

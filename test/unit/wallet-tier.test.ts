@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Metrics } from '../../src/base/metrics.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { WalletTierToken } from '../../src/config/sign-in.ts'
 import { WalletTiers } from '../../src/service/accounts/wallet-tier.ts'
@@ -52,9 +53,24 @@ describe('WALLET_TIER_TOKEN', () => {
     expect(limitOf({ WALLET_TIER: 'public' })).toBe(1000)
     const rule = { WALLET_TIER: 'public', WALLET_TIER_TOKEN: `tier=internal,chain=1,token=${TOKEN},balance=1` }
     expect(limitOf(rule)).toBe(10_000)
-    expect(limitOf({ ...rule, RATE_LIMIT_WALLET_ADDRESS: '77' })).toBe(77)
-    const { costPerHour } = readConfig({ RATE_LIMIT_WALLET_ADDRESS: '200' }, 4).walletAddress
+    expect(limitOf({ WALLET_TIER: 'public', RATE_LIMIT_WALLET_ADDRESS: '177' })).toBe(177)
+    const { costPerHour } = readConfig(
+      { RATE_LIMIT_DEVELOPER: '77', RATE_LIMIT_WALLET_ADDRESS: '200' },
+      4,
+    ).walletAddress
     expect(costPerHour).toEqual({ bytes: 2000 * 1_048_576, vertices: 2_000_000, 'cpu-ms': 3 * 3_600_000 })
+  })
+
+  it('rejects a limit of an address that is lower than that of one account', () => {
+    const read = (env: Record<string, string>) => () => readConfig(env, 1)
+    expect(read({ RATE_LIMIT_WALLET_ADDRESS: '3' })).toThrow(
+      'RATE_LIMIT_WALLET_ADDRESS="3": must be at least 1000, the limit of one account (RATE_LIMIT_DEVELOPER, the tier that WALLET_TIER gives): raise it, or lower RATE_LIMIT_DEVELOPER or WALLET_TIER',
+    )
+    const rule = `tier=internal,chain=1,token=${TOKEN},balance=1`
+    expect(read({ WALLET_TIER_TOKEN: rule, RATE_LIMIT_WALLET_ADDRESS: '9999' })).toThrow(
+      /at least 10000.*RATE_LIMIT_INTERNAL, the tier that WALLET_TIER_TOKEN gives/,
+    )
+    expect(read({ RATE_LIMIT_WALLET_ADDRESS: '1000' })).not.toThrow()
   })
 })
 
@@ -84,6 +100,7 @@ describe('the tier of an account', () => {
       info: (line: string) => lines.push(`info ${line}`),
     }
     const never = () => Promise.reject(new Error('the chain was asked'))
+    const metrics = new Metrics()
     const tiers = new WalletTiers({
       walletTier: 'developer',
       holders,
@@ -91,8 +108,16 @@ describe('the tier of an account', () => {
       waitMs,
       log: log as never,
       now: () => NOW_SECONDS * 1000,
+      metrics,
     })
-    return { tiers, lines }
+    const lookups = () =>
+      Object.fromEntries(
+        [...metrics.render().matchAll(/^holder_lookups_total\{outcome="(.+)"\} (\d+)$/gm)].map(([, name, count]) => [
+          name,
+          Number(count),
+        ]),
+      )
+    return { tiers, lines, lookups }
   }
   const coin = tokenRule(`tier=internal,chain=10,token=${TOKEN},balance=5`)!
   const badge = tokenRule(`tier=internal,chain=10,schema=${SCHEMA},attester=${ATTESTER}`)!
@@ -124,6 +149,7 @@ describe('the tier of an account', () => {
       isHolder: false,
       note: undefined,
     })
+    expect(open(undefined, {}).lookups()).toEqual({})
     expect((await open(undefined, {}).tiers.find(`eip155:0:${HOLDER}`, UID)).note).toContain('no tier for attestations')
   })
 
@@ -139,13 +165,14 @@ describe('the tier of an account', () => {
 
   it('is found again when the chain answers again', async () => {
     let answer: ChainResult<bigint> = { ok: false, reason: 'away', cause: 'unreachable' }
-    const { tiers, lines } = open(coin, { balance: async () => answer })
+    const { tiers, lines, lookups } = open(coin, { balance: async () => answer })
     const find = async () => (await tiers.find(`eip155:10:${HOLDER}`, undefined)).isHolder
     expect(await find()).toBe(false)
     answer = { ok: true, value: 5n }
     expect(await find()).toBe(true)
     answer = { ok: true, value: 4n }
     expect(await find()).toBe(false)
+    expect(lookups()).toEqual({ found: 1, 'not-found': 1, failed: 1 })
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain('again')
   })
@@ -154,11 +181,12 @@ describe('the tier of an account', () => {
     const waiting: (() => void)[] = []
     const balance = () =>
       new Promise<ChainResult<bigint>>((resolve) => waiting.push(() => resolve({ ok: true, value: 9n })))
-    const { tiers } = open(coin, { balance })
+    const { tiers, lookups } = open(coin, { balance })
     const accounts = Array.from({ length: 70 }, (_, index) => `eip155:0:0x${String(index).padStart(40, '0')}` as const)
     const found = Promise.all(accounts.map((account) => tiers.find(account, undefined as Hex | undefined)))
     for (const answer of waiting) answer()
     expect((await found).filter(({ isHolder }) => isHolder)).toHaveLength(64)
+    expect(lookups()).toEqual({ found: 64, 'not-found': 0, failed: 6 })
   })
 
   it('is looked up once for requests that are repeated meanwhile', async () => {

@@ -460,6 +460,8 @@ describe('collections with bands', () => {
       expect(compute('distance', all, from)).toBe(expected)
       expect(compute('distance', from, all)).toBe(expected)
     }
-    expect(run('intersects', all, point(0, 0))).toMatchObject({ notes: [{ code: 'full-parallel' }] })
+    expect(run('intersects', all, point(0, 0))).toMatchObject({
+      notes: [{ code: 'full-parallel' }, { code: 'planar-deviation', meters: 8732 }],
+    })
   })
 })

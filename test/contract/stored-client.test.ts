@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError, type Client, createClient, verifyResult } from '../../src/client/client.ts'
+import { runCli } from '../cli-runner.ts'
+import { eventually } from '../eventually.ts'
+import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+
+const ZONE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+} as const
+const ZONES = [
+  { type: 'Feature', id: 'west', properties: { name: 'West' }, geometry: ZONE },
+  { type: 'Feature', properties: null, geometry: { type: 'Point', coordinates: [7, 48] } },
+] as const
+const POINT = { type: 'Point', coordinates: [2.2945, 48.8584] } as const
+
+async function collect<T>(all: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of all) items.push(item)
+  return items
+}
+
+let service: TestService
+let client: Client
+const folder = mkdtempSync(join(tmpdir(), 'trigpoint-stored-'))
+beforeAll(async () => {
+  service = await startTestService({ ...NO_LOCAL_CALLERS, RECORDS: '1', RATE_LIMIT_DEVELOPER: '1000000' })
+  await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
+  client = createClient({ baseUrl: service.url, apiKey: service.developerKey, chainId: 84532 })
+})
+afterAll(async () => {
+  await service?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('the client', () => {
+  it('stores geometries, names them in requests, and verifies the results by their references', async () => {
+    const { ref } = await client.geometries.put({ type: 'Feature', geometry: ZONE })
+    const answer = await client.compute.contains({ ref }, POINT)
+    expect(answer.result).toBe(true)
+    for (const inputs of [
+      [ZONE, POINT],
+      [{ ref }, POINT],
+    ]) {
+      const verdict = await verifyResult(answer, { attester: service.attester, inputs })
+      expect(verdict.ok, JSON.stringify(verdict)).toBe(true)
+    }
+    const { geometry } = await client.geometries.get(ref)
+    expect(geometry).toEqual(ZONE)
+    expect((await client.geometries.list()).geometries.map((stored) => stored.ref)).toEqual([ref])
+    expect(await client.geometries.delete(ref)).toEqual({ deleted: ref })
+    await expect(client.compute.contains({ ref }, POINT)).rejects.toThrow(ApiError)
+  })
+
+  it('stores sets and matches points', async () => {
+    expect(await client.sets.put('zones', ZONES)).toMatchObject({ name: 'zones', features: 2 })
+    const points = Array.from({ length: 12_000 }, (_, id) => ({ ...POINT, id }))
+    const lines = await collect(client.sets.match('zones', points, { properties: ['name'] }))
+    expect(lines).toHaveLength(12_000)
+    expect(lines[11_999]).toEqual({ id: 11_999, matches: [{ feature: 'west', properties: { name: 'West' } }] })
+    const [signed] = await collect(client.sets.match('zones', [POINT], { nearest: 1, attest: 'each' }))
+    expect(signed?.matches?.[0]).toMatchObject({ feature: 'west', distance: 0, operation: 'distance' })
+    expect(await collect(client.sets.features('zones'))).toEqual(ZONES)
+    expect((await client.sets.get('zones')).vertices).toBe(6)
+    expect((await client.sets.list()).map(({ name }) => name)).toEqual(['zones'])
+    expect(await client.sets.delete('zones')).toEqual({ deleted: 'zones' })
+    await expect(client.sets.get('zones')).rejects.toThrow(ApiError)
+  })
+})
+
+describe('the command line', () => {
+  const cli = (...argv: string[]) =>
+    runCli(argv, { env: { TRIGPOINT_URL: service.url, TRIGPOINT_API_KEY: service.developerKey } })
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+
+  it('stores geometries and computes with them', async () => {
+    const put = await cli('geometries', 'put', file('city.geojson', JSON.stringify(ZONE)), '2.3,48.8')
+    expect([put.exitCode, put.err]).toEqual([0, ''])
+    const [ref] = put.out.trim().split('\n')
+    const contains = await cli('compute', 'contains', `ref:${ref}`, '2.2945,48.8584')
+    expect([contains.exitCode, contains.out.split('\n')[0]]).toEqual([0, 'true'])
+    const list = await cli('geometries', 'list')
+    expect(list.out).toContain(ref)
+    expect(list.err).toMatch(/^2 geometries, \d+ of 67108864 bytes\n$/)
+    expect(JSON.parse((await cli('geometries', 'get', `ref:${ref}`)).out)).toEqual(ZONE)
+    expect((await cli('geometries', 'delete', ref!)).err).toBe(`deleted ${ref}\n`)
+    expect((await cli('geometries', 'delete', ref!)).exitCode).toBe(2)
+    expect((await cli('compute', 'contains', `ref:${ref}`, '2.2945,48.8584', '--local')).err).toContain(
+      'stored geometry',
+    )
+  })
+
+  it('stores sets of files and matches the points of a file', async () => {
+    const collection = file('zones.geojson', JSON.stringify({ type: 'FeatureCollection', features: ZONES }, null, 1))
+    expect((await cli('sets', 'put', 'zones', collection)).err).toMatch(/^zones: 2 features, 6 vertices, \d+ bytes\n$/)
+    const sequence = file('zones.geojsons', ZONES.map((feature) => `\u001e${JSON.stringify(feature)}\n`).join(''))
+    expect((await cli('sets', 'put', 'copy', sequence, '--json')).out).toContain('"features":2')
+    const stops = file('stops.csv', 'id,lon,lat\na,2.2945,48.8584\nb,50,50\n')
+    const match = await cli('sets', 'match', 'zones', stops, '--properties', 'name')
+    expect([match.exitCode, match.err]).toEqual([0, ''])
+    expect(
+      match.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { id: 'a', matches: [{ feature: 'west', properties: { name: 'West' } }] },
+      { id: 'b', matches: [] },
+    ])
+    const near = await cli('sets', 'match', 'zones', stops, '--nearest', '3', '--within', '5000', '--attest', 'each')
+    expect(JSON.parse(near.out.split('\n')[0]!).matches[0]).toMatchObject({ feature: 'west', operation: 'distance' })
+    expect((await cli('sets', 'list')).out.split('\n').map((line) => line.split(' ')[0])).toEqual(['copy', 'zones', ''])
+    expect((await cli('sets', 'features', 'copy')).out.trim().split('\n')).toHaveLength(2)
+    expect((await cli('sets', 'delete', 'copy')).err).toBe('deleted copy\n')
+    const wrong = await cli('sets', 'put', 'zones', file('wrong.geojsonl', '{"type":"Feature"}\nno\n'))
+    expect([wrong.exitCode, wrong.err]).toEqual([2, expect.stringContaining('line 2')])
+  })
+})

@@ -32,6 +32,11 @@ export interface ServiceInfo {
 export interface IssuerChain {
   readonly chainId: number
   readonly name: string
+  /**
+   * Whether the service has an RPC endpoint of the chain. Without one, it signs with the last known nonce or 0. Absent in documents of
+   * older services.
+   */
+  readonly rpc?: boolean
   readonly profile: 'legacy' | 'v1' | 'v2'
   readonly easVersion: string
   /** Address of the EAS contract. */

@@ -36,6 +36,8 @@ export interface Identity {
   readonly chains: readonly {
     readonly chainId: number
     readonly name: string
+    /** Whether the service has an RPC endpoint of the chain. */
+    readonly rpc: boolean
     /** Which message the contract's signatures cover; see docs/attestations.md. */
     readonly profile: string
     /** Version in the EIP-712 domain. */

@@ -32,6 +32,7 @@ export function createIdentity({ config, chains, schemas, signer, version, commi
     chains: [...chains.values()].map(({ id, name, profile, easVersion, easAddress, schemaRegistryAddress }) => ({
       chainId: id,
       name,
+      rpc: (config.chains.get(id)?.rpcUrls.length ?? 0) > 0,
       profile,
       easVersion,
       registry: easAddress,

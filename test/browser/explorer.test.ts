@@ -54,6 +54,26 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     console.log(`interactive after ${times.map(Math.round).join(', ')} ms`)
   })
 
+  it('signs for the chain that has an RPC endpoint, until the user chooses another', async () => {
+    const { page, context } = await visit(running.browser, running.service.url, '/status')
+    await page.route('**/.well-known/attester.json', async (route) => {
+      const document = await (await route.fetch()).json()
+      for (const chain of document.chains) chain.rpc = chain.chainId === 42_220
+      await route.fulfill({ json: document })
+    })
+    const body = lastBody(page, '/compute/v0/distance')
+    await page.goto(`${running.service.url}/explore/compute`)
+    await signed(page)
+    expect(body()).toMatchObject({ chainId: 42_220 })
+    await page.click('summary:has-text("Signed for")')
+    await page.selectOption('#chain', '11155111')
+    await signed(page)
+    expect(body()).toMatchObject({ chainId: 11_155_111 })
+    await page.getByRole('tab', { name: 'Length' }).click()
+    expect(await page.inputValue('#chain')).toBe('11155111')
+    await context.close()
+  })
+
   describe('compute', () => {
     let page: Page
     let faults: readonly string[]

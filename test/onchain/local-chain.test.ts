@@ -53,6 +53,8 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
       chainId: 31337,
       easAddress: '0x4200000000000000000000000000000000000021',
     })
+    const { chains } = await service.get('/.well-known/attester.json')
+    expect(chains.filter(({ rpc }: { rpc: boolean }) => rpc)).toMatchObject([{ chainId: 31337 }])
     await untilRecords(service, 36)
     expect((await records(service)).filter(({ revoked }) => revoked)).toHaveLength(1)
   })

@@ -2,6 +2,7 @@
 
 import { ApiError, ConnectionError, type SignedIn } from '../../../src/client/client.ts'
 import type { Account } from '../../../src/types/generated.ts'
+import { defaultChainId, FIRST_CHAIN_ID } from '../chains.ts'
 import { announce, type Child, h, replace } from '../dom.ts'
 import { fact, foreignText, hexButton } from '../facts.ts'
 import type { Page, PageParts } from '../page.ts'
@@ -12,8 +13,6 @@ import { accountProblem } from './problem.ts'
 import { createAccountSession, isEnded } from './session.ts'
 import { createUsagePanel } from './usage.ts'
 
-/** Base Sepolia, as on the page that computes single results. */
-const DEFAULT_CHAIN_ID = 84_532
 /** Characters of a note of the service that are shown. */
 const MAX_NOTE = 300
 const SIGN_IN_ROUTE = '/auth/siwe'
@@ -194,9 +193,11 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
     try {
       step('Choose an account in the wallet …')
       const account = await connectWallet(wallet)
-      const chains = issuer()?.chains.map(({ chainId }) => chainId) ?? []
-      const known = [account.chainId, DEFAULT_CHAIN_ID, ...chains].find((chainId) => chains.includes(chainId))
-      given = await session.signIn(account, known ?? DEFAULT_CHAIN_ID, step)
+      const known = issuer()
+      const isSupported = known?.chains.some(({ chainId }) => chainId === account.chainId)
+      const fallback = known === undefined ? FIRST_CHAIN_ID : defaultChainId(known)
+      const chainId = isSupported ? account.chainId : fallback
+      given = await session.signIn(account, chainId, step)
       waiting = undefined
       isSignedIn = true
       replace(body, signedIn)

@@ -1,4 +1,5 @@
 import type { Geometry } from '../../../src/types/generated.ts'
+import { defaultChainId, FIRST_CHAIN_ID } from '../chains.ts'
 import { copy, h, replace, toast } from '../dom.ts'
 import { boxOf } from '../geo/shape.ts'
 import type { Engine } from '../kernel.ts'
@@ -23,11 +24,11 @@ import { createUsePanel } from './use-panel.ts'
 
 /** A longer request is not written into the address; *Copy link* still does it. */
 const MAX_ADDRESS = 4000
-const DEFAULTS = { radiusMeters: 1000, chainId: 84532, recipient: '' }
+const DEFAULTS = { radiusMeters: 1000, recipient: '' }
 
 export function createComputePage(parts: PageParts): Page {
   const { api } = parts
-  const first = draftFrom(EXAMPLES[0]!)
+  const first = draftFrom(EXAMPLES[0]!, FIRST_CHAIN_ID)
   const session = createSession(api, first)
   let engine: Engine | undefined
   let base: BaseMap | undefined
@@ -125,7 +126,7 @@ export function createComputePage(parts: PageParts): Page {
       isShown = true
       const shared = query.get('s')
       if (shared !== null) void open(shared)
-      else if (!hasStarted) session.requestNow()
+      else if (!hasStarted) void start()
       else void remember()
       hasStarted = true
       parts.takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
@@ -211,7 +212,7 @@ export function createComputePage(parts: PageParts): Page {
   }
 
   function example(chosen: Example): void {
-    session.change(draftFrom(chosen))
+    session.change(draftFrom(chosen, session.state.draft.chainId))
     panel.showExample(EXAMPLES.indexOf(chosen))
     points.reset()
     void remember()
@@ -241,6 +242,14 @@ export function createComputePage(parts: PageParts): Page {
     mapSlot.scrollIntoView({ block: 'nearest' })
   }
 
+  /** Requests the first example, for a chain that suits the service. */
+  async function start(): Promise<void> {
+    const issuer = await api.issuer().catch(() => undefined) // if it cannot be read, the request reports why
+    const isUnchanged = session.state.draft === first
+    if (isUnchanged && issuer !== undefined) session.change({ chainId: defaultChainId(issuer) }, false)
+    session.requestNow()
+  }
+
   async function open(shared: string): Promise<void> {
     const draft = await decodeDraft(shared)
     if (draft === undefined) {
@@ -268,6 +277,6 @@ export function createComputePage(parts: PageParts): Page {
   }
 }
 
-function draftFrom({ draft }: Example): RequestDraft {
-  return { ...DEFAULTS, b: undefined, edges: undefined, ...draft }
+function draftFrom({ draft }: Example, chainId: number): RequestDraft {
+  return { ...DEFAULTS, chainId, b: undefined, edges: undefined, ...draft }
 }

@@ -3,6 +3,7 @@ import type { BatchOperation } from '../../../src/client/batch.ts'
 import type { Issuer } from '../../../src/client/client.ts'
 import type { Geometry, Job } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
+import { defaultChainId, FIRST_CHAIN_ID } from '../chains.ts'
 import type { BatchRow } from '../compute/batch-file.ts'
 import type { PageOperation } from '../compute/request-draft.ts'
 import { OPERATION_NAMES, type RequestDraft, takesTwo, WORDS } from '../compute/request-draft.ts'
@@ -22,8 +23,6 @@ const ATTESTS: readonly (readonly [Attest, string])[] = [
 /** Stands for input A, which each row replaces. */
 const NO_GEOMETRY: Geometry = { type: 'Point', coordinates: [0, 0] }
 const DEFAULT_RADIUS_METERS = 1000
-/** Base Sepolia, as on the page that computes single results. */
-const DEFAULT_CHAIN_ID = 84_532
 /** Long, because a piece of an upload has some megabytes and waits for the store. */
 const PIECE_TIMEOUT_MS = 120_000
 /** Key in the session storage for the last upload that has not ended. */
@@ -68,7 +67,7 @@ export function createNewJob(api: Api, created: (job: Job) => void) {
   let other = ''
   let radius = String(DEFAULT_RADIUS_METERS)
   let attest: Attest = 'none'
-  let chainId = DEFAULT_CHAIN_ID
+  let chainId = FIRST_CHAIN_ID
   let uploading: AbortController | undefined
   let sent = 0
   let error: unknown
@@ -77,7 +76,7 @@ export function createNewJob(api: Api, created: (job: Job) => void) {
     element,
     showIssuer(loaded: Issuer): void {
       issuer = loaded
-      if (!loaded.chains.some((chain) => chain.chainId === chainId)) chainId = loaded.chains[0]?.chainId ?? chainId
+      if (file === undefined) chainId = defaultChainId(loaded)
       if (file !== undefined) show()
     },
   }

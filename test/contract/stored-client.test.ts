@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serialize } from 'flatgeobuf/lib/mjs/geojson.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiError, type Client, createClient, verifyResult } from '../../src/client/client.ts'
 import { runCli } from '../cli-runner.ts'
@@ -82,8 +83,8 @@ describe('the client', () => {
 describe('the command line', () => {
   const cli = (...argv: string[]) =>
     runCli(argv, { env: { TRIGPOINT_URL: service.url, TRIGPOINT_API_KEY: service.developerKey } })
-  const file = (name: string, text: string) => {
-    writeFileSync(join(folder, name), text)
+  const file = (name: string, content: string | Uint8Array) => {
+    writeFileSync(join(folder, name), content)
     return join(folder, name)
   }
 
@@ -109,6 +110,9 @@ describe('the command line', () => {
     expect((await cli('sets', 'put', 'zones', collection)).err).toMatch(/^zones: 2 features, 6 vertices, \d+ bytes\n$/)
     const sequence = file('zones.geojsons', ZONES.map((feature) => `\u001e${JSON.stringify(feature)}\n`).join(''))
     expect((await cli('sets', 'put', 'copy', sequence, '--json')).out).toContain('"features":2')
+    const features = ZONES.map((feature) => ({ ...feature, properties: {} }))
+    const written = serialize({ type: 'FeatureCollection', features } as unknown as Parameters<typeof serialize>[0])
+    expect((await cli('sets', 'put', 'copy', file('zones.fgb', written), '--json')).out).toContain('"features":2')
     const stops = file('stops.csv', 'id,lon,lat\na,2.2945,48.8584\nb,50,50\n')
     const match = await cli('sets', 'match', 'zones', stops, '--properties', 'name')
     expect([match.exitCode, match.err]).toEqual([0, ''])

@@ -3,6 +3,7 @@ import type { PointLike, SetFeatureLike } from '../../client/sets.ts'
 import { timeText } from '../../client/verify/signed-data.ts'
 import type { Geometry, StoredGeometry } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
+import { isFlatGeobuf, readFlatGeobuf } from '../inputs/flatgeobuf.ts'
 import { readInput, readWhole } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
@@ -67,7 +68,7 @@ function withoutPrefix(ref: string): string {
 
 /** Runs `trigpoint sets put`. */
 export async function putSet(name: string, file: string, options: StoredOptions, terminal: Terminal): Promise<void> {
-  const features = readFeatures((await readWhole(file, terminal)).toString('utf8').replace(/^\ufeff/, ''), file)
+  const features = readFeatures(await readWhole(file, terminal), file === '-' ? 'standard input' : file)
   const { sets } = await createServiceClient(options, terminal)
   const set = await sets.put(name, features, { signal: terminal.signal })
   if (options.json === true) return outJson(terminal, set)
@@ -76,8 +77,10 @@ export async function putSet(name: string, file: string, options: StoredOptions,
 
 const RECORD_SEPARATOR = '\x1e'
 
-/** Reads the features of GeoJSON, or of lines of it. @throws {CommandError} if the text is neither */
-function readFeatures(text: string, file: string): SetFeatureLike[] {
+/** Reads the features of FlatGeobuf, of GeoJSON, or of lines of it. @throws {CommandError} if the file is none of them */
+function readFeatures(bytes: Buffer, file: string): SetFeatureLike[] {
+  if (isFlatGeobuf(bytes)) return readFlatGeobuf(bytes, file)
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
   try {
     const value = JSON.parse(text) as { readonly type?: string; readonly features?: SetFeatureLike[] }
     if (value.type !== 'FeatureCollection') return [value as SetFeatureLike]

@@ -63,11 +63,12 @@ export function addSets(program: Command, terminal: Terminal): void {
     .command('put')
     .description('store the features of a file in place of the set of this name')
     .argument('<name>', 'name of the set')
-    .argument('<file>', 'GeoJSON, or one Feature per line; - for standard input')
+    .argument('<file>', 'GeoJSON, one Feature per line, or FlatGeobuf; - for standard input')
   withExamples(
     put,
     'trigpoint sets put zones zones.geojson',
-    'ogr2ogr -f GeoJSONSeq /vsistdout/ zones.fgb | trigpoint sets put zones -',
+    'trigpoint sets put zones zones.fgb',
+    'ogr2ogr -f GeoJSONSeq -t_srs EPSG:4326 /vsistdout/ zones.shp | trigpoint sets put zones -',
   )
   withServer(withJson(put)).action(async (name, file, options) => {
     const { putSet } = await import('../commands/stored.ts')

@@ -201,8 +201,10 @@ export async function startService(
     config.apiKeysFile,
     config.limits.keyFilePollMs,
     (stored) => apiKeys.setStored(stored),
-    (reason) =>
-      log.warn('cannot read the file of API keys: none of its keys is valid until it can be read', { reason }),
+    (reason) => {
+      apiKeys.setStored(undefined)
+      log.warn('cannot read the file of API keys: none of its keys is valid until it can be read', { reason })
+    },
   )
   const server = createHttpServer(config, app.handler, log)
   registerServerMetrics(metrics, pool, server)

@@ -78,6 +78,18 @@ describe('stored keys', () => {
     })
   })
 
+  it('are neither valid nor called invalid while their file cannot be read', () => {
+    const keys = new ApiKeys([], false)
+    keys.setStored([stored])
+    keys.setStored(undefined)
+    expect(keys.findHolder(head, NOON_MS)).toBe('invalid')
+    expect(keys.explainInvalid(head)).toMatchObject({ type: 'overloaded', retryAfterSeconds: 1 })
+    // No key of the service looks like this one.
+    expect(keys.explainInvalid(createHead([['x-api-key', 'guess']]))).toMatchObject({ type: 'unauthorized' })
+    keys.setStored([stored])
+    expect(keys.findHolder(head, NOON_MS)).toMatchObject({ label: 'stored' })
+  })
+
   it('open only what their scopes name; without scopes everything but the routes of keys', () => {
     const scopes = ['compute', 'verify', 'records', 'jobs', 'admin'] as const
     const problems = (properties: Partial<StoredKey>) =>

@@ -38,7 +38,7 @@ const MAX_KEY_LENGTH = 256
 const INVALID_KEY: ProblemData = { type: 'unauthorized', detail: 'Invalid API key' }
 const KEYS_NOT_READ: ProblemData = {
   type: 'overloaded',
-  detail: 'the API keys have not been read from the database yet; try again',
+  detail: 'the API keys cannot be read now; try again',
   retryAfterSeconds: 1,
 }
 
@@ -48,8 +48,8 @@ const KEYS_NOT_READ: ProblemData = {
 export class ApiKeys {
   /** Keys of the configuration. */
   readonly #configured = new Map<string, KeyHolder>()
-  /** Keys of the key file, which may change while the service runs. */
-  #stored: ReadonlyMap<string, KeyHolder> = new Map()
+  /** Keys of the key file, which may change while the service runs; undefined while it cannot be read. */
+  #stored: ReadonlyMap<string, KeyHolder> | undefined = new Map()
   /** Keys of the database; undefined until they have been read. */
   #shared: Map<string, KeyHolder> | undefined
   /** When keys of the database were used since `takeUses` was called, by their SHA-256. */
@@ -71,11 +71,10 @@ export class ApiKeys {
     if (!hasTable) this.#shared = new Map()
   }
 
-  /** Replaces the keys of the key file. */
-  setStored(keys: readonly StoredKey[]): void {
-    this.#stored = new Map(
-      keys.filter((key) => this.#accepts(key)).map((key) => [key.sha256, this.#hold(key)] as const),
-    )
+  /** Replaces the keys of the key file. @param keys undefined if it cannot be read; one of its keys may have been revoked */
+  setStored(keys: readonly StoredKey[] | undefined): void {
+    const valid = keys?.filter((key) => this.#accepts(key))
+    this.#stored = valid && new Map(valid.map((key) => [key.sha256, this.#hold(key)] as const))
   }
 
   /** Applies changes of the keys in the database. */
@@ -112,7 +111,7 @@ export class ApiKeys {
     const key = readKey(head)
     if (key === undefined || key === 'invalid') return key
     const sha256 = hash('sha256', key)
-    const own = this.#configured.get(sha256) ?? this.#stored.get(sha256)
+    const own = this.#configured.get(sha256) ?? this.#stored?.get(sha256)
     const holder = own ?? this.#shared?.get(sha256)
     if (holder === undefined || nowMs >= holder.endMs) return 'invalid'
     if (own === undefined) this.#uses.set(sha256, nowMs)
@@ -124,11 +123,12 @@ export class ApiKeys {
     const key = readKey(head)
     if (key === undefined || key === 'invalid') return INVALID_KEY
     const sha256 = hash('sha256', key)
-    const holder = this.#configured.get(sha256) ?? this.#stored.get(sha256) ?? this.#shared?.get(sha256)
+    const holder = this.#configured.get(sha256) ?? this.#stored?.get(sha256) ?? this.#shared?.get(sha256)
     // A key without an end was read just after the request arrived: the next request with it is accepted.
     if (holder !== undefined && Number.isFinite(holder.endMs))
       return { type: 'unauthorized', detail: `the API key expired at ${new Date(holder.endMs).toISOString()}` }
-    return this.#shared === undefined && hasValidChecksum(key) ? KEYS_NOT_READ : INVALID_KEY
+    const isRead = this.#shared !== undefined && this.#stored !== undefined
+    return !isRead && hasValidChecksum(key) ? KEYS_NOT_READ : INVALID_KEY
   }
 }
 

@@ -215,7 +215,7 @@ function isTextList(value: unknown): value is readonly string[] {
  *
  * @param everyMs time between two polls
  * @param onChange called with the keys, at once and after each change
- * @param onFault called once with the reason when a changed file cannot be read
+ * @param onFault called once with the reason when a changed file cannot be read; until `onChange` is called again, no key of it is valid
  * @returns a function that stops watching
  * @throws {ConfigError} if the file cannot be read at the start
  */
@@ -241,7 +241,6 @@ export function watchKeyFile(
       knownVersion = undefined
       if (version === faultyVersion) return
       faultyVersion = version
-      onChange([])
       onFault((error as Error).message)
     }
   }, everyMs)

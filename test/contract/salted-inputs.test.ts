@@ -277,4 +277,15 @@ describe.each(ADAPTERS)('inputs with a salt over %s', (adapter) => {
     expect([status, body.errors[0].pointer]).toEqual([400, pointer])
     if (code !== undefined) expect(body.errors[0].code).toBe(code)
   })
+
+  it('are not hidden by a salt beside the inputs, which is rejected', async () => {
+    const body = { from: EIFFEL_TOWER, to: ROME, salt: 'random' }
+    const single = await post('distance', body)
+    expect([single.status, single.body.errors[0]]).toMatchObject([
+      400,
+      { pointer: '#/salt', code: 'salt-without-input' },
+    ])
+    const batch = await service.post('/compute/v0/batch', { chainId: 84532, items: [{ op: 'distance', ...body }] })
+    expect(batch.body.results[0].error.errors[0]).toMatchObject({ code: 'salt-without-input' })
+  })
 })

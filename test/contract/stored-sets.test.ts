@@ -323,26 +323,3 @@ describe('sets of features', () => {
     ])
   })
 })
-
-describe('a set that does not fit into memory', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService({ RECORDS: '1', STORED_MEMORY_BYTES: String(1_048_576) })
-    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
-  })
-  afterAll(() => service?.stop())
-
-  it('is kept and refused as too large for a match, also for its properties', async () => {
-    const features = Array.from({ length: 20 }, () =>
-      feature({ type: 'Point', coordinates: [1, 2] }, { x: 'x'.repeat(45_000) }),
-    )
-    const headers = { 'x-api-key': service.developerKey }
-    const url = `${service.url}/compute/v0/sets/large`
-    expect((await fetch(url, { method: 'PUT', headers, body: JSON.stringify(collection(features)) })).status).toBe(200)
-    for (let time = 0; time < 2; time++) {
-      const answer = await service.post('/compute/v0/sets/large/match', point(1, 2), headers)
-      expect([answer.status, answer.body.detail]).toEqual([413, expect.stringContaining('STORED_MEMORY_BYTES')])
-    }
-    expect((await fetch(`${url}/features`, { headers })).status).toBe(200)
-  })
-})

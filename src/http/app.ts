@@ -115,6 +115,11 @@ function checkSession({ holder, session }: RequestState): ProblemData | undefine
   return { type: 'unauthorized', detail }
 }
 
+/** Whether a request has the session that its route needs, or else a valid key. */
+function hasHolder({ holder, session }: RequestState, { needsSession }: Route): boolean {
+  return needsSession === true ? session !== undefined : typeof holder === 'object'
+}
+
 /** Who asks. */
 interface Caller {
   readonly holder: KeyHolder | 'invalid' | undefined
@@ -442,11 +447,14 @@ class RequestHandler implements HttpHandler {
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
     const { exchange } = state
     const refusal = this.#checkCaller(state, route)
+    const holderCounts = hasHolder(state, route) ? route.holderCounts : undefined
+    const counts = route.counts && holderCounts === undefined
+    const isMetered = counts || route.isMetered === true || holderCounts === 'cost'
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
-      (route.counts ? this.#admit(state, refusal) : (refusal ?? (route.scope && state.tokenProblem))) ??
-      (route.counts || route.isMetered === true ? this.#meter(state, route) : undefined)
+      (counts ? this.#admit(state, refusal) : (refusal ?? (route.scope && state.tokenProblem))) ??
+      (isMetered ? this.#meter(state, route) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {

@@ -131,6 +131,10 @@ async function verifyBatch(
     list.fail('chain', `chain ${JSON.stringify(chainId)} is not the expected one, or is not known`)
     return list.verdict('batch')
   }
+  if (value['attest'] === 'none') {
+    list.fail('signature', 'nothing in this batch is signed: its request had attest "none"')
+    return list.verdict('batch')
+  }
   const { inputs: _, recompute: __, rpcUrl: ___, ...common } = options
   const merkle = options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined)
   const faults: string[] = []
@@ -150,7 +154,8 @@ async function verifyBatch(
     faults.push(`count is ${value['count']}, but there are ${results.length} results`)
   if (value['failed'] !== rejected) faults.push(`failed is ${value['failed']}, but ${rejected} items have problems`)
   const validCount = results.length - rejected
-  list.judge('items', faults, `${validCount} results are valid, ${rejected} items have problems`)
+  const valid = validCount === 1 ? '1 result is valid' : `${validCount} results are valid`
+  list.judge('items', faults, rejected === 0 ? valid : `${valid}; ${rejected} of the items failed and have no result`)
   if (validCount > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${validCount}`)
   else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results are valid')
   return list.verdict('batch', { ...(signer === undefined ? {} : { signer }) })

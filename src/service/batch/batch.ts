@@ -13,6 +13,7 @@ import type { InputResolver } from '../compute/inputs.ts'
 import { NONCE_SOURCE, unsignedJson } from '../compute/signed-answer.ts'
 import type { BatchContext, RequestContext } from '../request.ts'
 import { type NamedGeometries, NOTHING_NAMED, type StoredShapes } from '../stored/geometries.ts'
+import { type NamedInputs, type NamedJson, NO_NAMES, readNames } from './named-inputs.ts'
 
 type Computed = Extract<ComputeResult, { type: 'computed' }>
 type Unresolved = Extract<ComputeResult, { type: 'unresolved' }>
@@ -49,7 +50,7 @@ export interface BatchParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly storedShapes: Pick<StoredShapes, 'named'>
+  readonly storedShapes: Pick<StoredShapes, 'named' | 'require'>
   readonly signer: SignerClient
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -81,6 +82,10 @@ export class BatchRun {
    * batch.
    */
   #isStarted = false
+  /** The inputs that items may name; undefined in a stream of lines and in a job. */
+  #named: NamedInputs | undefined
+  /** The problem of items whose named inputs were not read, because a budget of the client is used up. */
+  #budgetProblem: ProblemData | undefined
   /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
 
@@ -121,6 +126,23 @@ export class BatchRun {
   }
 
   /**
+   * Reads the inputs that items name, once for all items of a JSON batch. Reads none if all items are beyond a limit of the client.
+   *
+   * @throws {ProblemError} for the first that cannot be used
+   */
+  async readNames(names: readonly NamedJson[]): Promise<void> {
+    this.#named = NO_NAMES
+    if (names.length === 0 || this.#reserved === 0) return
+    this.#budgetProblem = this.#context.costProblem(0)
+    if (this.#budgetProblem !== undefined) return
+    const { pool, storedShapes, config } = this.#parts
+    this.#named = await readNames(names, config.limits, {
+      prepare: (task) => pool.runPrepare(this.#job(task)),
+      requireStored: (inputs) => storedShapes.require(inputs, this.#context.account, this.#requestContext()),
+    })
+  }
+
+  /**
    * Computes a chunk.
    *
    * @param firstIndex index of the first item in the batch; undefined for lines of a stream
@@ -129,13 +151,14 @@ export class BatchRun {
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<ComputedChunk> {
     const { attest, sequence } = this.options
     const count = items.offsets.length - 1
-    const costProblem = this.#context.costProblem(count)
+    const costProblem = this.#context.costProblem(count) ?? this.#budgetProblem
     const granted = costProblem === undefined ? this.#grant(count) : 0
     const named = this.#findNamed(items)
     const { shapes, missing } = named instanceof Promise ? await named : named
     const chunk: NamedChunk = {
       ...this.#common,
-      stored: shapes,
+      stored: [...shapes, ...(this.#named?.stored ?? [])],
+      named: this.#named?.inputs,
       missing,
       items,
       firstIndex,
@@ -209,6 +232,7 @@ export class BatchRun {
       returnsObjects: true,
       resolved: [resolved],
       stored: chunk.stored ?? [],
+      named: chunk.named,
     })
     return unfinished.get(0)!
   }

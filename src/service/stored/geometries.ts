@@ -299,6 +299,7 @@ class StoredGeometries implements GeometryService, StoredShapes {
     const job = { chunk: task, client, costs, deadlineMs, isAborted: () => context.aborted }
     const result = await this.#parts.pool.runPrepare(job)
     if (result.type === 'problem') throw new ProblemError(result.problem)
+    if (result.type === 'reference') throw new RangeError('only geometries are stored')
     return result
   }
 

@@ -262,7 +262,8 @@ function findNamed(name: string, path: Input['path'], named: NamedTable): NamedI
   const near = nearest(name, [...named.keys()])
   throw problemAt('invalid-input', [...path, 'named'], `is ${shown}, which "geometries" of the batch does not have`, {
     code: 'unknown-name',
-    hint: near === undefined ? `add it: "geometries": {${shown}: {"type": …}}` : `did you mean ${JSON.stringify(near)}?`,
+    hint:
+      near === undefined ? `add it: "geometries": {${shown}: {"type": …}}` : `did you mean ${JSON.stringify(near)}?`,
   })
 }
 

@@ -12,14 +12,14 @@ import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
 import { NONCE_SOURCE, unsignedJson } from '../compute/signed-answer.ts'
 import type { BatchContext, RequestContext } from '../request.ts'
-import { type NamedGeometries, NOTHING_NAMED, type StoredShapes } from '../stored/geometries.ts'
+import { type MentionedGeometries, NOTHING_MENTIONED, type StoredShapes } from '../stored/geometries.ts'
 import { type NamedInputs, type NamedJson, NO_NAMES, readNames } from './named-inputs.ts'
 
 type Computed = Extract<ComputeResult, { type: 'computed' }>
 type Unresolved = Extract<ComputeResult, { type: 'unresolved' }>
 
 /** A chunk, and the references in it that its client has not stored. */
-interface NamedChunk extends ComputeChunk {
+interface CheckedChunk extends ComputeChunk {
   readonly missing: ReadonlySet<Hex>
 }
 
@@ -50,7 +50,7 @@ export interface BatchParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly storedShapes: Pick<StoredShapes, 'named' | 'require'>
+  readonly storedShapes: Pick<StoredShapes, 'findMentioned' | 'require'>
   readonly signer: SignerClient
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -84,8 +84,6 @@ export class BatchRun {
   #isStarted = false
   /** The inputs that items may name; undefined in a stream of lines and in a job. */
   #named: NamedInputs | undefined
-  /** The problem of items whose named inputs were not read, because a budget of the client is used up. */
-  #budgetProblem: ProblemData | undefined
   /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
 
@@ -126,15 +124,13 @@ export class BatchRun {
   }
 
   /**
-   * Reads the inputs that items name, once for all items of a JSON batch. Reads none if all items are beyond a limit of the client.
+   * Reads the inputs that items name, once for all items of a JSON batch. Reads none if all items are beyond the client's quota.
    *
    * @throws {ProblemError} for the first that cannot be used
    */
   async readNames(names: readonly NamedJson[]): Promise<void> {
     this.#named = NO_NAMES
     if (names.length === 0 || this.#reserved === 0) return
-    this.#budgetProblem = this.#context.costProblem(0)
-    if (this.#budgetProblem !== undefined) return
     const { pool, storedShapes, config } = this.#parts
     this.#named = await readNames(names, config.limits, {
       prepare: (task) => pool.runPrepare(this.#job(task)),
@@ -151,11 +147,11 @@ export class BatchRun {
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<ComputedChunk> {
     const { attest, sequence } = this.options
     const count = items.offsets.length - 1
-    const costProblem = this.#context.costProblem(count) ?? this.#budgetProblem
+    const costProblem = this.#context.costProblem(count)
     const granted = costProblem === undefined ? this.#grant(count) : 0
-    const named = this.#findNamed(items)
-    const { shapes, missing } = named instanceof Promise ? await named : named
-    const chunk: NamedChunk = {
+    const mentioned = this.#findMentioned(items)
+    const { shapes, missing } = mentioned instanceof Promise ? await mentioned : mentioned
+    const chunk: CheckedChunk = {
       ...this.#common,
       stored: [...shapes, ...(this.#named?.stored ?? [])],
       named: this.#named?.inputs,
@@ -272,7 +268,7 @@ export class BatchRun {
 
   #handle(
     item: UnfinishedItem,
-    chunk: NamedChunk,
+    chunk: CheckedChunk,
     index: number,
     proofInputs: readonly string[] = [],
   ): HandledItem | Promise<HandledItem> {
@@ -293,14 +289,14 @@ export class BatchRun {
     }
   }
 
-  /** Finds the stored geometries that items name. If the store does not answer, each of those items gets that problem later. */
-  #findNamed(items: PackedBytes): NamedGeometries | Promise<NamedGeometries> {
+  /** Finds the stored geometries whose hashes are in items. If the store does not answer, each of those items gets that problem later. */
+  #findMentioned(items: PackedBytes): MentionedGeometries | Promise<MentionedGeometries> {
     const bytes = new Uint8Array(items.buffer)
-    const named = this.#parts.storedShapes.named(bytes, this.#context.account, this.#requestContext())
-    if (!(named instanceof Promise)) return named
-    return named.catch((error) => {
+    const mentioned = this.#parts.storedShapes.findMentioned(bytes, this.#context.account, this.#requestContext())
+    if (!(mentioned instanceof Promise)) return mentioned
+    return mentioned.catch((error) => {
       if (!(error instanceof ProblemError)) throw error
-      return NOTHING_NAMED
+      return NOTHING_MENTIONED
     })
   }
 
@@ -311,7 +307,12 @@ export class BatchRun {
   }
 
   /** Resolves the references of an item and runs it again, separately. */
-  async #resolve(id: string, { chainId, inputs }: Unresolved, chunk: NamedChunk, index: number): Promise<HandledItem> {
+  async #resolve(
+    id: string,
+    { chainId, inputs }: Unresolved,
+    chunk: CheckedChunk,
+    index: number,
+  ): Promise<HandledItem> {
     const { chains, resolver } = this.#parts
     try {
       chains.require(chainId)

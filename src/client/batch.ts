@@ -59,6 +59,8 @@ export interface BatchOptions extends CallOptions {
   readonly attest?: 'each' | 'merkle' | 'none' | undefined
   /** `consecutive` gives up to 40 results consecutive nonces, so that they can be submitted together. */
   readonly sequence?: 'same' | 'consecutive' | undefined
+  /** Inputs that the items name: `{ named: 'zone' }` in an item stands for `geometries.zone`, which is sent once. At most 64. */
+  readonly geometries?: Readonly<Record<string, InputLike>> | undefined
 }
 
 export interface StreamOptions extends Pick<BatchOptions, 'chainId' | 'recipient' | keyof CallOptions> {
@@ -96,7 +98,8 @@ export function createBatch(transport: Transport, defaultChainId: number | undef
     async run(items, options = {}) {
       const { recipient, attest, sequence } = options
       const chainId = requireChain(options.chainId ?? defaultChainId)
-      const body = JSON.stringify({ chainId, recipient, attest, sequence, items: items.map(toItem) })
+      const geometries = options.geometries && toNamedInputs(options.geometries)
+      const body = JSON.stringify({ chainId, recipient, attest, sequence, geometries, items: items.map(toItem) })
       return transport.json<BatchResponse>({ method: 'POST', path: '/compute/v0/batch', body }, options)
     },
     async *stream(items, options = {}) {
@@ -168,6 +171,10 @@ export async function sendLines<Result = BatchResult>(
       await transport.pause(failures, options)
     }
   }
+}
+
+function toNamedInputs(geometries: Readonly<Record<string, InputLike>>): object {
+  return Object.fromEntries(Object.entries(geometries).map(([name, input]) => [name, toInput(input)]))
 }
 
 /** Returns the item as it is sent. */

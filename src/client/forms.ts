@@ -27,7 +27,7 @@ export type ProofLike =
 
 const UID = /^0x[0-9a-fA-F]{64}$/
 /** Each of these members selects a form of input. */
-const FORM_MEMBERS = ['type', 'uid', 'verifiedProof', 'ref', 'input']
+const FORM_MEMBERS = ['type', 'uid', 'verifiedProof', 'ref', 'named', 'input']
 
 /**
  * Converts an input to a form that the service accepts: a UID becomes `{uid}`, a Feature becomes its geometry, also beside a salt.
@@ -83,7 +83,7 @@ export type InputForm =
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
   | { readonly form: 'stored'; readonly ref: string }
 
-/** Finds the form of an input, with or without a salt. @throws {TypeError} as `toInput` does */
+/** Finds the form of an input, with or without a salt. @throws {TypeError} as `toInput` does, and for a name of a batch */
 export function classifyInput(given: InputLike): InputForm {
   const input = splitSalt(toInput(given)).input as Record<string, unknown>
   if ('uid' in input) return { form: 'uid', uid: String(input['uid']) }
@@ -91,6 +91,7 @@ export function classifyInput(given: InputLike): InputForm {
     return { form: 'proof', verifiedProof: input['verifiedProof'] as VerifiedLocationProof }
   }
   if ('ref' in input) return { form: 'stored', ref: String(input['ref']) }
+  if ('named' in input) throw new TypeError('is a name, which says nothing outside its batch: give the geometry itself')
   return { form: 'geometry', geometry: input as unknown as Geometry }
 }
 

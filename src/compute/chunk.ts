@@ -134,7 +134,8 @@ function runItem(
     }
     const request = readRequest(bytes, read, engine, limits, true, memo)
     const resolved = chunk.resolved[index] ?? NO_INPUTS
-    const outcome = runRequest(row, request, { resolved, stored: chunk.stored ?? NO_STORED }, engine, limits)
+    const { stored = NO_STORED, named } = chunk
+    const outcome = runRequest(row, request, { resolved, stored, named }, engine, limits)
     request.release()
     if ('type' in outcome) return { id, result: outcome }
     engine.sampler?.offer(row, request.request.inputs, bytes, resolved, outcome)

@@ -1,9 +1,10 @@
 // Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.
 
 /**
- * A geometry of a compute request, in exactly one of six forms. The service recognizes the form by the member that is present.
+ * A geometry of a compute request, in exactly one of seven forms. The service recognizes the form by the member that is present.
  */
-export type Input = Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput | StoredInput | SaltedInput
+export type Input =
+  Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput | StoredInput | NamedInput | SaltedInput
 /**
  * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
  */
@@ -392,10 +393,20 @@ export interface StoredInput {
   [k: string]: unknown
 }
 /**
+ * An input that a batch in one JSON document has in its `geometries`, by its name there. Other requests reject it.
+ */
+export interface NamedInput {
+  /**
+   * 1 to 64 printable characters.
+   */
+  named: string
+  [k: string]: unknown
+}
+/**
  * An input of another form, hashed together with a salt, so that nobody can guess it from inputRefs. With `random` the service draws the salt; either way it returns it in inputSalts.
  */
 export interface SaltedInput {
-  input: Geometry | Feature | VerifiedProofInput | StoredInput
+  input: Geometry | Feature | VerifiedProofInput | StoredInput | NamedInput
   salt: string
   [k: string]: unknown
 }
@@ -740,6 +751,15 @@ export interface BatchRequest {
    * same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.
    */
   sequence?: 'same' | 'consecutive'
+  /**
+   * Inputs that items name with {"named": "…"}. Each is read once for all items. Each name must be used. All together have the limits of one request for bytes, vertices and parts.
+   */
+  geometries?: {
+    /**
+     * An input that a batch can name. A salt goes to the places where the name is used.
+     */
+    [k: string]: Geometry | Feature | OnchainInput | VerifiedProofInput | StoredInput
+  }
   items: BatchItem[]
   [k: string]: unknown
 }

@@ -16,6 +16,8 @@ export type Input = { readonly path: readonly (string | number)[]; readonly salt
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
   /** A stored geometry, by its hash in lower case. `isWhole`: the operation needs its text, not only its vertices. */
   | { readonly form: 'stored'; readonly ref: Hex; readonly isWhole?: boolean }
+  /** An input of the batch's table, by its name there. */
+  | { readonly form: 'named'; readonly name: string }
 )
 
 /** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as JSON. */

@@ -196,7 +196,8 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     description:
       'A JSON body takes up to 10,000 items and 8 MiB. A body of `application/x-ndjson` takes any number of lines, with the ' +
       'options in the query; each line gets one line of the response, in the same order. Items fail independently: a failed item ' +
-      'gets a problem instead of a result. Each item counts towards the hourly limit.',
+      'gets a problem instead of a result. Each item counts towards the hourly limit. A JSON body can have `geometries`, inputs that ' +
+      'are sent once and that items name with `{"named": "…"}`; one that cannot be used makes the request fail.',
     parameters: [...lineOptions('each or none.')],
     body: {
       content: {
@@ -212,7 +213,8 @@ export const COMPUTE_OPERATIONS: OperationTable = {
       },
       ['X-Attester-Nonce-Source'],
     ),
-    errorStatuses: [...ERROR_STATUSES, 501],
+    // 404: as for one operation, under a name.
+    errorStatuses: [...ERROR_STATUSES, 404, 501],
     counts: true,
   },
   'GET /compute/v0': folderIndex('Compute', 'computeIndex', 'Routes of the compute API'),

@@ -7,7 +7,9 @@ import { Gate } from '../gate.ts'
 import type { BatchContext, BatchSink, LineStream } from '../request.ts'
 import type { Services } from '../services.ts'
 import { type BatchParts, BatchRun, type ComputedChunk } from './batch.ts'
-import { LineCutter, readJsonBatch, type SplitBatch } from './item-cutters.ts'
+import { LineCutter, type SplitBatch } from './item-cutters.ts'
+import { readJsonBatch } from './json-batch.ts'
+import { rejectUnused } from './named-inputs.ts'
 import { OrderedQueue } from './ordered-queue.ts'
 import { attestInSequence, attestUnderRoot, type BatchTexts, signEach } from './sign.ts'
 
@@ -50,9 +52,11 @@ export function createBatchService(parts: SharedParts): Pick<Services, 'batch' |
   }
   return {
     async batch(body, context, sink) {
-      const { options, split } = await readJsonBatch(body, parts.config.limits, context)
+      const { options, split, names } = await readJsonBatch(body, parts.config.limits, context)
       const run = createRun(options, context)
+      await rejectUnused(names, body, split, context)
       await run.reserve(split.count)
+      await run.readNames(names)
       await new JsonBatch(parts, run, body, split, sink).answer()
     },
 

@@ -17,7 +17,7 @@ export interface ComputeServiceParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly storedShapes: Pick<StoredShapes, 'named'>
+  readonly storedShapes: Pick<StoredShapes, 'findMentioned'>
   readonly answers: ResponseSigner
   readonly signer: Pick<SignerClient, 'waitForSlot'>
   /** Milliseconds since the epoch. */
@@ -49,8 +49,8 @@ export function createComputeService(parts: ComputeServiceParts) {
       rejectExpired(context, now())
     }
     const timestampSeconds = Math.floor(now() / 1000)
-    const named = storedShapes.named(body, account, context)
-    const { shapes, missing } = named instanceof Promise ? await named : named
+    const mentioned = storedShapes.findMentioned(body, account, context)
+    const { shapes, missing } = mentioned instanceof Promise ? await mentioned : mentioned
     const task: ComputeTask = { operation, body, resolved: [], stored: shapes, timestampSeconds }
     const sign = (computed: Computed, proofInputs: readonly string[]) =>
       answers.sign(computed, proofInputs, undefined, prefersResultSignature)

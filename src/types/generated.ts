@@ -414,6 +414,17 @@ export interface DistanceRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
+  [k: string]: unknown
+}
+/**
+ * How the result is delivered. Unknown members are ignored.
+ */
+export interface ComputeOptions {
+  /**
+   * true: the service submits the result to the chain itself. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 export interface AreaRequest {
@@ -430,6 +441,7 @@ export interface AreaRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface LengthRequest {
@@ -446,6 +458,7 @@ export interface LengthRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -470,6 +483,7 @@ export interface ContainsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface WithinRequest {
@@ -491,6 +505,7 @@ export interface WithinRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface IntersectsRequest {
@@ -512,6 +527,7 @@ export interface IntersectsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -532,6 +548,7 @@ export interface PredicateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -561,6 +578,7 @@ export interface RelateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface DirectRequest {
@@ -638,6 +656,7 @@ export interface NumericComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. More codes with other members may follow.
@@ -701,6 +720,19 @@ export interface ResultSignature {
   deadline: number
   salt: string
 }
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
+}
 export interface BooleanComputeResponse {
   result: boolean
   operation: string
@@ -719,6 +751,7 @@ export interface BooleanComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * JSON body of POST /compute/v0/batch. Unknown members are ignored.
@@ -1236,19 +1269,6 @@ export interface CredibilityExtensions {
   supportingStamps: number
   supportingSigners: number
   [k: string]: unknown
-}
-/**
- * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
- */
-export interface Submission {
-  id: string
-  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
-  chainId: number
-  uid?: string
-  time?: number
-  transactionHash?: string
-  blockNumber?: number
-  error?: string
 }
 /**
  * An account of a wallet, and what it may use.

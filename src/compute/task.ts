@@ -87,10 +87,12 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
 /** Builds the result from which the main thread requests an attestation, or one that gets none. */
 export function encodeResult(
   row: OperationRow,
-  { chainId, schema, recipient, submitOnchain }: Pick<
-    ComputeRequest,
-    'chainId' | 'schema' | 'recipient' | 'submitOnchain'
-  >,
+  {
+    chainId,
+    schema,
+    recipient,
+    submitOnchain,
+  }: Pick<ComputeRequest, 'chainId' | 'schema' | 'recipient' | 'submitOnchain'>,
   outcome: Outcome,
   timestampSeconds: number,
 ): Extract<ComputeResult, { type: 'computed' | 'unsigned' }> {

@@ -154,6 +154,7 @@ export type BatchResult = (
    */
   proof?: string[]
   resultSignature?: ResultSignature1
+  submission?: Submission2
   error?: ProblemDetails
 }
 /**
@@ -773,7 +774,18 @@ export interface BatchRequest {
    * same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.
    */
   sequence?: 'same' | 'consecutive'
+  options?: BatchDelivery
   items: BatchItem[]
+  [k: string]: unknown
+}
+/**
+ * How the results are delivered. Unknown members are ignored.
+ */
+export interface BatchDelivery {
+  /**
+   * true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 /**
@@ -835,6 +847,7 @@ export interface BatchResponse {
    * Present with sequence consecutive: the argument of multiAttestByDelegation, one element per schema.
    */
   multi?: MultiDelegatedRequest[]
+  submission?: Submission1
   /**
    * In the order of the items.
    */
@@ -872,6 +885,19 @@ export interface MultiDelegatedRequest {
    */
   deadline: number
   nonces: number[]
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission1 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Replaces result for nearest, which is never signed.
@@ -942,6 +968,19 @@ export interface ResultSignature1 {
    */
   deadline: number
   salt: string
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission2 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Error of the verify and compute APIs (RFC 9457), with media type application/problem+json.

@@ -28,14 +28,23 @@ export interface SubmissionServiceParts {
 
 /** Submits attestations to their chains. */
 export interface SubmissionService {
+  /** Results of one batch that may be submitted one by one. */
+  readonly maxBatchItems: number
   /** @throws {ProblemError} if the service does not submit to this chain, or not for this caller */
   require(chainId: number, caller: SubmissionCaller): void
   /**
    * Stores a submission and waits a limited time for its block.
    *
+   * @param item index of the attestation, if one request has several under its `Idempotency-Key`
+   * @throws {EarlierResultError} if the key stands for a result of an earlier time
    * @throws {ProblemError} if the submission is not accepted
    */
-  submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission>
+  submit(
+    payload: AttestationPayload,
+    caller: SubmissionCaller,
+    context: RequestContext,
+    item?: number,
+  ): Promise<Submission>
   /**
    * Stores a submission without waiting for its block.
    *
@@ -94,6 +103,7 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
 }
 
 const NO_SUBMISSIONS: SubmissionService = {
+  maxBatchItems: 0,
   require() {
     throw notSubmitted()
   },
@@ -161,8 +171,17 @@ class Submissions implements SubmissionService {
     }
   }
 
-  async submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission> {
-    const [submission] = await this.wait([await this.store(payload, caller, context)], context)
+  get maxBatchItems(): number {
+    return this.#settings.maxBatchItems
+  }
+
+  async submit(
+    payload: AttestationPayload,
+    caller: SubmissionCaller,
+    context: RequestContext,
+    item?: number,
+  ): Promise<Submission> {
+    const [submission] = await this.wait([await this.store(payload, caller, context, item)], context)
     return submission!
   }
 

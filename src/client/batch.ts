@@ -1,5 +1,5 @@
 import type { BatchResponse, BatchResult } from '../types/generated.ts'
-import { type InputLike, requireChain, toInput } from './forms.ts'
+import { type InputLike, requireChain, submissionCall, toInput } from './forms.ts'
 import { readJsonLines } from './lines.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { ConnectionError } from './transport.ts'
@@ -59,6 +59,13 @@ export interface BatchOptions extends CallOptions {
   readonly attest?: 'each' | 'merkle' | 'none' | undefined
   /** `consecutive` gives up to 40 results consecutive nonces, so that they can be submitted together. */
   readonly sequence?: 'same' | 'consecutive' | undefined
+  /**
+   * Asks the service to submit each result to the chain or, with `merkle`, their root; its operator must have enabled this. Without an
+   * `idempotencyKey`, the call is not retried after 503 or a broken connection.
+   */
+  readonly submitOnchain?: boolean | undefined
+  /** With `submitOnchain`: the same key stands for the same attestations, so a repeated call is paid for once. */
+  readonly idempotencyKey?: string | undefined
 }
 
 export interface StreamOptions extends Pick<BatchOptions, 'chainId' | 'recipient' | keyof CallOptions> {
@@ -94,10 +101,11 @@ const MAX_CHUNK_CHARACTERS = 512 * 1024
 export function createBatch(transport: Transport, defaultChainId: number | undefined): Batch {
   return {
     async run(items, options = {}) {
-      const { recipient, attest, sequence } = options
+      const { recipient, attest, sequence, submitOnchain } = options
       const chainId = requireChain(options.chainId ?? defaultChainId)
-      const body = JSON.stringify({ chainId, recipient, attest, sequence, items: items.map(toItem) })
-      return transport.json<BatchResponse>({ method: 'POST', path: '/compute/v0/batch', body }, options)
+      const { members, ...call } = submitOnchain === true ? submissionCall(options) : {}
+      const body = JSON.stringify({ chainId, recipient, attest, sequence, ...members, items: items.map(toItem) })
+      return transport.json<BatchResponse>({ method: 'POST', path: '/compute/v0/batch', body, ...call }, options)
     },
     async *stream(items, options = {}) {
       const path = `/compute/v0/batch?${buildQuery(options, defaultChainId)}`

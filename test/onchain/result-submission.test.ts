@@ -12,6 +12,7 @@ import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 
 import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../src/attest/data.ts'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
+import { verifyResult } from '../../src/client/verify/verify-result.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
@@ -36,6 +37,50 @@ const ajv = new Ajv2020({
 })
 const isAnswer = ajv.getSchema('compute-response.schema.json')!
 const isBatchAnswer = ajv.getSchema('batch-response.schema.json')!
+
+describe.skipIf(skipReason() !== undefined)('results with submitOnchain beyond a budget', () => {
+  it('refuses items that the gas of 24 hours does not cover, and attests the others', async () => {
+    const local = await startLocalChain('1.3.0')
+    const key = generatePrivateKey()
+    await local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 19n })
+    const service = await startTestService({
+      ...local.environment,
+      ENABLE_ONCHAIN_SUBMIT: '1',
+      SIGNER_PRIVATE_KEY: key,
+      RECORDS: '1',
+      SUBMIT_POLL_MS: '50',
+      SUBMIT_GAS_PER_DAY: '1500000',
+      MAX_SUBMITTED_ITEMS: '5',
+    })
+    try {
+      await eventually(() => expect(service.lines.join('\n')).toContain('"relay ready"'), { interval: 50 })
+      const items = [2, 3, 4, 5, 6].map((lon) => ({
+        op: 'distance',
+        from: LOUVRE,
+        to: { type: 'Point', coordinates: [lon, 48] },
+      }))
+      const sent = { chainId: local.chain.id, options: { submitOnchain: true }, items }
+      const headers = { 'x-api-key': service.developerKey }
+      const { body } = await service.post('/compute/v0/batch', sent, headers)
+      const statuses = body.results.map(({ error, submission }: Loose) => error?.status ?? submission.status)
+      // 490,000 each, the upper bound of 180,000 and 26,000 for each of 13 words: three of them are within the budget.
+      expect(statuses).toEqual(['mined', 'mined', 'mined', 429, 429])
+      const logs = await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })
+      expect(logs.length).toBe(3)
+      const more = await service.post('/compute/v0/batch', { ...sent, items: [...items, ...items] }, headers)
+      expect(more).toMatchObject({ status: 400, body: { errors: [{ code: 'too-many-submissions' }] } })
+      const single = await service.post(
+        '/compute/v0/distance',
+        { ...items[4], chainId: local.chain.id, options: sent.options },
+        headers,
+      )
+      expect(single).toMatchObject({ status: 429, body: { detail: expect.stringContaining('gas') } })
+    } finally {
+      await service.stop()
+      await local.stop()
+    }
+  })
+})
 
 describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => {
   let local: LocalChain
@@ -92,6 +137,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     })
     const found = await fetch(`${service.url}/verify/v0/submissions/${body.submission.id}`)
     expect(await found.json()).toEqual(body.submission)
+    expect(await verifyResult(body, { attester: service.attester, chainId })).toMatchObject({ ok: true })
   })
 
   const batch = (items: readonly Loose[], members: Loose = {}) => ({
@@ -242,6 +288,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
       uids.add(submission.uid)
     }
     expect(uids.size).toBe(4)
+    expect(await verifyResult(body, { attester: service.attester })).toMatchObject({ ok: true })
   })
 
   it('answers a repeated batch with the attestations of the first', async () => {
@@ -280,6 +327,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     expect(root.value.leafCount).toBe(1000)
     for (const result of body.results)
       expect(verifyMerkleProof(result, result.proof, root.value.merkleRoot, keccak), result.id).toBe(true)
+    expect(await verifyResult(body, { attester: service.attester })).toMatchObject({ ok: true })
     await nextSecond()
     const again = await submitBatch(sent, headers)
     expect(again.body.submission).toEqual(body.submission)

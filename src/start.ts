@@ -388,6 +388,7 @@ async function createServices(
   const resolver = createInputResolver({ chainClient, locations, readProof, storedShapes: geometries, now })
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
+  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const parts = {
     config,
     pool,
@@ -398,10 +399,10 @@ async function createServices(
     answers,
     signer,
     keccak,
+    submissions,
     now,
   }
   const batchParts = shareLimits(parts)
-  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
   const askPatiently = createStoreAccess({ config, store, now, answerMs: config.limits.requestDeadlineMs })
   const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
@@ -421,7 +422,7 @@ async function createServices(
     keys: createKeyService({ repository: keys, maxJsonDepth, now }),
     accounts: accounts?.service,
     usage: store && createUsageService({ store, keys, answerMs: config.limits.storeReadMs, now }),
-    ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
+    ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
     graphql: config.graphql && config.records ? await startGraphql({ config, records, now }) : undefined,

@@ -173,6 +173,7 @@ export const COMPUTE_FORM: Form = {
   attestation: OBJECT,
   delegatedAttestation: OBJECT,
   resultSignature: optional(OBJECT),
+  submission: optional(OBJECT),
 }
 export const MERKLE_ITEM_FORM: Form = {
   ...RESULT_MEMBERS,
@@ -258,4 +259,13 @@ export function findFaults(value: unknown, form: Form, path = ''): string[] {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns what a request needs whose results the service submits. Without a key, a repeated request could be paid for twice. */
+export function submissionCall({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }) {
+  return {
+    members: { options: { submitOnchain: true } },
+    headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+    mayRepeat: idempotencyKey !== undefined,
+  }
 }

@@ -135,7 +135,7 @@ class Matcher {
       )}}\n`
     const { chainId, recipient } = this.#signed
     const unsigned = matches.map((match): UnsignedMatch => {
-      const request = { chainId, schema: undefined, recipient }
+      const request = { chainId, schema: undefined, recipient, submitOnchain: false }
       const row = OPERATIONS[predicate ?? 'distance']
       const computed = encodeResult(row, request, match.outcome!, this.#timestampSeconds) as Computed
       return { head: `${this.#head(match)},`, computed }

@@ -89,7 +89,12 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
 /** Builds the result from which the main thread requests an attestation, or one that gets none. */
 export function encodeResult(
   row: OperationRow,
-  { chainId, schema, recipient }: Pick<ComputeRequest, 'chainId' | 'schema' | 'recipient'>,
+  {
+    chainId,
+    schema,
+    recipient,
+    submitOnchain,
+  }: Pick<ComputeRequest, 'chainId' | 'schema' | 'recipient' | 'submitOnchain'>,
   outcome: Outcome,
   timestampSeconds: number,
 ): Extract<ComputeResult, { type: 'computed' | 'unsigned' }> {
@@ -103,6 +108,7 @@ export function encodeResult(
     chainId,
     schema: schema as Hex | undefined,
     recipient: recipient as Hex,
+    ...(submitOnchain ? { submitOnchain } : {}),
   }
 }
 

@@ -198,9 +198,11 @@ export function requestSchemaReference(name: OperationName): string {
 
 function requestSchema(name: OperationName, chainId: number | undefined): JsonSchema {
   // The description mentions older names of members, which a model does not need.
-  const { description, ...schema } = standaloneSchema(requestSchemaReference(name))
+  const { description, ...all } = standaloneSchema(requestSchemaReference(name))
+  // submitOnchain is left out: a model must not spend the operator's money.
+  const { options, ...properties } = all['properties'] as Readonly<Record<string, JsonSchema>>
+  const schema: JsonSchema = { ...all, properties }
   if (chainId === undefined) return schema
-  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>
   const required = (schema['required'] as string[]).filter((member) => member !== 'chainId')
   return { ...schema, required, properties: { ...properties, chainId: { ...properties['chainId'], default: chainId } } }
 }

@@ -155,6 +155,7 @@ export type BatchResult = (
    */
   proof?: string[]
   resultSignature?: ResultSignature1
+  submission?: Submission2
   error?: ProblemDetails
 }
 /**
@@ -425,6 +426,17 @@ export interface DistanceRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
+  [k: string]: unknown
+}
+/**
+ * How the result is delivered. Unknown members are ignored.
+ */
+export interface ComputeOptions {
+  /**
+   * true: the service submits the result to the chain itself. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 export interface AreaRequest {
@@ -441,6 +453,7 @@ export interface AreaRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface LengthRequest {
@@ -457,6 +470,7 @@ export interface LengthRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -481,6 +495,7 @@ export interface ContainsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface WithinRequest {
@@ -502,6 +517,7 @@ export interface WithinRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface IntersectsRequest {
@@ -523,6 +539,7 @@ export interface IntersectsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -543,6 +560,7 @@ export interface PredicateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -572,6 +590,7 @@ export interface RelateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface DirectRequest {
@@ -649,6 +668,7 @@ export interface NumericComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. More codes with other members may follow.
@@ -712,6 +732,19 @@ export interface ResultSignature {
   deadline: number
   salt: string
 }
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
+}
 export interface BooleanComputeResponse {
   result: boolean
   operation: string
@@ -730,6 +763,7 @@ export interface BooleanComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * JSON body of POST /compute/v0/batch. Unknown members are ignored.
@@ -760,7 +794,18 @@ export interface BatchRequest {
      */
     [k: string]: Geometry | Feature | OnchainInput | VerifiedProofInput | StoredInput
   }
+  options?: BatchDelivery
   items: BatchItem[]
+  [k: string]: unknown
+}
+/**
+ * How the results are delivered. Unknown members are ignored.
+ */
+export interface BatchDelivery {
+  /**
+   * true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 /**
@@ -822,6 +867,7 @@ export interface BatchResponse {
    * Present with sequence consecutive: the argument of multiAttestByDelegation, one element per schema.
    */
   multi?: MultiDelegatedRequest[]
+  submission?: Submission1
   /**
    * In the order of the items.
    */
@@ -859,6 +905,19 @@ export interface MultiDelegatedRequest {
    */
   deadline: number
   nonces: number[]
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission1 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Replaces result for nearest, which is never signed.
@@ -929,6 +988,19 @@ export interface ResultSignature1 {
    */
   deadline: number
   salt: string
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission2 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Error of the verify and compute APIs (RFC 9457), with media type application/problem+json.
@@ -1256,19 +1328,6 @@ export interface CredibilityExtensions {
   supportingStamps: number
   supportingSigners: number
   [k: string]: unknown
-}
-/**
- * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
- */
-export interface Submission {
-  id: string
-  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
-  chainId: number
-  uid?: string
-  time?: number
-  transactionHash?: string
-  blockNumber?: number
-  error?: string
 }
 /**
  * An account of a wallet, and what it may use.

@@ -28,6 +28,8 @@ export interface ComputeChunk {
   /** Default for items without a recipient. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** True if the results, or their root, will be submitted to the chain: items that cannot be submitted are rejected. */
+  readonly submitOnchain?: boolean
   /** True if what is signed one by one are the results without a nonce (decision 104), not attestations. */
   readonly signsResults?: boolean
   /** The number of items, from the first, that the client's quota still covers. Of the other items only the `id` is read. */

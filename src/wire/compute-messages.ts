@@ -177,6 +177,8 @@ export type ComputeResult =
       readonly chainId: number
       readonly schema: Hex | undefined
       readonly recipient: Hex
+      /** True if the service is to submit the result to its chain itself. */
+      readonly submitOnchain?: boolean
     }
   /** A result that is never signed: a matrix or a geometry. */
   | { readonly type: 'unsigned'; readonly members: string; readonly chainId: number }

@@ -71,6 +71,7 @@ export interface Route {
 
 /** A request whose route reads the body and writes the response itself. */
 export interface StreamRequest extends RouteRequest, BatchContext {
+  readonly caller: SubmissionCaller
   /**
    * Charges bytes that are sent by a route whose requests do not count.
    *

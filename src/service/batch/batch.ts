@@ -11,7 +11,7 @@ import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
 import { NONCE_SOURCE, unsignedJson } from '../compute/signed-answer.ts'
-import type { BatchContext, RequestContext } from '../request.ts'
+import type { BatchContext, RequestContext, SubmissionCaller } from '../request.ts'
 import { type MentionedGeometries, NOTHING_MENTIONED, type StoredShapes } from '../stored/geometries.ts'
 import { type NamedInputs, type NamedJson, NO_NAMES, readNames } from './named-inputs.ts'
 
@@ -61,6 +61,7 @@ export interface BatchParts {
  * service refuse a million lines a second, for hours.
  */
 const REFUSED_LINES_MS = 100
+const NOBODY: SubmissionCaller = { account: undefined, tier: 'public', idempotencyKey: undefined }
 
 /**
  * Runs the items of one batch, chunk by chunk. Every item becomes a result, or the JSON of its problem. Both kinds of batch and
@@ -87,13 +88,14 @@ export class BatchRun {
   /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
 
-  constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
+  /** @param timestampSeconds as of when results are computed; now by default */
+  constructor(parts: BatchParts, options: BatchOptions, context: BatchContext, timestampSeconds?: number) {
     const { config, chains, signer, now } = parts
-    const { chainId, recipient, attest } = options
+    const { chainId, recipient, attest, submitOnchain } = options
     this.#parts = parts
     this.#context = context
     this.options = options
-    this.timestampSeconds = Math.floor(now() / 1000)
+    this.timestampSeconds = timestampSeconds ?? Math.floor(now() / 1000)
     this.tally = new BatchTally(context)
     this.#common = {
       type: 'chunk',
@@ -102,6 +104,7 @@ export class BatchRun {
       attest,
       attester: attest === 'each' ? signer.address : undefined,
       maxItemBytes: config.limits.maxBodyBytes,
+      submitOnchain,
       signsResults: context.signsResults === true,
       schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
       timestampSeconds: this.timestampSeconds,
@@ -111,6 +114,36 @@ export class BatchRun {
   /** True if what is signed one by one are the results without a nonce, not attestations. */
   get signsResults(): boolean {
     return this.#common.signsResults === true
+  }
+
+  /** Returns a run of the same batch as of another time. Its items are not counted again. */
+  asOf(timestampSeconds: number): BatchRun {
+    const context = Object.create(this.#context, { takeQuota: { value: (items: number) => items } }) as BatchContext
+    const run = new BatchRun(this.#parts, this.options, context, timestampSeconds)
+    run.#named = this.#named
+    return run
+  }
+
+  /** For whom results are submitted. */
+  get caller(): SubmissionCaller {
+    return this.#context.caller ?? NOBODY
+  }
+
+  /** Returns the context of submissions. They have the deadline of a request that begins now, and prolong the batch by their wait. */
+  submissionContext(): RequestContext {
+    const context = this.#context
+    const { client, costs } = context
+    return {
+      client,
+      costs,
+      deadlineMs: this.#requestContext().deadlineMs,
+      get aborted() {
+        return context.aborted
+      },
+      set extraMs(ms: number) {
+        context.extraMs = ms
+      },
+    }
   }
 
   /** Who sent the batch. */
@@ -145,7 +178,7 @@ export class BatchRun {
    * @throws {ProblemError} `overloaded` if the first chunk of a batch cannot be computed now
    */
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<ComputedChunk> {
-    const { attest, sequence } = this.options
+    const { attest, sequence, submitOnchain } = this.options
     const count = items.offsets.length - 1
     const costProblem = this.#context.costProblem(count)
     const granted = costProblem === undefined ? this.#grant(count) : 0
@@ -160,7 +193,7 @@ export class BatchRun {
       firstIndex,
       itemsInQuota: typeof granted === 'number' ? granted : await granted,
       quotaProblem: costProblem ?? this.#context.quotaProblem,
-      returnsObjects: sequence === 'consecutive',
+      returnsObjects: sequence === 'consecutive' || (submitOnchain && attest === 'each'),
       resolved: [],
     }
     if (firstIndex === undefined && chunk.itemsInQuota === 0)

@@ -8,6 +8,7 @@ import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'js
 import inputSchema from '../../schemas/input.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { authenticateSignature } from '../../src/attest/authenticate.ts'
 import { chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric } from '../../src/attest/data.ts'
@@ -21,7 +22,7 @@ import { ADAPTERS } from '../running-http-server.ts'
 import { NO_LOCAL_CALLERS, type SharedService, sharedService, startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
-const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema] })
+const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema, verifySchema] })
 const isBatchResponse = ajv.compile(responseSchema)
 
 const CHAIN = 84532

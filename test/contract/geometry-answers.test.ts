@@ -6,6 +6,8 @@ import requestSchema from '../../schemas/compute-request.schema.json' with { typ
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { createClient } from '../../src/client/client.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
@@ -14,9 +16,17 @@ import { type SharedService, sharedService } from '../service.ts'
 
 const CHAIN = 84532
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })
-for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema, responseSchema])
+for (const schema of [
+  geometrySchema,
+  requestSchema,
+  batchRequestSchema,
+  problemSchema,
+  responseSchema,
+  proofSchema,
+  verifySchema,
+])
   ajv.addSchema(schema)
-ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
+ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {}, InputName: {}, InputWithName: {} } })
 const isResponse = ajv.compile({ $ref: 'compute-response.schema.json#/$defs/GeometryResponse' })
 const isBatchResponse = ajv.compile(batchResponseSchema)
 /** Its edges cross at [1, 1]. */

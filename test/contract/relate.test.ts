@@ -6,6 +6,8 @@ import requestSchema from '../../schemas/compute-request.schema.json' with { typ
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
@@ -18,8 +20,9 @@ const CHAIN = 84532
 const NOTHING = { type: 'Polygon', coordinates: [] }
 const recompute = createRecompute()
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })
-for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema]) ajv.addSchema(schema)
-ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
+for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema, proofSchema, verifySchema])
+  ajv.addSchema(schema)
+ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {}, InputName: {}, InputWithName: {} } })
 const isResponse = ajv.compile({ $defs: responseSchema.$defs, $ref: '#/$defs/RelateResponse' })
 ajv.addSchema(responseSchema)
 const isBatchResponse = ajv.compile(batchResponseSchema)

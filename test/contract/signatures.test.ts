@@ -4,12 +4,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import computeResponse from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import resignResponse from '../../schemas/resign-response.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { SIGNED_RESULT_TYPES } from '../attest-parts.ts'
 import { EIFFEL_TOWER, RECIPIENT, TOWN_HALL } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
 import { type SharedService, sharedService, startTestService } from '../service.ts'
 
-const ajv = new Ajv2020({ strict: false }).addSchema(computeResponse)
+const ajv = new Ajv2020({ strict: false, schemas: [computeResponse, verifySchema, proofSchema] })
 const isComputeResponse = ajv.getSchema('compute-response.schema.json')!
 const isResigned = ajv.compile(resignResponse)
 const isProblem = ajv.compile(problemSchema)

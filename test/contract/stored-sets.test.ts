@@ -256,10 +256,25 @@ describe('sets of features', () => {
 
   it('have names of letters and digits', async () => {
     for (const name of ['-a', 'a%20b', 'x'.repeat(65)])
-      expect((await send('PUT', `/${name}`, collection([]))).status).toBe(400)
-    expect((await send('PUT', '/empty', collection([]))).body).toMatchObject({ features: 0 })
-    expect(await match('empty', [point(0, 0)])).toEqual([{ matches: [] }])
-    await send('DELETE', '/empty')
+      expect((await send('PUT', `/${name}`, collection(ZONES))).body.errors[0].code).toBe('set-name')
+    expect((await send('PUT', '/A.b_c-9', collection(ZONES))).status).toBe(200)
+    await send('DELETE', '/A.b_c-9')
+  })
+
+  it('are not replaced by an upload without features', async () => {
+    await send('PUT', '/filled', collection(ZONES))
+    for (const answer of [
+      await send('PUT', '/filled', collection([])),
+      await send('PUT', '/filled', '', NDJSON),
+      await send('PUT', '/filled', '\n \n', NDJSON),
+    ]) {
+      expect(answer.status).toBe(400)
+      expect(answer.body.errors).toEqual([
+        expect.objectContaining({ code: 'no-features', hint: expect.stringContaining('DELETE') }),
+      ])
+    }
+    expect((await send('GET', '/filled')).body.features).toBe(3)
+    await send('DELETE', '/filled')
   })
 
   it.each([

@@ -75,6 +75,14 @@ describe('the client', () => {
     expect(await collect(client.sets.features('zones'))).toEqual(ZONES)
     expect((await client.sets.get('zones')).vertices).toBe(6)
     expect((await client.sets.list()).map(({ name }) => name)).toEqual(['zones'])
+    const collection = { type: 'FeatureCollection', features: ZONES } as const
+    expect(await client.sets.put('zones', collection)).toMatchObject({ features: 2 })
+    for (const wrong of [ZONES[0], { features: ZONES }, { type: 'FeatureCollection' }, 'zones.geojson', 3, null])
+      await expect(client.sets.put('zones', wrong as never)).rejects.toThrow(
+        new TypeError('features: must be a FeatureCollection or an iterable of Features'),
+      )
+    await expect(client.sets.put('zones', [])).rejects.toMatchObject({ status: 400 })
+    expect((await client.sets.get('zones')).features).toBe(2)
     expect(await client.sets.delete('zones')).toEqual({ deleted: 'zones' })
     await expect(client.sets.get('zones')).rejects.toThrow(ApiError)
   })

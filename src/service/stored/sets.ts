@@ -188,6 +188,7 @@ class Sets implements SetService {
       const writer = new SetWriter(this.#parts, this.#ask, id, patientContext)
       if (!(await write(writer)))
         throw new ProblemError({ type: 'overloaded', detail: 'the upload of the set broke off', retryAfterSeconds: 1 })
+      if (writer.isWithoutFeatures) throw noFeatures()
       const published = { id, expiresMs: this.#expiryMs(), nowMs: now() }
       const set = await this.#ask('publishSet', published, patientContext)
       if (set === undefined) throw new ProblemError(TOO_SLOW)
@@ -368,6 +369,11 @@ class SetWriter implements LineWriter {
 
   get isEmpty(): boolean {
     return this.#lines.length === 0
+  }
+
+  /** True if no feature has been added. */
+  get isWithoutFeatures(): boolean {
+    return this.#stored + this.#lines.length === 0
   }
 
   async store(): Promise<void> {
@@ -689,6 +695,14 @@ function requireName(name: string): void {
   throw problemAt('invalid-input', ['name'], 'must be 1 to 64 letters, digits, dots, hyphens and underscores', {
     code: 'set-name',
     hint: 'begin with a letter or a digit',
+  })
+}
+
+/** An upload without features is more likely the end of a failed conversion than the wish for an empty set. */
+function noFeatures(): ProblemError {
+  return problemAt('invalid-input', ['features'], 'is empty: a set has at least one feature', {
+    code: 'no-features',
+    hint: 'send at least one Feature; DELETE /compute/v0/sets/{name} deletes a set',
   })
 }
 

@@ -123,7 +123,30 @@ describe('sets of features', () => {
     const verdict = await verifyResult(answer, { attester: service.attester, inputs })
     expect(verdict.ok, JSON.stringify(verdict)).toBe(true)
     expect(answer).toMatchObject({ result: true, operation: 'contains' })
+    // The match as it is: what it says of the feature is skipped, because it was not signed.
+    const whole = await verifyResult(matches[0], { attester: service.attester, inputs })
+    expect(whole.ok, JSON.stringify(whole)).toBe(true)
+    expect(whole.checks.filter(({ status }) => status === 'skip').map(({ id }) => id)).toEqual([
+      'feature',
+      'properties',
+    ])
     const [nearest] = await match('zones', [point(5, 21)], '?nearest=1&attest=each&chainId=84532')
+    expect((await verifyResult(nearest.matches[0])).ok).toBe(true)
+    for (const forged of [
+      { ...nearest.matches[0], distance: 0 },
+      { ...matches[0], distance: 1 },
+      { ...answer, properties },
+      { ...matches[0], feature: { id: 'W' } },
+      { ...matches[0], near: true },
+    ])
+      expect((await verifyResult(forged)).ok, JSON.stringify(forged)).toBe(false)
+    for (const [unsigned, reason] of [
+      [{ feature: 'W' }, /attest=each/],
+      [{ id: 1, matches }, /each of its matches/],
+    ] as const)
+      expect((await verifyResult(unsigned)).checks).toEqual([
+        expect.objectContaining({ status: 'fail', detail: expect.stringMatching(reason) }),
+      ])
     expect(nearest.matches[0]).toMatchObject({ feature: 2, operation: 'distance', units: 'meters' })
     expect(nearest.matches[0].result).toBe(nearest.matches[0].distance)
   })

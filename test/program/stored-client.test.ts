@@ -135,6 +135,19 @@ describe('the command line', () => {
     ])
     const near = await cli('sets', 'match', 'zones', stops, '--nearest', '3', '--within', '5000', '--attest', 'each')
     expect(JSON.parse(near.out.split('\n')[0]!).matches[0]).toMatchObject({ feature: 'west', operation: 'distance' })
+    const signed = await cli('sets', 'match', 'zones', stops, '--attest', 'each')
+    const verify = (text: string, ...argv: string[]) =>
+      cli('verify', file('matches.ndjson', text), '--attester', service.attester, ...argv)
+    const one = await verify(signed.out)
+    expect([one.exitCode, one.err]).toEqual([0, ''])
+    expect(one.out).toMatch(/– feature .*not signed/)
+    expect((await verify(near.out + signed.out)).out).toBe('2 results: 2 are valid, 0 are not\n')
+    const forged = near.out.replace('"distance":0,', '"distance":5,')
+    expect(await verify(signed.out + forged)).toMatchObject({
+      exitCode: 1,
+      out: expect.stringContaining('✗ line 3, matches[0]: values: distance is not the result'),
+    })
+    expect((await verify(match.out)).out).toContain('match with attest=each')
     expect((await cli('sets', 'list')).out.split('\n').map((line) => line.split(' ')[0])).toEqual(['copy', 'zones', ''])
     expect((await cli('sets', 'features', 'copy')).out.trim().split('\n')).toHaveLength(2)
     expect((await cli('sets', 'delete', 'copy')).err).toBe('deleted copy\n')

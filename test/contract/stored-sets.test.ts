@@ -126,10 +126,8 @@ describe('sets of features', () => {
     // The match as it is: what it says of the feature is skipped, because it was not signed.
     const whole = await verifyResult(matches[0], { attester: service.attester, inputs })
     expect(whole.ok, JSON.stringify(whole)).toBe(true)
-    expect(whole.checks.filter(({ status }) => status === 'skip').map(({ id }) => id)).toEqual([
-      'feature',
-      'properties',
-    ])
+    const skipped = whole.checks.filter(({ status }) => status === 'skip').map(({ id }) => id)
+    expect(skipped).toEqual(['feature', 'properties', 'notes'])
     const [nearest] = await match('zones', [point(5, 21)], '?nearest=1&attest=each&chainId=84532')
     expect((await verifyResult(nearest.matches[0])).ok).toBe(true)
     for (const forged of [

@@ -90,7 +90,10 @@ describe('the client', () => {
 
 describe('the command line', () => {
   const cli = (...argv: string[]) =>
-    runCli(argv, { env: { TRIGPOINT_URL: service.url, TRIGPOINT_API_KEY: service.developerKey } })
+    runCli(argv, {
+      env: { TRIGPOINT_URL: service.url, TRIGPOINT_API_KEY: service.developerKey },
+      nowMs: Date.now(),
+    })
   const file = (name: string, content: string | Uint8Array) => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)

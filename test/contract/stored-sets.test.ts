@@ -185,7 +185,7 @@ describe('sets of features', () => {
     ] as const) {
       const answer = await send(method, path, body, other)
       expect(answer.status, `${method} ${path}`).toBe(404)
-      expect(answer.body.detail).toContain('zones')
+      expect(answer.body.detail).toContain('this API key has no set "zones"')
       const none = await fetch(`${service.url}/compute/v0/sets${path}`, {
         method,
         ...(body && { body: JSON.stringify(body) }),
@@ -296,6 +296,46 @@ describe('sets of features', () => {
     }
     expect((await send('GET', '/filled')).body.features).toBe(3)
     await send('DELETE', '/filled')
+  })
+
+  it('are uploaded and matched in the wrong form: the error says the right one', async () => {
+    const lines = toLines(ZONES)
+    const problem = async (method: string, path: string, body: string, headers?: Record<string, string>) => {
+      const response = await request(method, path, body, headers)
+      const { errors, error } = JSON.parse((await response.text()).split('\n')[0]!)
+      const { code, hint } = (errors ?? error.errors)[0]
+      return [response.status, code, hint]
+    }
+    expect(await problem('PUT', '/form', lines)).toEqual([
+      400,
+      'not-json',
+      'for one Feature per line send content-type: application/x-ndjson',
+    ])
+    expect(await problem('PUT', '/form', JSON.stringify(collection(ZONES)), NDJSON)).toEqual([
+      400,
+      'feature-collection',
+      expect.stringContaining('application/json'),
+    ])
+    expect(await problem('PUT', '/form', JSON.stringify(ZONES[0], null, 2), NDJSON)).toEqual([
+      400,
+      'not-json',
+      expect.stringContaining('each line is one whole Feature'),
+    ])
+    expect(await problem('POST', '/zones/match?predicate=within', lines)).toEqual([
+      400,
+      'match-option',
+      expect.stringContaining('within=<meters>'),
+    ])
+    for (const [body, code] of [
+      [JSON.stringify({ points: [] }), 'wrong-geometry-type'],
+      [JSON.stringify(collection([point(1, 1)])), 'wrong-geometry-type'],
+      [JSON.stringify(point(1, 1), null, 2), 'not-json'],
+    ] as const)
+      expect(await problem('POST', '/zones/match', body), body).toEqual([
+        200,
+        code,
+        'send one whole Point, or Feature of a Point, per line',
+      ])
   })
 
   it.each([

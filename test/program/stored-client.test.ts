@@ -107,8 +107,13 @@ describe('the command line', () => {
     expect([contains.exitCode, contains.out.split('\n')[0]]).toEqual([0, 'true'])
     const list = await cli('geometries', 'list')
     expect(list.out).toContain(ref)
-    expect(list.err).toMatch(/^2 geometries, \d+ of 67108864 bytes\n$/)
+    expect(list.err).toMatch(/^2 geometries; \d+ of 67108864 bytes used, those of sets included\n$/)
     expect(JSON.parse((await cli('geometries', 'get', `ref:${ref}`)).out)).toEqual(ZONE)
+    const collection = file('two.geojson', JSON.stringify({ type: 'FeatureCollection', features: ZONES }))
+    const several = await cli('geometries', 'put', collection)
+    expect([several.exitCode, several.err]).toEqual([2, expect.stringContaining(`${collection}#1 ${collection}#2`)])
+    expect(several.err).toContain('trigpoint sets put')
+    expect((await cli('geometries', 'put', `${collection}#1`)).out).toBe(`${ref}\n`)
     expect((await cli('geometries', 'delete', ref!)).err).toBe(`deleted ${ref}\n`)
     expect((await cli('geometries', 'delete', ref!)).exitCode).toBe(2)
     expect((await cli('compute', 'contains', `ref:${ref}`, '2.2945,48.8584', '--local')).err).toContain(
@@ -136,6 +141,8 @@ describe('the command line', () => {
       { id: 'a', matches: [{ feature: 'west', properties: { name: 'West' } }] },
       { id: 'b', matches: [] },
     ])
+    for (const place of ['2.2945,48.8584', 'POINT (2.2945 48.8584)', JSON.stringify(POINT)])
+      expect((await cli('sets', 'match', 'zones', place)).out, place).toBe('{"matches":[{"feature":"west"}]}\n')
     const near = await cli('sets', 'match', 'zones', stops, '--nearest', '3', '--within', '5000', '--attest', 'each')
     expect(JSON.parse(near.out.split('\n')[0]!).matches[0]).toMatchObject({ feature: 'west', operation: 'distance' })
     const signed = await cli('sets', 'match', 'zones', stops, '--attest', 'each')

@@ -175,6 +175,13 @@ export const COMPUTE_FORM: Form = {
   resultSignature: optional(OBJECT),
   submission: optional(OBJECT),
 }
+/** A signed match of a point with a set: the result of a single request, and what the line says of the feature. */
+export const MATCH_FORM: Form = {
+  ...COMPUTE_FORM,
+  feature: RESULT_MEMBERS['id']!,
+  properties: optional({ isValid: (value) => value === null || isObject(value), what: 'an object or null' }),
+  distance: optional({ isValid: Number.isFinite, what: 'a number' }),
+}
 export const MERKLE_ITEM_FORM: Form = {
   ...RESULT_MEMBERS,
   schema: BYTES32,

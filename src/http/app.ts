@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
 import type { SessionTable } from '../service/accounts/session-table.ts'
 import { sessionTier } from '../service/accounts/wallet-tier.ts'
-import { chargeTime } from '../service/request.ts'
+import { chargeTime, LOCAL_CALLER } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
 import { type ApiKeys, bearerTokenOf, type KeyHolder, keyProblem } from './access/api-keys.ts'
@@ -28,15 +28,7 @@ import {
   uncountedProblem,
   walletAddressSubject,
 } from './access/rate-limit.ts'
-import {
-  createRequestIds,
-  errorTypeBase,
-  isRequestId,
-  LOCAL_CALLER,
-  limitOf,
-  RequestState,
-  tierOf,
-} from './access/request-state.ts'
+import { createRequestIds, errorTypeBase, isRequestId, limitOf, RequestState, tierOf } from './access/request-state.ts'
 import { UsageMeter } from './access/request-usage.ts'
 import { SESSIONS_NOT_READ, SessionTokens, type UnreadToken } from './access/session-tokens.ts'
 import type { CountSharing } from './access/shared-counts.ts'

@@ -35,6 +35,12 @@ export function rejectExpired({ aborted, deadlineMs }: RequestContext, nowMs: nu
   throw new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
 }
 
+/**
+ * Account and subject of requests without a key from this machine. In development they have the limit of the internal tier
+ * (decision 133).
+ */
+export const LOCAL_CALLER = 'local'
+
 /** The client for whom an attestation is submitted. */
 export interface SubmissionCaller {
   /** Name of the API key's account; undefined without a key. */

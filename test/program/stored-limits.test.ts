@@ -43,6 +43,38 @@ describe('the quota of stored geometries', () => {
   })
 })
 
+describe('a set that this machine stored without a key', () => {
+  let service: TestService
+  beforeAll(async () => {
+    // With the default limit, requests from this machine own sets without a key.
+    service = await startWithStore({ RATE_LIMIT_PUBLIC: '100' })
+  })
+  afterAll(() => service?.stop())
+
+  it('is not that of a key, and the 404 says whose sets were looked at', async () => {
+    const point = { type: 'Point', coordinates: [1, 2] }
+    const feature = { type: 'Feature', geometry: point, properties: null }
+    const body = JSON.stringify({ type: 'FeatureCollection', features: [feature] })
+    const store = (name: string, headers: Record<string, string>) =>
+      fetch(`${service.url}/compute/v0/sets/${name}`, { method: 'PUT', headers, body })
+    const key = { 'x-api-key': service.internalKey }
+    expect((await store('local', {})).status).toBe(200)
+    expect((await store('keyed', key)).status).toBe(200)
+    const match = (name: string, headers: Record<string, string> = {}) =>
+      service.post(`/compute/v0/sets/${name}/match`, point, headers)
+    expect((await match('local')).body).toEqual({ matches: [{ feature: 0 }] })
+    expect((await match('keyed', key)).body).toEqual({ matches: [{ feature: 0 }] })
+    const [byKey, byMachine] = [await match('local', key), await match('keyed')]
+    expect([byKey.status, byKey.body.detail]).toEqual([404, expect.stringMatching(/^this API key has no set "local"/)])
+    expect(byKey.body.detail).toContain('stored without a key')
+    expect([byMachine.status, byMachine.body.detail]).toEqual([
+      404,
+      expect.stringMatching(/^requests without an API key from this machine have no set "keyed"/),
+    ])
+    for (const { body } of [byKey, byMachine]) expect(JSON.stringify(body)).not.toContain(service.internalKey)
+  })
+})
+
 describe('a set that does not fit into memory', () => {
   let service: TestService
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import type { Geometry, Point } from '../../../src/types/generated.ts'
 import { defaultChainId } from '../chains.ts'
 import { announce, copy, h, replace, toast } from '../dom.ts'
 import { fact, hexButton } from '../facts.ts'
-import { degreesText, whole } from '../format.ts'
+import { clockUtc, degreesText, whole } from '../format.ts'
 import { readText } from '../geo/read-text.ts'
 import type { LonLat } from '../geo/shape.ts'
 import { icon } from '../icons.ts'
@@ -40,7 +40,7 @@ import { createReadout } from './readout.ts'
 import { boxOfZone, drawZone, GATE_SCENE } from './scene.ts'
 import { createSteps } from './steps.ts'
 import { createWalletPanel } from './wallet-panel.ts'
-import { decodeLink, EXAMPLES, encodeLink, isAddress, MAX_LINK_CHARACTERS, middleOf, type Zone } from './zone.ts'
+import { decodeLink, EXAMPLES, encodeLink, firstPoint, isAddress, MAX_LINK_CHARACTERS, type Zone } from './zone.ts'
 import { createZonePanel } from './zone-panel.ts'
 
 /** Code of EIP-3085: the wallet does not know the chain. */
@@ -49,7 +49,7 @@ const UNKNOWN_CHAIN = 4902
 export function createGatePage(parts: PageParts): Page {
   const { api } = parts
   let zone: Zone = EXAMPLES[0]!.zone
-  let point: LonLat = middleOf(zone)
+  let point: LonLat = firstPoint(zone)
   let chainId: number | undefined
   let hasChosenChain = false
   let gate: string | undefined
@@ -135,6 +135,7 @@ export function createGatePage(parts: PageParts): Page {
     spellcheck: 'false',
     'aria-describedby': 'gate-point-message',
     oninput: () => readPoint(),
+    onchange: () => showAll(),
   })
   const pointMessage = h('p', { class: 'hint', id: 'gate-point-message', 'aria-live': 'polite' })
   const pointButton = h(
@@ -153,7 +154,7 @@ export function createGatePage(parts: PageParts): Page {
     'div',
     { class: 'field' },
     h('label', { for: 'gate-point' }, 'Point P'),
-    h('div', { class: 'row nowrap' }, pointInput, pointButton),
+    h('div', { class: 'gate-point-row' }, pointInput, pointButton),
     pointMessage,
   )
   const uidInput = h('input', {
@@ -323,7 +324,7 @@ export function createGatePage(parts: PageParts): Page {
 
   function chooseZone(chosen: Zone): void {
     changeZone(chosen)
-    point = middleOf(zone)
+    point = firstPoint(zone)
     show()
     showAll()
   }
@@ -359,7 +360,7 @@ export function createGatePage(parts: PageParts): Page {
     forgetFacts()
     zone = link.zone
     gate = link.gate
-    point = middleOf(zone)
+    point = firstPoint(zone)
     if (link.chainId !== undefined) {
       chainId = link.chainId
       hasChosenChain = true
@@ -515,8 +516,9 @@ export function createGatePage(parts: PageParts): Page {
         }
         throw error
       }
-      await readState()
-      announce(readout.words())
+      await sendSteps.run('Ask the gate.', readState, () =>
+        admission?.isOpen === true ? `Open until ${clockUtc(admission.untilSeconds)}.` : 'Closed.',
+      )
     })
   }
 

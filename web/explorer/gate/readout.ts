@@ -20,7 +20,7 @@ export function createReadout() {
   const figure = h('p', { class: 'figure' })
   const sentence = h('p', { class: 'sentence' })
   const element = h('section', { class: 'readout', 'aria-label': 'State of the gate' }, tags, figure, sentence)
-  return { element, show, words: () => `${figure.textContent}. ${sentence.textContent}` }
+  return { element, show }
 
   function show({ gate, isChecked, admission, rejection, person, gas }: GateState): void {
     const isOpen = admission?.isOpen === true
@@ -30,7 +30,7 @@ export function createReadout() {
       : h(
           'span',
           { class: 'tag' },
-          gate === undefined ? 'Not deployed' : isChecked ? 'The contract admits you not' : 'Not read yet',
+          gate === undefined ? 'Not deployed' : isChecked ? 'The contract does not admit you' : 'Not read yet',
         )
     const costs = [
       gas.deploy !== undefined && `deployment ${whole(gas.deploy)} gas`,

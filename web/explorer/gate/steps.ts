@@ -24,7 +24,7 @@ export function createSteps(label: string) {
     element.append(line)
     const say = (text: string) => {
       detail.textContent = text
-      announce(`${title}: ${text}`)
+      announce(`${title} ${text}`)
     }
     say('Working …')
     try {
@@ -32,6 +32,7 @@ export function createSteps(label: string) {
       line.dataset['state'] = 'done'
       mark.append(icon('check'))
       replace(detail, words(outcome))
+      announce(`${title} ${detail.textContent}`)
       return outcome
     } catch (error) {
       line.dataset['state'] = 'failed'

@@ -1,8 +1,7 @@
 /** The zone of a gate, and the address of the page that holds it. */
 import { checkShape } from '../../../src/geometry/check-shape.ts'
 import type { Geometry } from '../../../src/types/generated.ts'
-import type { LonLat } from '../geo/shape.ts'
-import { boxOf } from '../geo/shape.ts'
+import { boxOf, drawn, type LonLat } from '../geo/shape.ts'
 
 export interface Zone {
   readonly target: Geometry
@@ -64,13 +63,25 @@ export function radiusCm({ radiusMeters }: Zone): number {
   return Math.round(radiusMeters * 100)
 }
 
-/** Returns the middle of the bounding box of a zone: the first point to try. */
+/** Returns the middle of the bounding box of a zone. */
 export function middleOf({ target }: Zone): LonLat {
   const [west, south, east, north] = boxOf([target])!
-  const longitude = (west + east) / 2
-  const rounded = (value: number) => Number(value.toFixed(6))
-  return [rounded(longitude > 180 ? longitude - 360 : longitude), rounded((south + north) / 2)]
+  return drawn((west + east) / 2, (south + north) / 2)
 }
+
+/** Returns a point within the zone, or near it: the first one to try. In a circle it is apart from the handle of the centre. */
+export function firstPoint(zone: Zone): LonLat {
+  const [longitude, latitude] = middleOf(zone)
+  if (zone.target.type !== 'Point') return [longitude, latitude]
+  const northDegrees = zone.radiusMeters / 2 / METERS_PER_DEGREE
+  return drawn(
+    longitude,
+    latitude > 0 && latitude + northDegrees > 90 ? latitude - northDegrees : latitude + northDegrees,
+  )
+}
+
+/** Of latitude, about. */
+const METERS_PER_DEGREE = 111_200
 
 /** Writes the query of the page's address. */
 export function encodeLink({ chainId, zone, gate }: GateLink): URLSearchParams {

@@ -678,7 +678,7 @@ function registerStoreMetrics(metrics: Metrics, store: StoreClient | undefined):
   )
 }
 
-const STORE_STATES = ['open', 'full', 'opening', 'away', 'damaged'] as const
+const STORE_STATES = ['open', 'full', 'opening', 'slow', 'away', 'damaged'] as const
 
 function stateName(state: StoreState): (typeof STORE_STATES)[number] {
   if (!state.isOpen) return state.condition

@@ -1,7 +1,7 @@
 /** Reads everything in a stopped embedded store, and says what is damaged. */
 import { existsSync, rmSync } from 'node:fs'
 import type { Database, Session } from './database.ts'
-import { embeddedFiles, readDamageNote, repairAdvice, repairAdvice, tryNoteDamage } from './embedded-files.ts'
+import { embeddedFiles, readDamageNote, repairAdvice, tryNoteDamage } from './embedded-files.ts'
 import { countByIndex, openPglite } from './pglite.ts'
 import { readCounters } from './records/counters.ts'
 

@@ -49,7 +49,7 @@ import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
 import type { GraphqlService } from './service/records/record-services.ts'
 import { RecordApi } from './service/records/records.ts'
-import { fillWithSamples } from './service/records/sample-records.ts'
+import { fillUntilStored } from './service/records/sample-records.ts'
 import { createStoreAccess } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
@@ -592,7 +592,9 @@ export function storeSampleRecords(
   store: StoreClient,
   { config, log, chains }: Pick<Basics, 'config' | 'log' | 'chains'>,
 ): void {
-  fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
+  const onRetry = (reason: string) =>
+    log.warn('no sample records stored yet: the service tries again every few seconds', { reason })
+  fillUntilStored(onRetry, store, chainIdsByName(chains), config.limits, Date.now).then(
     ({ stored, reason }) =>
       reason === undefined
         ? log.info('sample records stored', { records: stored, page: '/explore/records' })
@@ -679,7 +681,7 @@ function registerStoreMetrics(metrics: Metrics, store: StoreClient | undefined):
   )
 }
 
-const STORE_STATES = ['open', 'full', 'opening', 'away', 'damaged'] as const
+const STORE_STATES = ['open', 'full', 'opening', 'slow', 'away', 'damaged'] as const
 
 function stateName(state: StoreState): (typeof STORE_STATES)[number] {
   if (!state.isOpen) return state.condition

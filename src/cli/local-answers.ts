@@ -48,7 +48,7 @@ export function createLocalAnswers(config: Config, clock: Clock): LocalAnswers {
   return {
     async response(result, prefersResultSignature) {
       const computed = requireResolved(result, policy)
-      return (await (await getSigner()).sign(computed, [], undefined, prefersResultSignature)).json
+      return (await (await getSigner()).sign(computed, [], undefined, { prefersResultSignature })).json
     },
     async item({ id, result }) {
       try {

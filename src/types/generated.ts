@@ -1,9 +1,10 @@
 // Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.
 
 /**
- * A geometry of a compute request, in exactly one of six forms. The service recognizes the form by the member that is present.
+ * A geometry of a compute request, in exactly one of seven forms. The service recognizes the form by the member that is present.
  */
-export type Input = Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput | StoredInput | SaltedInput
+export type Input =
+  Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput | StoredInput | NamedInput | SaltedInput
 /**
  * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
  */
@@ -154,6 +155,7 @@ export type BatchResult = (
    */
   proof?: string[]
   resultSignature?: ResultSignature1
+  submission?: Submission2
   error?: ProblemDetails
 }
 /**
@@ -392,10 +394,20 @@ export interface StoredInput {
   [k: string]: unknown
 }
 /**
+ * An input that a batch in one JSON document has in its `geometries`, by its name there. Other requests reject it.
+ */
+export interface NamedInput {
+  /**
+   * 1 to 64 printable characters.
+   */
+  named: string
+  [k: string]: unknown
+}
+/**
  * An input of another form, hashed together with a salt, so that nobody can guess it from inputRefs. With `random` the service draws the salt; either way it returns it in inputSalts.
  */
 export interface SaltedInput {
-  input: Geometry | Feature | VerifiedProofInput | StoredInput
+  input: Geometry | Feature | VerifiedProofInput | StoredInput | NamedInput
   salt: string
   [k: string]: unknown
 }
@@ -414,6 +426,17 @@ export interface DistanceRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
+  [k: string]: unknown
+}
+/**
+ * How the result is delivered. Unknown members are ignored.
+ */
+export interface ComputeOptions {
+  /**
+   * true: the service submits the result to the chain itself. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 export interface AreaRequest {
@@ -430,6 +453,7 @@ export interface AreaRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface LengthRequest {
@@ -446,6 +470,7 @@ export interface LengthRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -470,6 +495,7 @@ export interface ContainsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface WithinRequest {
@@ -491,6 +517,7 @@ export interface WithinRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface IntersectsRequest {
@@ -512,6 +539,7 @@ export interface IntersectsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -532,6 +560,7 @@ export interface PredicateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -561,6 +590,7 @@ export interface RelateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface DirectRequest {
@@ -638,6 +668,7 @@ export interface NumericComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. More codes with other members may follow.
@@ -701,6 +732,19 @@ export interface ResultSignature {
   deadline: number
   salt: string
 }
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
+}
 export interface BooleanComputeResponse {
   result: boolean
   operation: string
@@ -719,6 +763,7 @@ export interface BooleanComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * JSON body of POST /compute/v0/batch. Unknown members are ignored.
@@ -740,7 +785,27 @@ export interface BatchRequest {
    * same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.
    */
   sequence?: 'same' | 'consecutive'
+  /**
+   * Inputs that items name with {"named": "…"}. Each is read once for all items. Each name must be used. All together have the limits of one request for bytes, vertices and parts.
+   */
+  geometries?: {
+    /**
+     * An input that a batch can name. A salt goes to the places where the name is used.
+     */
+    [k: string]: Geometry | Feature | OnchainInput | VerifiedProofInput | StoredInput
+  }
+  options?: BatchDelivery
   items: BatchItem[]
+  [k: string]: unknown
+}
+/**
+ * How the results are delivered. Unknown members are ignored.
+ */
+export interface BatchDelivery {
+  /**
+   * true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 /**
@@ -802,6 +867,7 @@ export interface BatchResponse {
    * Present with sequence consecutive: the argument of multiAttestByDelegation, one element per schema.
    */
   multi?: MultiDelegatedRequest[]
+  submission?: Submission1
   /**
    * In the order of the items.
    */
@@ -839,6 +905,19 @@ export interface MultiDelegatedRequest {
    */
   deadline: number
   nonces: number[]
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission1 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Replaces result for nearest, which is never signed.
@@ -909,6 +988,19 @@ export interface ResultSignature1 {
    */
   deadline: number
   salt: string
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission2 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Error of the verify and compute APIs (RFC 9457), with media type application/problem+json.
@@ -1236,19 +1328,6 @@ export interface CredibilityExtensions {
   supportingStamps: number
   supportingSigners: number
   [k: string]: unknown
-}
-/**
- * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
- */
-export interface Submission {
-  id: string
-  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
-  chainId: number
-  uid?: string
-  time?: number
-  transactionHash?: string
-  blockNumber?: number
-  error?: string
 }
 /**
  * An account of a wallet, and what it may use.

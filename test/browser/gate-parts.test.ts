@@ -25,8 +25,13 @@ const gateContract = readAbi('contracts/compiled/WithinGate.json')
 const easContract = readAbi('contracts/vendor/eas-1.2.0/EAS.json')
 const address = (digit: string): `0x${string}` => `0x${digit.repeat(40)}`
 const CHAIN = {
-  ...{ chainId: 31_337, name: 'local', rpc: true, profile: 'v1', easVersion: '1.2.0' },
-  ...{ registry: address('1'), schemaRegistry: address('2') },
+  chainId: 31_337,
+  name: 'local',
+  rpc: true,
+  profile: 'v1',
+  easVersion: '1.2.0',
+  registry: address('1'),
+  schemaRegistry: address('2'),
   schemas: { numeric: '0x', boolean: '0x', verify: '0x', merkleRoot: '0x' },
 } as const
 const POINT = { type: 'Point', coordinates: [2.2945, 48.8584] } as const

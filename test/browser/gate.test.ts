@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== undefined || skipReason() !== undefined)('the page o
     path = '/gate',
   ) {
     const url = service.facts['url']!
-    const opened = await visit(browser, url, '/status', options)
+    const opened = await visit(browser, url, '/account', options)
     const wallet = await addWallet(opened.context, account, { chainId, rpcUrl: service.facts['rpcUrl']! })
     await opened.page.goto(`${url}/explore${path}`)
     return { ...opened, account, wallet }

@@ -221,7 +221,8 @@ export function createGatePage(parts: PageParts): Page {
   const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
   const element = h('div', { class: 'compute lab gate', role: 'region', 'aria-label': 'Gate' }, stage, rail)
 
-  const wallets = findWallets(() => show())
+  // A wallet may announce itself at once, when the rest of the page is not there yet.
+  const wallets = findWallets(() => isShown && show())
   document.addEventListener('issuer', useIssuer)
   useIssuer()
   parts.engine.then(

@@ -63,7 +63,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain beyond a
       const headers = { 'x-api-key': service.developerKey }
       const { body } = await service.post('/compute/v0/batch', sent, headers)
       const statuses = body.results.map(({ error, submission }: Loose) => error?.status ?? submission.status)
-      // 490,000 each, the upper bound of 180,000 and 26,000 for each of 13 words: three of them are within the budget.
+      // 492,000 each, the upper bound: 180,000 and 26,000 for each of 12 words. Three of them are within the budget.
       expect(statuses).toEqual(['mined', 'mined', 'mined', 429, 429])
       const logs = await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })
       expect(logs.length).toBe(3)

@@ -307,6 +307,33 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     expect(await countAttestations()).toBe(before + 4)
   })
 
+  it.each(['each', 'merkle'])('repeats a batch whose items name an input, with attest %s', async (attest) => {
+    const headers = { 'Idempotency-Key': `names-${attest}` }
+    const items: Loose[] = [
+      { op: 'distance', from: { named: 'tower' }, to: LOUVRE },
+      { op: 'distance', from: { input: { named: 'tower' }, salt: `0x${'3c'.repeat(32)}` }, to: LOUVRE },
+      { op: 'distance', from: { input: { named: 'tower' }, salt: 'random' }, to: LOUVRE },
+    ]
+    const sent = batch(items, { attest, geometries: { tower: EIFFEL_TOWER } })
+    const before = await countAttestations()
+    const first = await submitBatch(sent, headers)
+    expect(first.status, JSON.stringify(first.body)).toBe(200)
+    await nextSecond()
+    const again = await submitBatch(sent, headers)
+    const withoutSignatures = ({ body }: Loose) => ({
+      submissions: [body.submission, ...body.results.map(({ submission }: Loose) => submission)],
+      refs: body.results.map(({ inputRefs, timestamp }: Loose) => ({ inputRefs, timestamp })),
+      root: body.merkle?.root,
+      errors: body.results.map(({ error }: Loose) => error?.errors),
+    })
+    expect(withoutSignatures(again)).toEqual(withoutSignatures(first))
+    expect(first.body.results[2].error.errors[0]).toMatchObject({
+      pointer: '#/items/2/from/salt',
+      code: 'unrepeatable-salt',
+    })
+    expect(await countAttestations()).toBe(before + (attest === 'each' ? 2 : 1))
+  })
+
   it('attests one root for a batch of 1,000, under which each result can be proved', async () => {
     const headers = { 'Idempotency-Key': 'tree-1' }
     const sent = batch(distances(1000, 3000), { attest: 'merkle' })

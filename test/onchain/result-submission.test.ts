@@ -63,7 +63,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain beyond a
       const headers = { 'x-api-key': service.developerKey }
       const { body } = await service.post('/compute/v0/batch', sent, headers)
       const statuses = body.results.map(({ error, submission }: Loose) => error?.status ?? submission.status)
-      // 490,000 each, the upper bound of 180,000 and 26,000 for each of 13 words: three of them are within the budget.
+      // 492,000 each, the upper bound: 180,000 and 26,000 for each of 12 words. Three of them are within the budget.
       expect(statuses).toEqual(['mined', 'mined', 'mined', 429, 429])
       const logs = await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })
       expect(logs.length).toBe(3)
@@ -305,6 +305,33 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     expect(results[2].error).toMatchObject({ status: 409 })
     expect(results[3].submission.status).toBe('mined')
     expect(await countAttestations()).toBe(before + 4)
+  })
+
+  it.each(['each', 'merkle'])('repeats a batch whose items name an input, with attest %s', async (attest) => {
+    const headers = { 'Idempotency-Key': `names-${attest}` }
+    const items: Loose[] = [
+      { op: 'distance', from: { named: 'tower' }, to: LOUVRE },
+      { op: 'distance', from: { input: { named: 'tower' }, salt: `0x${'3c'.repeat(32)}` }, to: LOUVRE },
+      { op: 'distance', from: { input: { named: 'tower' }, salt: 'random' }, to: LOUVRE },
+    ]
+    const sent = batch(items, { attest, geometries: { tower: EIFFEL_TOWER } })
+    const before = await countAttestations()
+    const first = await submitBatch(sent, headers)
+    expect(first.status, JSON.stringify(first.body)).toBe(200)
+    await nextSecond()
+    const again = await submitBatch(sent, headers)
+    const withoutSignatures = ({ body }: Loose) => ({
+      submissions: [body.submission, ...body.results.map(({ submission }: Loose) => submission)],
+      refs: body.results.map(({ inputRefs, timestamp }: Loose) => ({ inputRefs, timestamp })),
+      root: body.merkle?.root,
+      errors: body.results.map(({ error }: Loose) => error?.errors),
+    })
+    expect(withoutSignatures(again)).toEqual(withoutSignatures(first))
+    expect(first.body.results[2].error.errors[0]).toMatchObject({
+      pointer: '#/items/2/from/salt',
+      code: 'unrepeatable-salt',
+    })
+    expect(await countAttestations()).toBe(before + (attest === 'each' ? 2 : 1))
   })
 
   it('attests one root for a batch of 1,000, under which each result can be proved', async () => {

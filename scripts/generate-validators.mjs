@@ -23,7 +23,7 @@ const REFERENCES = [
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
   ]),
-  ...definitions('input-forms', ['OnchainInput', 'StoredInput']),
+  ...definitions('input-forms', ['Address', 'OffchainAttestation', 'OnchainInput', 'StoredInput']),
   'verified-proof.schema.json',
   'resign-request.schema.json',
   ...definitions('key.schema.json', ['KeyRequest']),
@@ -59,11 +59,11 @@ const ajv = new Ajv2020({
   code: { source: true, esm: true, lines: true },
 })
 ajv.addKeyword('tsType')
-// `input.schema.json` accepts everything here, because its `anyOf` of eleven forms gives thirty-five errors for one mistake.
+// `input.schema.json` accepts everything here, because its `anyOf` of all forms gives dozens of errors for one mistake.
 // Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
-const { OnchainInput, StoredInput } = readSchema('input').$defs
-ajv.addSchema({ $id: 'input-forms', $defs: { OnchainInput, StoredInput } })
+const { Address, OffchainAttestation, OnchainInput, StoredInput, Uint64 } = readSchema('input').$defs
+ajv.addSchema({ $id: 'input-forms', $defs: { Address, OffchainAttestation, OnchainInput, StoredInput, Uint64 } })
 for (const name of [
   'geometry',
   'compute-request',

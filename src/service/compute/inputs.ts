@@ -113,10 +113,11 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
         hint: `attest a location under ${[...locations.keys()].join(' or ')}`,
       })
     }
+    const read = await readOffchain(input)
     const location = readLocation({ schema: schema as Hex, data: data as Hex }, (reason, code) =>
       problemAt('invalid-input', [...messagePath, 'data'], reason, { code: `attestation-${code}` }),
     )
-    return { field: String(input.path[0]), ...location, ...(await readOffchain(input)) }
+    return { field: String(input.path[0]), ...read, ...location }
   }
 
   /** Decodes the location of an attestation, on a chain or not. */

@@ -23,7 +23,7 @@ const REFERENCES = [
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
   ]),
-  ...definitions('input-forms', ['Address', 'OffchainAttestation', 'OnchainInput', 'StoredInput']),
+  ...definitions('input-forms', ['OffchainAttestation', 'OnchainInput', 'SignerAddress', 'StoredInput']),
   'verified-proof.schema.json',
   'resign-request.schema.json',
   ...definitions('key.schema.json', ['KeyRequest']),
@@ -62,8 +62,8 @@ ajv.addKeyword('tsType')
 // `input.schema.json` accepts everything here, because its `anyOf` of all forms gives dozens of errors for one mistake.
 // Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
-const { Address, OffchainAttestation, OnchainInput, StoredInput, Uint64 } = readSchema('input').$defs
-ajv.addSchema({ $id: 'input-forms', $defs: { Address, OffchainAttestation, OnchainInput, StoredInput, Uint64 } })
+const { OffchainAttestation, OnchainInput, SignerAddress, StoredInput, Uint64 } = readSchema('input').$defs
+ajv.addSchema({ $id: 'input-forms', $defs: { OffchainAttestation, OnchainInput, SignerAddress, StoredInput, Uint64 } })
 for (const name of [
   'geometry',
   'compute-request',

@@ -3131,7 +3131,14 @@ return errors === 0;
 validate77.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
 
 const check23 = validate79;
-const schema171 = {"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
+const schema171 = {"title":"OffchainAttestation","description":"What signOffchainAttestation of the EAS SDK returns, version 1 or 2.","type":"object","required":["uid","domain","primaryType","message","signature"],"properties":{"version":{"description":"The same as in the message.","enum":[1,2]},"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"domain":{"type":"object","required":["name","version","chainId","verifyingContract"],"properties":{"name":{"const":"EAS Attestation"},"version":{"description":"The version that the EAS contract of the chain states.","type":"string","pattern":"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},"chainId":{"$ref":"#/$defs/Uint64"},"verifyingContract":{"$ref":"#/$defs/SignerAddress"}}},"primaryType":{"const":"Attest"},"types":{"description":"The EIP-712 types of the version.","type":"object"},"message":{"type":"object","required":["version","schema","recipient","time","expirationTime","revocable","refUID","data"],"properties":{"version":{"enum":[1,2]},"schema":{"type":"string","pattern":"^0x[0-9a-f]{64}$"},"recipient":{"$ref":"#/$defs/SignerAddress"},"time":{"$ref":"#/$defs/Uint64"},"expirationTime":{"$ref":"#/$defs/Uint64"},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{2})*$"},"salt":{"description":"In version 2.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}},"signature":{"description":"r, s and v, or 65 bytes in hex.","type":["object","string"],"pattern":"^0x[0-9a-fA-F]{130}$","required":["r","s","v"],"properties":{"r":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"s":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"v":{"type":"integer","minimum":0,"maximum":28}},"tsType":"string | { r: string; s: string; v: number }"}}};
+const schema172 = {"description":"A number, or its decimal digits as text.","type":["integer","string"],"minimum":0,"maximum":9007199254740991,"pattern":"^(0|[1-9][0-9]{0,19})$"};
+const schema173 = {"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
+const pattern41 = new RegExp("^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$", "u");
+const pattern42 = new RegExp("^(0|[1-9][0-9]{0,19})$", "u");
+const pattern44 = new RegExp("^0x[0-9a-f]{64}$", "u");
+const pattern49 = new RegExp("^0x([0-9a-fA-F]{2})*$", "u");
+const pattern51 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3144,46 +3151,10 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(!pattern1.test(data)){
-validate79.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171,data}];
-return false;
-}
-}
-else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.type,parentSchema:schema171,data}];
-return false;
-}
-}
-validate79.errors = vErrors;
-return errors === 0;
-}
-validate79.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const check24 = validate80;
-const schema172 = {"title":"OffchainAttestation","description":"What signOffchainAttestation of the EAS SDK returns, version 1 or 2.","type":"object","required":["uid","domain","primaryType","message","signature"],"properties":{"version":{"description":"The same as in the message.","enum":[1,2]},"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"domain":{"type":"object","required":["name","version","chainId","verifyingContract"],"properties":{"name":{"const":"EAS Attestation"},"version":{"description":"The version that the EAS contract of the chain states.","type":"string","pattern":"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},"chainId":{"$ref":"#/$defs/Uint64"},"verifyingContract":{"$ref":"#/$defs/Address"}}},"primaryType":{"const":"Attest"},"types":{"description":"The EIP-712 types of the version.","type":"object"},"message":{"type":"object","required":["version","schema","recipient","time","expirationTime","revocable","refUID","data"],"properties":{"version":{"enum":[1,2]},"schema":{"type":"string","pattern":"^0x[0-9a-f]{64}$"},"recipient":{"$ref":"#/$defs/Address"},"time":{"$ref":"#/$defs/Uint64"},"expirationTime":{"$ref":"#/$defs/Uint64"},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{2})*$"},"salt":{"description":"In version 2.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}},"signature":{"description":"r, s and v, or 65 bytes in hex.","type":["object","string"],"pattern":"^0x[0-9a-fA-F]{130}$","required":["r","s","v"],"properties":{"r":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"s":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"v":{"type":"integer","minimum":0,"maximum":28}},"tsType":"string | { r: string; s: string; v: number }"}}};
-const schema173 = {"description":"A number, or its decimal digits as text.","type":["integer","string"],"minimum":0,"maximum":9007199254740991,"pattern":"^(0|[1-9][0-9]{0,19})$"};
-const pattern42 = new RegExp("^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$", "u");
-const pattern43 = new RegExp("^(0|[1-9][0-9]{0,19})$", "u");
-const pattern45 = new RegExp("^0x[0-9a-f]{64}$", "u");
-const pattern50 = new RegExp("^0x([0-9a-fA-F]{2})*$", "u");
-const pattern52 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
-
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate80.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.uid === undefined) && (missing0 = "uid")) || ((data.domain === undefined) && (missing0 = "domain"))) || ((data.primaryType === undefined) && (missing0 = "primaryType"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema172.required,parentSchema:schema172,data}];
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema171.required,parentSchema:schema171,data}];
 return false;
 }
 else {
@@ -3191,7 +3162,7 @@ if(data.version !== undefined){
 let data0 = data.version;
 const _errs1 = errors;
 if(!((data0 === 1) || (data0 === 2))){
-validate80.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema172.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema172.properties.version.enum,parentSchema:schema172.properties.version,data:data0}];
+validate79.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema171.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema171.properties.version.enum,parentSchema:schema171.properties.version,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3206,12 +3177,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema172.properties.uid,data:data1}];
+validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.uid,data:data1}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.uid.type,parentSchema:schema172.properties.uid,data:data1}];
+validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.uid.type,parentSchema:schema171.properties.uid,data:data1}];
 return false;
 }
 }
@@ -3228,7 +3199,7 @@ if(errors === _errs4){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 let missing1;
 if(((((data2.name === undefined) && (missing1 = "name")) || ((data2.version === undefined) && (missing1 = "version"))) || ((data2.chainId === undefined) && (missing1 = "chainId"))) || ((data2.verifyingContract === undefined) && (missing1 = "verifyingContract"))){
-validate80.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema172.properties.domain.required,parentSchema:schema172.properties.domain,data:data2}];
+validate79.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema171.properties.domain.required,parentSchema:schema171.properties.domain,data:data2}];
 return false;
 }
 else {
@@ -3236,7 +3207,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 const _errs6 = errors;
 if("EAS Attestation" !== data3){
-validate80.errors = [{instancePath:instancePath+"/domain/name",schemaPath:"#/properties/domain/properties/name/const",keyword:"const",params:{allowedValue: "EAS Attestation"},message:"must be equal to constant",schema:"EAS Attestation",parentSchema:schema172.properties.domain.properties.name,data:data3}];
+validate79.errors = [{instancePath:instancePath+"/domain/name",schemaPath:"#/properties/domain/properties/name/const",keyword:"const",params:{allowedValue: "EAS Attestation"},message:"must be equal to constant",schema:"EAS Attestation",parentSchema:schema171.properties.domain.properties.name,data:data3}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -3250,13 +3221,13 @@ let data4 = data2.version;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data4 === "string"){
-if(!pattern42.test(data4)){
-validate80.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},message:"must match pattern \""+"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"+"\"",schema:"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$",parentSchema:schema172.properties.domain.properties.version,data:data4}];
+if(!pattern41.test(data4)){
+validate79.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},message:"must match pattern \""+"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"+"\"",schema:"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$",parentSchema:schema171.properties.domain.properties.version,data:data4}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.domain.properties.version.type,parentSchema:schema172.properties.domain.properties.version,data:data4}];
+validate79.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.domain.properties.version.type,parentSchema:schema171.properties.domain.properties.version,data:data4}];
 return false;
 }
 }
@@ -3271,26 +3242,26 @@ let data5 = data2.chainId;
 const _errs9 = errors;
 const _errs10 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema173.type},message:"must be integer,string",schema:schema173.type,parentSchema:schema173,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema172.type},message:"must be integer,string",schema:schema172.type,parentSchema:schema172,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema173,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema172,data:data5}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema173,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172,data:data5}];
 return false;
 }
 }
 }
 if(errors === _errs10){
 if(typeof data5 === "string"){
-if(!pattern43.test(data5)){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema173,data:data5}];
+if(!pattern42.test(data5)){
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema172,data:data5}];
 return false;
 }
 }
@@ -3309,12 +3280,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern1.test(data6)){
-validate80.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/Address/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171,data:data6}];
+validate79.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema173,data:data6}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/Address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.type,parentSchema:schema171,data:data6}];
+validate79.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.type,parentSchema:schema173,data:data6}];
 return false;
 }
 }
@@ -3329,7 +3300,7 @@ var valid1 = true;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.properties.domain.type,parentSchema:schema172.properties.domain,data:data2}];
+validate79.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.domain.type,parentSchema:schema171.properties.domain,data:data2}];
 return false;
 }
 }
@@ -3343,7 +3314,7 @@ if(data.primaryType !== undefined){
 let data7 = data.primaryType;
 const _errs15 = errors;
 if("Attest" !== data7){
-validate80.errors = [{instancePath:instancePath+"/primaryType",schemaPath:"#/properties/primaryType/const",keyword:"const",params:{allowedValue: "Attest"},message:"must be equal to constant",schema:"Attest",parentSchema:schema172.properties.primaryType,data:data7}];
+validate79.errors = [{instancePath:instancePath+"/primaryType",schemaPath:"#/properties/primaryType/const",keyword:"const",params:{allowedValue: "Attest"},message:"must be equal to constant",schema:"Attest",parentSchema:schema171.properties.primaryType,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -3356,7 +3327,7 @@ if(data.types !== undefined){
 let data8 = data.types;
 const _errs16 = errors;
 if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
-validate80.errors = [{instancePath:instancePath+"/types",schemaPath:"#/properties/types/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.properties.types.type,parentSchema:schema172.properties.types,data:data8}];
+validate79.errors = [{instancePath:instancePath+"/types",schemaPath:"#/properties/types/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.types.type,parentSchema:schema171.properties.types,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -3372,7 +3343,7 @@ if(errors === _errs18){
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 let missing2;
 if(((((((((data9.version === undefined) && (missing2 = "version")) || ((data9.schema === undefined) && (missing2 = "schema"))) || ((data9.recipient === undefined) && (missing2 = "recipient"))) || ((data9.time === undefined) && (missing2 = "time"))) || ((data9.expirationTime === undefined) && (missing2 = "expirationTime"))) || ((data9.revocable === undefined) && (missing2 = "revocable"))) || ((data9.refUID === undefined) && (missing2 = "refUID"))) || ((data9.data === undefined) && (missing2 = "data"))){
-validate80.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema172.properties.message.required,parentSchema:schema172.properties.message,data:data9}];
+validate79.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema171.properties.message.required,parentSchema:schema171.properties.message,data:data9}];
 return false;
 }
 else {
@@ -3380,7 +3351,7 @@ if(data9.version !== undefined){
 let data10 = data9.version;
 const _errs20 = errors;
 if(!((data10 === 1) || (data10 === 2))){
-validate80.errors = [{instancePath:instancePath+"/message/version",schemaPath:"#/properties/message/properties/version/enum",keyword:"enum",params:{allowedValues: schema172.properties.message.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema172.properties.message.properties.version.enum,parentSchema:schema172.properties.message.properties.version,data:data10}];
+validate79.errors = [{instancePath:instancePath+"/message/version",schemaPath:"#/properties/message/properties/version/enum",keyword:"enum",params:{allowedValues: schema171.properties.message.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema171.properties.message.properties.version.enum,parentSchema:schema171.properties.message.properties.version,data:data10}];
 return false;
 }
 var valid4 = _errs20 === errors;
@@ -3394,13 +3365,13 @@ let data11 = data9.schema;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data11 === "string"){
-if(!pattern45.test(data11)){
-validate80.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-f]{64}$"},message:"must match pattern \""+"^0x[0-9a-f]{64}$"+"\"",schema:"^0x[0-9a-f]{64}$",parentSchema:schema172.properties.message.properties.schema,data:data11}];
+if(!pattern44.test(data11)){
+validate79.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-f]{64}$"},message:"must match pattern \""+"^0x[0-9a-f]{64}$"+"\"",schema:"^0x[0-9a-f]{64}$",parentSchema:schema171.properties.message.properties.schema,data:data11}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.message.properties.schema.type,parentSchema:schema172.properties.message.properties.schema,data:data11}];
+validate79.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.schema.type,parentSchema:schema171.properties.message.properties.schema,data:data11}];
 return false;
 }
 }
@@ -3417,12 +3388,12 @@ const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data12 === "string"){
 if(!pattern1.test(data12)){
-validate80.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/Address/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema171,data:data12}];
+validate79.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema173,data:data12}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/Address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.type,parentSchema:schema171,data:data12}];
+validate79.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.type,parentSchema:schema173,data:data12}];
 return false;
 }
 }
@@ -3437,26 +3408,26 @@ let data13 = data9.time;
 const _errs26 = errors;
 const _errs27 = errors;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema173.type},message:"must be integer,string",schema:schema173.type,parentSchema:schema173,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema172.type},message:"must be integer,string",schema:schema172.type,parentSchema:schema172,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema173,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema172,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema173,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172,data:data13}];
 return false;
 }
 }
 }
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(!pattern43.test(data13)){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema173,data:data13}];
+if(!pattern42.test(data13)){
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema172,data:data13}];
 return false;
 }
 }
@@ -3473,26 +3444,26 @@ let data14 = data9.expirationTime;
 const _errs29 = errors;
 const _errs30 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema173.type},message:"must be integer,string",schema:schema173.type,parentSchema:schema173,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema172.type},message:"must be integer,string",schema:schema172.type,parentSchema:schema172,data:data14}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 9007199254740991 || isNaN(data14)){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema173,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema172,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema173,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172,data:data14}];
 return false;
 }
 }
 }
 if(errors === _errs30){
 if(typeof data14 === "string"){
-if(!pattern43.test(data14)){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema173,data:data14}];
+if(!pattern42.test(data14)){
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema172,data:data14}];
 return false;
 }
 }
@@ -3508,7 +3479,7 @@ if(data9.revocable !== undefined){
 let data15 = data9.revocable;
 const _errs32 = errors;
 if(typeof data15 !== "boolean"){
-validate80.errors = [{instancePath:instancePath+"/message/revocable",schemaPath:"#/properties/message/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema172.properties.message.properties.revocable.type,parentSchema:schema172.properties.message.properties.revocable,data:data15}];
+validate79.errors = [{instancePath:instancePath+"/message/revocable",schemaPath:"#/properties/message/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema171.properties.message.properties.revocable.type,parentSchema:schema171.properties.message.properties.revocable,data:data15}];
 return false;
 }
 var valid4 = _errs32 === errors;
@@ -3523,12 +3494,12 @@ const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data16 === "string"){
 if(!pattern0.test(data16)){
-validate80.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema172.properties.message.properties.refUID,data:data16}];
+validate79.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.message.properties.refUID,data:data16}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.message.properties.refUID.type,parentSchema:schema172.properties.message.properties.refUID,data:data16}];
+validate79.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.refUID.type,parentSchema:schema171.properties.message.properties.refUID,data:data16}];
 return false;
 }
 }
@@ -3543,13 +3514,13 @@ let data17 = data9.data;
 const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data17 === "string"){
-if(!pattern50.test(data17)){
-validate80.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{2})*$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{2})*$"+"\"",schema:"^0x([0-9a-fA-F]{2})*$",parentSchema:schema172.properties.message.properties.data,data:data17}];
+if(!pattern49.test(data17)){
+validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{2})*$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{2})*$"+"\"",schema:"^0x([0-9a-fA-F]{2})*$",parentSchema:schema171.properties.message.properties.data,data:data17}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.message.properties.data.type,parentSchema:schema172.properties.message.properties.data,data:data17}];
+validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.data.type,parentSchema:schema171.properties.message.properties.data,data:data17}];
 return false;
 }
 }
@@ -3565,12 +3536,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
 if(!pattern0.test(data18)){
-validate80.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema172.properties.message.properties.salt,data:data18}];
+validate79.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.message.properties.salt,data:data18}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.message.properties.salt.type,parentSchema:schema172.properties.message.properties.salt,data:data18}];
+validate79.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.salt.type,parentSchema:schema171.properties.message.properties.salt,data:data18}];
 return false;
 }
 }
@@ -3590,7 +3561,7 @@ var valid4 = true;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.properties.message.type,parentSchema:schema172.properties.message,data:data9}];
+validate79.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.message.type,parentSchema:schema171.properties.message,data:data9}];
 return false;
 }
 }
@@ -3604,13 +3575,13 @@ if(data.signature !== undefined){
 let data19 = data.signature;
 const _errs40 = errors;
 if((!(data19 && typeof data19 == "object" && !Array.isArray(data19))) && (typeof data19 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: schema172.properties.signature.type},message:"must be object,string",schema:schema172.properties.signature.type,parentSchema:schema172.properties.signature,data:data19}];
+validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: schema171.properties.signature.type},message:"must be object,string",schema:schema171.properties.signature.type,parentSchema:schema171.properties.signature,data:data19}];
 return false;
 }
 if(errors === _errs40){
 if(typeof data19 === "string"){
-if(!pattern52.test(data19)){
-validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema172.properties.signature,data:data19}];
+if(!pattern51.test(data19)){
+validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema171.properties.signature,data:data19}];
 return false;
 }
 }
@@ -3618,7 +3589,7 @@ if(errors === _errs40){
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 let missing3;
 if((((data19.r === undefined) && (missing3 = "r")) || ((data19.s === undefined) && (missing3 = "s"))) || ((data19.v === undefined) && (missing3 = "v"))){
-validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'",schema:schema172.properties.signature.required,parentSchema:schema172.properties.signature,data:data19}];
+validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'",schema:schema171.properties.signature.required,parentSchema:schema171.properties.signature,data:data19}];
 return false;
 }
 else {
@@ -3628,12 +3599,12 @@ const _errs42 = errors;
 if(errors === _errs42){
 if(typeof data20 === "string"){
 if(!pattern0.test(data20)){
-validate80.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema172.properties.signature.properties.r,data:data20}];
+validate79.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.signature.properties.r,data:data20}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.signature.properties.r.type,parentSchema:schema172.properties.signature.properties.r,data:data20}];
+validate79.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.signature.properties.r.type,parentSchema:schema171.properties.signature.properties.r,data:data20}];
 return false;
 }
 }
@@ -3649,12 +3620,12 @@ const _errs44 = errors;
 if(errors === _errs44){
 if(typeof data21 === "string"){
 if(!pattern0.test(data21)){
-validate80.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema172.properties.signature.properties.s,data:data21}];
+validate79.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.signature.properties.s,data:data21}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema172.properties.signature.properties.s.type,parentSchema:schema172.properties.signature.properties.s,data:data21}];
+validate79.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.signature.properties.s.type,parentSchema:schema171.properties.signature.properties.s,data:data21}];
 return false;
 }
 }
@@ -3668,18 +3639,18 @@ if(data19.v !== undefined){
 let data22 = data19.v;
 const _errs46 = errors;
 if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema172.properties.signature.properties.v.type,parentSchema:schema172.properties.signature.properties.v,data:data22}];
+validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.signature.properties.v.type,parentSchema:schema171.properties.signature.properties.v,data:data22}];
 return false;
 }
 if(errors === _errs46){
 if((typeof data22 == "number") && (isFinite(data22))){
 if(data22 > 28 || isNaN(data22)){
-validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/maximum",keyword:"maximum",params:{comparison: "<=", limit: 28},message:"must be <= 28",schema:28,parentSchema:schema172.properties.signature.properties.v,data:data22}];
+validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/maximum",keyword:"maximum",params:{comparison: "<=", limit: 28},message:"must be <= 28",schema:28,parentSchema:schema171.properties.signature.properties.v,data:data22}];
 return false;
 }
 else {
 if(data22 < 0 || isNaN(data22)){
-validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172.properties.signature.properties.v,data:data22}];
+validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.signature.properties.v,data:data22}];
 return false;
 }
 }
@@ -3710,17 +3681,65 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema172.type,parentSchema:schema172,data}];
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.type,parentSchema:schema171,data}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"version":true,"uid":true,"domain":true,"primaryType":true,"types":true,"message":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+
+const check24 = validate80;
+const schema177 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema177.required,parentSchema:schema177,data}];
+return false;
+}
+else {
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema177.properties.uid,data:data0}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema177.properties.uid.type,parentSchema:schema177.properties.uid,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema177.type,parentSchema:schema177,data}];
 return false;
 }
 }
 validate80.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"version":true,"uid":true,"domain":true,"primaryType":true,"types":true,"message":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
 
 const check25 = validate81;
-const schema178 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3733,40 +3752,21 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.uid === undefined) && (missing0 = "uid")){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema178.required,parentSchema:schema178,data}];
-return false;
-}
-else {
-if(data.uid !== undefined){
-let data0 = data.uid;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate81.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema178.properties.uid,data:data0}];
+if(typeof data === "string"){
+if(!pattern1.test(data)){
+validate81.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema173,data}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema178.properties.uid.type,parentSchema:schema178.properties.uid,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema178.type,parentSchema:schema178,data}];
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.type,parentSchema:schema173,data}];
 return false;
 }
 }
 validate81.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const check26 = validate82;
 const schema179 = {"title":"StoredInput","description":"A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.","type":"object","required":["ref"],"properties":{"ref":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
@@ -4541,7 +4541,7 @@ let data18 = data17.signature;
 const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
-if(!pattern52.test(data18)){
+if(!pattern51.test(data18)){
 validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema186.properties.signature,data:data18}];
 return false;
 }
@@ -4871,7 +4871,7 @@ let data9 = data8.signature;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data9 === "string"){
-if(!pattern52.test(data9)){
+if(!pattern51.test(data9)){
 validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema186.properties.signature,data:data9}];
 return false;
 }
@@ -7024,9 +7024,9 @@ export const VALIDATORS = {
   "geometry.schema.json#/$defs/Polygon": check20,
   "geometry.schema.json#/$defs/MultiPolygon": check21,
   "geometry.schema.json#/$defs/GeometryCollection": check22,
-  "input-forms#/$defs/Address": check23,
-  "input-forms#/$defs/OffchainAttestation": check24,
-  "input-forms#/$defs/OnchainInput": check25,
+  "input-forms#/$defs/OffchainAttestation": check23,
+  "input-forms#/$defs/OnchainInput": check24,
+  "input-forms#/$defs/SignerAddress": check25,
   "input-forms#/$defs/StoredInput": check26,
   "verified-proof.schema.json": check27,
   "resign-request.schema.json": check28,

@@ -144,7 +144,7 @@ function readAttestation(value: unknown, path: Path, inputPath: Path): Input {
       code: 'missing-member',
       hint: 'send the address that signed, as {"attestation": {"sig": {…}, "signer": "0x…"}}',
     })
-  check(getValidator('input-forms#/$defs/Address'), signer, [...path, 'signer'])
+  check(getValidator('input-forms#/$defs/SignerAddress'), signer, [...path, 'signer'])
   return {
     form: 'attested',
     attestation: attestation as unknown as OffchainAttestation,

@@ -8,8 +8,10 @@ import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
 
+type Request = readonly [operation: string, inputs: Readonly<Record<string, Geometry>>, rest?: object]
+
 /** Every operation, with its inputs and parameters. */
-const REQUESTS: readonly (readonly [operation: string, inputs: Readonly<Record<string, Geometry>>, rest?: object])[] = [
+const REQUESTS: readonly Request[] = [
   ['distance', { from: EIFFEL_TOWER, to: ROME }],
   ['distance', { from: SQUARE, to: ROME }],
   ['area', { geometry: SQUARE }],
@@ -21,7 +23,7 @@ const REQUESTS: readonly (readonly [operation: string, inputs: Readonly<Record<s
   ['relate', { geometry1: SQUARE, geometry2: EAST }, { pattern: 'T********' }],
   ['relate', { geometry1: SQUARE, geometry2: EAST }],
   ...['equals', 'disjoint', 'touches', 'crosses', 'overlaps', 'covers', 'coveredBy'].map(
-    (name) => [name, { geometry1: SQUARE, geometry2: EAST }] as const,
+    (name): Request => [name, { geometry1: SQUARE, geometry2: EAST }],
   ),
   ['direct', { from: EIFFEL_TOWER }, { azimuthDegrees: 90, distanceMeters: 1000 }],
   ['waypoints', { from: EIFFEL_TOWER, to: ROME }, { everyMeters: 100_000 }],
@@ -41,28 +43,33 @@ describe('off-chain attestations as inputs', () => {
   const post = (operation: string, members: object) =>
     service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })
 
-  it.each(REQUESTS)('give the answer of %s to their geometries: %o', async (operation, inputs, rest = {}) => {
-    const plain = await post(operation, { ...inputs, ...rest })
-    const signed = await Promise.all(
-      Object.values(inputs).map((geometry, index) => attestOffchain(geometry, { version: index === 0 ? 2 : 1 })),
-    )
-    const attested = Object.fromEntries(
-      Object.keys(inputs).map((name, index) => [name, { attestation: signed[index]! }]),
-    )
-    const { status, body } = await post(operation, { ...attested, ...rest })
-    expect([status, body.detail]).toEqual([200, undefined])
-    const uids = signed.map(({ sig }) => sig.uid)
-    expect(body.inputRefs).toEqual(uids)
-    // This service has no RPC.
-    const unchecked = uids.map((ref) => ({ code: 'revocation-unchecked', chainId: CHAIN, ref }))
-    expect(body.notes).toEqual([...(plain.body.notes ?? []), ...unchecked])
-    const { timestamp, inputRefs, notes, attestation, delegatedAttestation, ...facts } = body
-    const expected = { ...plain.body }
-    for (const name of ['timestamp', 'inputRefs', 'notes', 'attestation', 'delegatedAttestation']) delete expected[name]
-    expect(facts).toEqual(expected)
-    if (attestation !== undefined)
-      for (const uid of uids) expect(attestation.data).toContain(uid.slice(2).toLowerCase())
-  })
+  it.each(REQUESTS.map((request, index) => ({ name: request[0], index })))(
+    'give the answer of $name to their geometries',
+    async ({ index: at }) => {
+      const [operation, inputs, rest = {}] = REQUESTS[at]!
+      const plain = await post(operation, { ...inputs, ...rest })
+      const signed = await Promise.all(
+        Object.values(inputs).map((geometry, index) => attestOffchain(geometry, { version: index === 0 ? 2 : 1 })),
+      )
+      const attested = Object.fromEntries(
+        Object.keys(inputs).map((name, index) => [name, { attestation: signed[index]! }]),
+      )
+      const { status, body } = await post(operation, { ...attested, ...rest })
+      expect([status, body.detail]).toEqual([200, undefined])
+      const uids = signed.map(({ sig }) => sig.uid)
+      expect(body.inputRefs).toEqual(uids)
+      // This service has no RPC.
+      const unchecked = uids.map((ref) => ({ code: 'revocation-unchecked', chainId: CHAIN, ref }))
+      expect(body.notes).toEqual([...(plain.body.notes ?? []), ...unchecked])
+      const { timestamp, inputRefs, notes, attestation, delegatedAttestation, ...facts } = body
+      const expected = { ...plain.body }
+      for (const name of ['timestamp', 'inputRefs', 'notes', 'attestation', 'delegatedAttestation'])
+        delete expected[name]
+      expect(facts).toEqual(expected)
+      if (attestation !== undefined)
+        for (const uid of uids) expect(attestation.data).toContain(uid.slice(2).toLowerCase())
+    },
+  )
 
   it('may be signed for another chain than the result', async () => {
     const signed = await attestOffchain(EIFFEL_TOWER, {
@@ -193,7 +200,7 @@ describe('off-chain attestations in jobs', () => {
     expect(await client.jobs.wait(job.id)).toMatchObject({ state: 'done', failed: 0 })
     // biome-ignore lint/suspicious/noExplicitAny: results of several kinds
     const results: any[] = []
-    for await (const { result } of client.jobs.results(job.id)) results.push(result)
+    for await (const answer of client.jobs.results(job.id)) results.push(answer)
     expect(results[0].inputRefs[0]).toBe(attestation.sig.uid)
     expect(results[0].notes[0].code).toBe('revocation-unchecked')
   })

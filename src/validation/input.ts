@@ -257,8 +257,13 @@ function unknownType(type: unknown, path: Path): ProblemError {
 }
 
 function offchain(path: Path): ProblemError {
-  return problemAt('not-implemented', path, 'off-chain attestations (uid and uri) are not supported yet', {
-    code: 'offchain-input',
-    hint: 'send the geometry, or {"uid": "0x…"} of an on-chain attestation',
-  })
+  return problemAt(
+    'not-implemented',
+    path,
+    'references to off-chain attestations (uid and uri) are not supported yet',
+    {
+      code: 'offchain-input',
+      hint: 'send the attestation itself as {"attestation": {…}}, or {"uid": "0x…"} of an on-chain attestation',
+    },
+  )
 }

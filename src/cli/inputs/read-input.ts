@@ -21,7 +21,7 @@ const INPUT_FORMS: readonly (readonly [form: string, example: string])[] = [
   ['WKB in hex', 'wkb:01010000004260e5d0225b024076711b0de06d4840'],
   ['attestation UID', '0x and 64 hex digits'],
   ['stored geometry', 'ref:0x and 64 hex digits'],
-  ['off-chain attestation', 'signed.json, with the members sig and signer'],
+  ['signed attestation', 'signed.json, with the members sig and signer'],
   ['file', 'park.geojson (GeoJSON, lines of JSON, WKT, CSV, GPX)'],
   ['one item of a file', 'walk.gpx#2'],
   ['standard input', '-'],

@@ -23,7 +23,7 @@ const REFERENCES = [
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
   ]),
-  ...definitions('input-forms', ['OnchainInput', 'StoredInput', 'NamedInput']),
+  ...definitions('input-forms', ['OffchainAttestation', 'OnchainInput', 'SignerAddress', 'StoredInput', 'NamedInput']),
   'verified-proof.schema.json',
   'resign-request.schema.json',
   ...definitions('key.schema.json', ['KeyRequest']),
@@ -59,11 +59,13 @@ const ajv = new Ajv2020({
   code: { source: true, esm: true, lines: true },
 })
 ajv.addKeyword('tsType')
-// `input.schema.json` accepts everything here, because its `anyOf` of eleven forms gives thirty-five errors for one mistake.
+// `input.schema.json` accepts everything here, because its `anyOf` of all forms gives dozens of errors for one mistake.
 // Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {}, InputName: {}, InputWithName: {} } })
-const { OnchainInput, StoredInput, NamedInput, InputName } = readSchema('input').$defs
-ajv.addSchema({ $id: 'input-forms', $defs: { OnchainInput, StoredInput, NamedInput, InputName } })
+const { OffchainAttestation, OnchainInput, SignerAddress, StoredInput, NamedInput, InputName, Uint64 } =
+  readSchema('input').$defs
+const forms = { OffchainAttestation, OnchainInput, SignerAddress, StoredInput, NamedInput, InputName, Uint64 }
+ajv.addSchema({ $id: 'input-forms', $defs: forms })
 for (const name of [
   'geometry',
   'compute-request',

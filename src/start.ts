@@ -36,6 +36,7 @@ import { createSubmissionService, type SubmissionService } from './service/chain
 import { SyncApi } from './service/chains/sync.ts'
 import { createComputeRefusal, createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
+import { createOffchainReader } from './service/compute/offchain.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
 import { warmUpSignedRequests } from './service/compute/warm-up.ts'
 import { JobCounts } from './service/jobs/job-metrics.ts'
@@ -385,7 +386,15 @@ async function createServices(
   const runEvidence = createEvidenceRunner(config, pool, now)
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, runEvidence, now })
   const geometries = createStoredGeometries({ config, pool, now }, store)
-  const resolver = createInputResolver({ chainClient, locations, readProof, storedShapes: geometries, now })
+  const readOffchain = await createOffchainReader({ chains, chainClient, now })
+  const resolver = createInputResolver({
+    chainClient,
+    locations,
+    readOffchain,
+    readProof,
+    storedShapes: geometries,
+    now,
+  })
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })

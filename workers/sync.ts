@@ -38,6 +38,8 @@ async function start(config: ChainAccessConfig): Promise<void> {
     schema: ({ chainId, uid }) => lookUp(chains, chainId, ({ schemaString }) => schemaString(uid)),
     accountSignature: ({ chainId, ...signature }) =>
       lookUp(chains, chainId, ({ access }) => access.accountSignature(signature)),
+    offchainRevocation: ({ chainId, attester, uid }) =>
+      lookUp(chains, chainId, ({ access }) => access.offchainRevocation(attester, uid)),
     tokenBalance: ({ chainId, token, holder }) =>
       lookUp(chains, chainId, ({ access }) => access.tokenBalance(token, holder)),
     sync: (action) => records.act(action),

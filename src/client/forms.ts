@@ -2,6 +2,7 @@
 import { checksumAddress } from '../crypto/address.ts'
 import type { GeometryLike } from '../geometry/geometry-like.ts'
 import type {
+  AttestationInput,
   EvidenceProof,
   Feature,
   Geometry,
@@ -13,7 +14,13 @@ import type {
 } from '../types/generated.ts'
 
 /** What a caller may pass as an input: anything that the service accepts, or just the UID of a location attestation. */
-export type InputLike = Input | GeometryLike | { readonly type: 'Feature'; readonly geometry: GeometryLike } | string
+export type InputLike =
+  | Input
+  | GeometryLike
+  /** As the EAS SDK returns it: its integers may be bigint. */
+  | { readonly attestation: object }
+  | { readonly type: 'Feature'; readonly geometry: GeometryLike }
+  | string
 
 type WithLocationLike<T> = { readonly [Name in keyof T as Name extends 'location' ? never : Name]: T[Name] } & {
   readonly location: GeometryLike | string
@@ -27,10 +34,11 @@ export type ProofLike =
 
 const UID = /^0x[0-9a-fA-F]{64}$/
 /** Each of these members selects a form of input. */
-const FORM_MEMBERS = ['type', 'uid', 'verifiedProof', 'ref', 'named', 'input']
+const FORM_MEMBERS = ['type', 'uid', 'attestation', 'verifiedProof', 'ref', 'named', 'input']
 
 /**
- * Converts an input to a form that the service accepts: a UID becomes `{uid}`, a Feature becomes its geometry, also beside a salt.
+ * Converts an input to a form that the service accepts: a UID becomes `{uid}`, a Feature becomes its geometry, also beside a salt; the bigints of an off-chain
+ * attestation become text, because JSON has none.
  *
  * @throws {TypeError} on anything that is not an input, with a hint; the content of a geometry is checked only by the service
  */
@@ -43,13 +51,14 @@ export function toInput(input: InputLike): Input {
   }
   if (typeof input !== 'object' || input === null)
     throw new TypeError(
-      `an input must be a geometry, a Feature, a UID or a verified proof, and is ${input === null ? 'null' : typeof input}`,
+      `an input must be a geometry, a Feature, a UID, an attestation or a verified proof, and is ${input === null ? 'null' : typeof input}`,
     )
   const forms = FORM_MEMBERS.filter((name) => Object.hasOwn(input, name))
   // Whoever reads such an input could take one form for what was signed, while only the other is compared.
   if (forms.length > 1)
     throw new TypeError(`has both "${forms[0]}" and "${forms[1]}" at the same time; an input has exactly one form`)
   if (forms[0] === 'input') return toSaltedInput(input as SaltedInput)
+  if (forms[0] === 'attestation') return toAttestationInput(input as { readonly attestation: object })
   const type = (input as { type?: unknown }).type
   if (type === 'FeatureCollection')
     throw new TypeError('a FeatureCollection is not one input: send one of its features')
@@ -57,6 +66,12 @@ export function toInput(input: InputLike): Input {
   const { geometry } = input as Feature
   if (!isObject(geometry)) throw new TypeError('the Feature has no geometry')
   return geometry
+}
+
+function toAttestationInput({ attestation }: { readonly attestation: object }): AttestationInput {
+  const text = JSON.stringify(attestation, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  if (text === undefined) throw new TypeError('the attestation is not an object')
+  return { attestation: JSON.parse(text) as AttestationInput['attestation'] }
 }
 
 function toSaltedInput({ input, salt }: SaltedInput): SaltedInput {
@@ -76,10 +91,11 @@ export function splitSalt(given: InputLike): { readonly input: InputLike; readon
   return { input: given['input'] as InputLike, salt: String(given['salt']).toLowerCase() }
 }
 
-/** An input by its form: a geometry, the UID of an attestation, a verified proof, or the hash of a stored geometry. */
+/** An input by its form: a geometry, the UID of an attestation, an off-chain attestation, a verified proof, or the hash of a stored geometry. */
 export type InputForm =
   | { readonly form: 'geometry'; readonly geometry: Geometry }
   | { readonly form: 'uid'; readonly uid: string }
+  | { readonly form: 'attestation'; readonly attestation: unknown }
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
   | { readonly form: 'stored'; readonly ref: string }
 
@@ -87,6 +103,7 @@ export type InputForm =
 export function classifyInput(given: InputLike): InputForm {
   const input = splitSalt(toInput(given)).input as Record<string, unknown>
   if ('uid' in input) return { form: 'uid', uid: String(input['uid']) }
+  if ('attestation' in input) return { form: 'attestation', attestation: input['attestation'] }
   if ('verifiedProof' in input) {
     return { form: 'proof', verifiedProof: input['verifiedProof'] as VerifiedLocationProof }
   }
@@ -128,7 +145,7 @@ const INTEGER: Member = {
   what: 'a whole number from 0 to 2⁴⁸−1',
 }
 /** In an address with mixed case, the case is a checksum (EIP-55), which reveals an altered digit. */
-const ADDRESS: Member = {
+export const ADDRESS: Member = {
   isValid: (value) => {
     if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return false
     const digits = value.slice(2)
@@ -240,6 +257,50 @@ export const PROOF_ATTESTATION_FORM: Form = {
   expirationTime: { isValid: (value) => value === 0, what: '0 (never)' },
   revocationTime: INTEGER,
   signature: optional(SIGNATURE),
+}
+
+const UINT64: Member = {
+  isValid: (value) =>
+    (Number.isSafeInteger(value) && (value as number) >= 0) ||
+    (typeof value === 'string' && /^(?:0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) < 2n ** 64n),
+  what: 'a whole number below 2⁶⁴, or its digits',
+}
+const VERSION: Member = { isValid: (value) => value === 1 || value === 2, what: '1 or 2' }
+const BOOLEAN: Member = { isValid: (value) => typeof value === 'boolean', what: 'true or false' }
+/** An off-chain attestation of EAS, without the signer that may stand beside its members. */
+export const OFFCHAIN_FORM: Form = {
+  uid: BYTES32,
+  version: optional(VERSION),
+  domain: OBJECT,
+  primaryType: { isValid: (value) => value === 'Attest', what: '"Attest"' },
+  types: optional(OBJECT),
+  message: OBJECT,
+  signature: {
+    isValid: (value) =>
+      SIGNATURE.isValid(value) ||
+      (isObject(value) && BYTES32.isValid(value['r']) && BYTES32.isValid(value['s']) && INTEGER.isValid(value['v'])),
+    what: 'r, s and v, or 65 bytes in hex',
+  },
+}
+export const OFFCHAIN_DOMAIN_FORM: Form = {
+  name: { isValid: (value) => value === 'EAS Attestation', what: '"EAS Attestation"' },
+  version: TEXT,
+  chainId: UINT64,
+  verifyingContract: ADDRESS,
+}
+export const OFFCHAIN_MESSAGE_FORM: Form = {
+  version: VERSION,
+  schema: {
+    isValid: (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value),
+    what: '0x and 64 hex digits in lower case',
+  },
+  recipient: ADDRESS,
+  time: UINT64,
+  expirationTime: UINT64,
+  revocable: BOOLEAN,
+  refUID: BYTES32,
+  data: BYTES,
+  salt: optional(BYTES32),
 }
 
 /**

@@ -10,10 +10,18 @@ export type Note =
   | { readonly code: 'full-parallel' }
   /** Edges were read as straight lines in longitude and latitude; their geodesics are up to this far from them. */
   | { readonly code: 'planar-deviation'; readonly meters: number }
+  /** The service has no RPC for the chain on which an off-chain attestation may be revoked. */
+  | { readonly code: 'revocation-unchecked'; readonly chainId: number; readonly ref: Hex }
 
 /** Returns the text of a note for people. */
-export function noteText({ code, meters }: { readonly code: string; readonly meters?: unknown }): string {
+export function noteText({
+  code,
+  meters,
+  chainId,
+}: Readonly<Record<string, unknown>> & { readonly code: string }): string {
   if (code === 'full-parallel') return 'an edge from −180 to 180 was read as the whole parallel'
+  if (code === 'revocation-unchecked')
+    return `the service cannot ask chain ${String(chainId)} whether an off-chain attestation is revoked`
   if (code !== 'planar-deviation') return code
   return `edges were read as straight in longitude and latitude; geodesics run up to ${String(meters)} m beside them`
 }

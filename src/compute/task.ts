@@ -31,7 +31,7 @@ import type {
 import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
-import { leadingMembers, resultMembers } from './response-text.ts'
+import { leadingMembers, type Note, resultMembers } from './response-text.ts'
 import { type ComputeContext, isSignable, type Operand, type Outcome, runOperation, type SignedOutcome } from './run.ts'
 import type { RequestMemos, SkeletonMemo } from './skeleton-memo.ts'
 
@@ -142,8 +142,16 @@ export function runRequest(
     else if (input === request.inputs[index]) operands.push(read.toOperand(input, index, hasRefs, row.closesRings))
     else operands.push({ geometry: input.geometry, path: input.path, ref: undefined })
   }
-  const outcome = runOperation(row, operands, request, engine)
+  const outcome = noteUnchecked(runOperation(row, operands, request, engine), resolved)
   return isSalted ? { ...outcome, ...saltReferences(inputs, operands, outcome, engine) } : outcome
+}
+
+/** Notes each off-chain attestation of which the service could not ask whether it is revoked. */
+function noteUnchecked(outcome: Outcome, resolved: readonly ResolvedInput[]): Outcome {
+  const notes = resolved.flatMap(({ ref, uncheckedChainId: chainId }): Note[] =>
+    chainId === undefined ? [] : [{ code: 'revocation-unchecked', chainId, ref }],
+  )
+  return notes.length === 0 ? outcome : { ...outcome, notes: [...(outcome.notes ?? []), ...notes] }
 }
 
 /** Hashes inputs that have a salt with it. */
@@ -173,7 +181,8 @@ function drawSalt(): Hex {
 /** Returns the bytes of which the reference of an input is the hash. */
 function canonicalInput(input: Input, operand: Operand): Uint8Array {
   if (input.form === 'proof') return canonicalBytes(input.verifiedProof.proof)
-  if (input.form === 'onchain' || 'flat' in operand) throw new RangeError('an input without its text has no salt')
+  if (input.form === 'onchain' || input.form === 'attested' || 'flat' in operand)
+    throw new RangeError('an input without its text has no salt')
   return utf8(canonicalGeometry(operand.geometry))
 }
 
@@ -291,10 +300,16 @@ function shapeOperand({ path }: Input, shape: StoredShape): Operand {
 
 function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
   const resolution = resolved.find(({ field }) => field === input.path[0])!
-  const path = input.form === 'proof' ? [...input.path, 'verifiedProof', 'proof', 'claim', 'location'] : input.path
+  const path = locationPath(input)
   const geometry = parseLocation(resolution, input, path, limits)
   checkGeometry(geometry, path, limits.maxCollectionDepth)
   return { geometry, path, ref: resolution.ref }
+}
+
+/** Returns the path of the member that has the location of a resolved input, or names it. */
+function locationPath(input: Input): Input['path'] {
+  if (input.form === 'proof') return [...input.path, 'verifiedProof', 'proof', 'claim', 'location']
+  return input.form === 'attested' ? [...input.attestationPath, 'message', 'data'] : input.path
 }
 
 function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, path: Input['path'], limits: Limits) {
@@ -310,7 +325,7 @@ function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, 
     if (!(error instanceof ProblemError)) throw error
     const notation = findNotation(locationType ?? '') ?? 'GeoJSON'
     throw problemAt('invalid-input', path, `its location is not valid ${notation}: ${error.data.detail}`, {
-      code: 'uid-unreadable',
+      code: input.form === 'attested' ? 'attestation-unreadable' : 'uid-unreadable',
     })
   }
 }

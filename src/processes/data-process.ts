@@ -198,6 +198,7 @@ class DataServer {
       attestation: ({ chainId, uid }) => chainClient.attestation(chainId, uid),
       schema: ({ chainId, uid }) => chainClient.schemaString(chainId, uid),
       accountSignature: ({ chainId, ...signature }) => chainClient.accountSignature(chainId, signature),
+      offchainRevocation: ({ chainId, attester, uid }) => chainClient.offchainRevocation(chainId, attester, uid),
       tokenBalance: ({ chainId, token, holder }) => chainClient.tokenBalance(chainId, token, holder),
       sync: (action) => chainClient.sync(action),
     })

@@ -24,6 +24,7 @@ const EAS = parseAbi([
   'function getDomainSeparator() view returns (bytes32)',
   'function getAttestTypeHash() view returns (bytes32)',
   'function getNonce(address account) view returns (uint256)',
+  'function getRevokeOffchain(address revoker, bytes32 data) view returns (uint64)',
 ])
 const REGISTRY = parseAbi([
   'struct SchemaRecord { bytes32 uid; address resolver; bool revocable; string schema; }',
@@ -45,6 +46,8 @@ export const easCalls = {
   domainSeparator: (rpc: Rpc, eas: Hex) => call<Hex>(rpc, eas, EAS, 'getDomainSeparator', []),
   attestTypeHash: (rpc: Rpc, eas: Hex) => call<Hex>(rpc, eas, EAS, 'getAttestTypeHash', []),
   nonce: (rpc: Rpc, eas: Hex, attester: Hex) => call<bigint>(rpc, eas, EAS, 'getNonce', [attester]),
+  offchainRevocation: (rpc: Rpc, eas: Hex, attester: Hex, uid: Hex) =>
+    call<bigint>(rpc, eas, EAS, 'getRevokeOffchain', [attester, uid]),
   schema: (rpc: Rpc, registry: Hex, uid: Hex) => call<SchemaRecord>(rpc, registry, REGISTRY, 'getSchema', [uid]),
 }
 
@@ -168,6 +171,12 @@ export class ChainAccess {
       if (record.uid === uid && schemaUid(schema, resolver, revocable, keccak) === uid) return schema
       throw new RpcError('getSchema: the response is not the requested schema')
     })
+  }
+
+  /** Reads when an address revoked an off-chain attestation, in Unix seconds; 0 if it has not. Throws as `attestation` does. */
+  offchainRevocation(attester: Hex, uid: Hex): Promise<bigint> {
+    const { easAddress } = this.#parts.chain
+    return this.#read(({ rpc }) => easCalls.offchainRevocation(rpc, easAddress, attester, uid))
   }
 
   /** Reads how much of a token an address holds, in the smallest units of an ERC-20, or in pieces of an ERC-721. Throws as `attestation` does. */

@@ -172,6 +172,11 @@ export class ChainClient {
     return this.#requests.ask('accountSignature', { chainId, ...signature }, this.#lookupLimits()).catch(unreachable)
   }
 
+  /** Reads when an address revoked an off-chain attestation, 0 if it has not; otherwise as `attestation`. */
+  offchainRevocation(chainId: number, attester: Hex, uid: Hex): Promise<ChainResult<bigint>> {
+    return this.#requests.ask('offchainRevocation', { chainId, attester, uid }, this.#lookupLimits()).catch(unreachable)
+  }
+
   /** Reads how much of a token an address holds; otherwise as `attestation`. */
   tokenBalance(chainId: number, token: Hex, holder: Hex): Promise<ChainResult<bigint>> {
     return this.#requests.ask('tokenBalance', { chainId, token, holder }, this.#lookupLimits()).catch(unreachable)

@@ -4,7 +4,15 @@
  * A geometry of a compute request, in exactly one of seven forms. The service recognizes the form by the member that is present.
  */
 export type Input =
-  Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput | StoredInput | NamedInput | SaltedInput
+  | Geometry
+  | Feature
+  | OnchainInput
+  | OffchainInput
+  | AttestationInput
+  | VerifiedProofInput
+  | StoredInput
+  | NamedInput
+  | SaltedInput
 /**
  * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
  */
@@ -28,6 +36,13 @@ export type Ring = Position[]
  * @minItems 1
  */
 export type Rings = Ring[]
+/**
+ * An off-chain attestation with its signer beside the other members.
+ */
+export type SignedOffchainAttestation = OffchainAttestation & {
+  signer: string
+  [k: string]: unknown
+}
 /**
  * Bodies of POST /compute/v0/{operation}. Unknown members are ignored.
  */
@@ -300,6 +315,77 @@ export interface OnchainInput {
 export interface OffchainInput {
   uid: string
   uri: string
+  [k: string]: unknown
+}
+/**
+ * A location attestation that its attester signed for EAS and that is not on a chain, with the address of its signer.
+ */
+export interface AttestationInput {
+  attestation: OffchainPackage | SignedOffchainAttestation
+  [k: string]: unknown
+}
+/**
+ * An off-chain attestation and its signer, as EAS tools save it.
+ */
+export interface OffchainPackage {
+  sig: OffchainAttestation
+  signer: string
+  [k: string]: unknown
+}
+/**
+ * What signOffchainAttestation of the EAS SDK returns, version 1 or 2.
+ */
+export interface OffchainAttestation {
+  /**
+   * The same as in the message.
+   */
+  version?: 1 | 2
+  uid: string
+  domain: {
+    name: 'EAS Attestation'
+    /**
+     * The version that the EAS contract of the chain states.
+     */
+    version: string
+    /**
+     * A number, or its decimal digits as text.
+     */
+    chainId: number | string
+    verifyingContract: string
+    [k: string]: unknown
+  }
+  primaryType: 'Attest'
+  /**
+   * The EIP-712 types of the version.
+   */
+  types?: {
+    [k: string]: unknown
+  }
+  message: {
+    version: 1 | 2
+    schema: string
+    recipient: string
+    /**
+     * A number, or its decimal digits as text.
+     */
+    time: number | string
+    /**
+     * A number, or its decimal digits as text.
+     */
+    expirationTime: number | string
+    revocable: boolean
+    refUID: string
+    data: string
+    /**
+     * In version 2.
+     */
+    salt?: string
+    [k: string]: unknown
+  }
+  /**
+   * r, s and v, or 65 bytes in hex.
+   */
+  signature: string | {r: string; s: string; v: number}
   [k: string]: unknown
 }
 /**
@@ -671,11 +757,13 @@ export interface NumericComputeResponse {
   submission?: Submission
 }
 /**
- * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. More codes with other members may follow.
+ * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. `revocation-unchecked`: the service has no RPC for chain `chainId`, so it could not ask whether the attester has revoked the off-chain attestation `ref`. More codes with other members may follow.
  */
 export interface Note {
   code: string
   meters?: number
+  ref?: string
+  chainId?: number
   [k: string]: unknown
 }
 export interface AttestationData {
@@ -1544,6 +1632,10 @@ export interface DirectResponse {
    */
   inputRefs: string[]
   inputSalts?: InputSalts
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   proofInputs?: ProofInput[]
 }
 /**
@@ -1564,6 +1656,10 @@ export interface WaypointsResponse {
    */
   inputRefs: string[]
   inputSalts?: InputSalts
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   proofInputs?: ProofInput[]
 }
 /**
@@ -1584,6 +1680,10 @@ export interface NearestResponse {
    */
   inputRefs: string[]
   inputSalts?: InputSalts
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   proofInputs?: ProofInput[]
 }
 /**
@@ -1607,6 +1707,10 @@ export interface BufferResponse {
    */
   inputRefs: string[]
   inputSalts?: InputSalts
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   proofInputs?: ProofInput[]
 }
 /**

@@ -1,5 +1,5 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
-import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
+import type { Geometry, OffchainAttestation, VerifiedLocationProof } from '../types/generated.ts'
 import type { Input, Salt } from '../wire/compute-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { describeValue, isJsonObject, type JsonObject } from './json-body.ts'
@@ -16,9 +16,9 @@ const GEOMETRY_TYPES = [
   'GeometryCollection',
 ]
 /** Each of these members selects a form of input. An input must have exactly one of them (decision 15). */
-const FORM_MEMBERS = ['type', 'uid', 'verifiedProof', 'ref', 'named', 'input']
+const FORM_MEMBERS = ['type', 'uid', 'attestation', 'verifiedProof', 'ref', 'named', 'input']
 const FORMS =
-  'a GeoJSON geometry, {"uid": "0x…"}, {"ref": "0x…"}, {"verifiedProof": {…}} or one of them as {"input": {…}, "salt": "random"}'
+  'a GeoJSON geometry, {"uid": "0x…"}, {"attestation": {…}}, {"ref": "0x…"}, {"verifiedProof": {…}} or one of them as {"input": {…}, "salt": "random"}'
 
 /** Throws if a value is not a geometry that the schema allows. */
 export type GeometryCheck = (value: unknown, path: Path, maxCollectionDepth: number, acceptsEmpty?: boolean) => void
@@ -63,6 +63,8 @@ export function readInput(
       if (Object.hasOwn(value, 'uri')) throw offchain(path)
       check(getValidator('input-forms#/$defs/OnchainInput'), value, path)
       return { form: 'onchain', uid: (value['uid'] as string).toLowerCase(), path }
+    case 'attestation':
+      return readAttestation(value['attestation'], [...path, 'attestation'], path)
     case 'verifiedProof':
       check(getValidator('verified-proof.schema.json'), value['verifiedProof'], [...path, 'verifiedProof'])
       return { form: 'proof', verifiedProof: value['verifiedProof'] as VerifiedLocationProof, path }
@@ -75,10 +77,15 @@ export function readInput(
     case 'input':
       return readSalted(value, path, maxCollectionDepth, geometryCheck)
     default:
-      throw problemAt('invalid-input', path, 'has none of "type", "uid", "ref", "named", "verifiedProof" and "input"', {
-        code: 'unknown-input',
-        hint: `send ${FORMS}`,
-      })
+      throw problemAt(
+        'invalid-input',
+        path,
+        'has none of "type", "uid", "attestation", "ref", "named", "verifiedProof" and "input"',
+        {
+          code: 'unknown-input',
+          hint: `send ${FORMS}`,
+        },
+      )
   }
 }
 
@@ -117,6 +124,62 @@ function isEmptyArray(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
+/**
+ * Reads an off-chain attestation: the object that the EAS SDK returns with a `signer` beside its members, or `{sig, signer}`.
+ *
+ * @param path of the value; `inputPath` is that of the input
+ */
+function readAttestation(value: unknown, path: Path, inputPath: Path): Input {
+  if (!isJsonObject(value))
+    throw problemAt('invalid-input', path, `must be an object, found ${describeValue(value)}`, {
+      code: 'wrong-type',
+      hint: ATTESTATION_HINT,
+    })
+  const isPackage = Object.hasOwn(value, 'sig')
+  const attestationPath = isPackage ? [...path, 'sig'] : path
+  const attestation = isPackage ? value['sig'] : value
+  requireVersion(attestation, attestationPath)
+  check(getValidator('input-forms#/$defs/OffchainAttestation'), attestation, attestationPath)
+  const { signer } = value
+  // The UID does not cover the signer: any signature is one of somebody.
+  if (signer === undefined)
+    throw problemAt('invalid-input', [...path, 'signer'], 'is missing', {
+      code: 'missing-member',
+      hint: 'send the address that signed, as {"attestation": {"sig": {…}, "signer": "0x…"}}',
+    })
+  check(getValidator('input-forms#/$defs/SignerAddress'), signer, [...path, 'signer'])
+  return {
+    form: 'attested',
+    attestation: attestation as unknown as OffchainAttestation,
+    attestationPath,
+    signer: signer as string,
+    path: inputPath,
+  }
+}
+
+/** Rejects other versions before their members, which have other names and types. */
+function requireVersion(attestation: unknown, path: Path): void {
+  if (!isJsonObject(attestation) || !isJsonObject(attestation['message'])) {
+    const [found, at] = isJsonObject(attestation) ? [attestation['message'], [...path, 'message']] : [attestation, path]
+    const detail = found === undefined ? 'is missing' : `must be an object, found ${describeValue(found)}`
+    const code = found === undefined ? 'missing-member' : 'wrong-type'
+    throw problemAt('invalid-input', at, detail, { code, hint: ATTESTATION_HINT })
+  }
+  const { version } = attestation['message']
+  if (version === 1 || version === 2) return
+  const isLegacy = version === undefined || version === 0
+  const detail = isLegacy
+    ? 'is not 1 or 2: attestations of version 0 (legacy) are not accepted, because they were signed in several ways'
+    : `must be 1 or 2, found ${describeValue(version)}`
+  throw problemAt('invalid-input', [...path, 'message', 'version'], detail, {
+    code: 'attestation-version',
+    hint: 'have it signed again with version 2, the default of the EAS SDK',
+  })
+}
+
+const ATTESTATION_HINT =
+  'send what signOffchainAttestation of the EAS SDK returns, with its signer: {"sig": {"uid": …, "domain": …, "message": …, "signature": …}, "signer": "0x…"}'
+
 /** Reads an input whose reference nobody can guess, because a salt is hashed with it (decision 138). */
 function readSalted(value: JsonObject, path: Path, maxCollectionDepth: number, geometryCheck: GeometryCheck): Input {
   const inner = value['input']
@@ -134,7 +197,10 @@ function readSalted(value: JsonObject, path: Path, maxCollectionDepth: number, g
 
 /** @throws {ProblemError} `invalid-input` for an input that a salt cannot hide, with the path of the salt */
 export function rejectPublic(input: Input, path: Path): void {
-  const isPublic = input.form === 'onchain' || (input.form === 'proof' && input.verifiedProof.attestation !== undefined)
+  const isPublic =
+    input.form === 'onchain' ||
+    input.form === 'attested' ||
+    (input.form === 'proof' && input.verifiedProof.attestation !== undefined)
   if (isPublic) {
     throw problemAt('invalid-input', path, 'cannot hide an attestation, whose UID is public', {
       code: 'salted-attestation',
@@ -199,8 +265,13 @@ function unknownType(type: unknown, path: Path): ProblemError {
 }
 
 function offchain(path: Path): ProblemError {
-  return problemAt('not-implemented', path, 'off-chain attestations (uid and uri) are not supported yet', {
-    code: 'offchain-input',
-    hint: 'send the geometry, or {"uid": "0x…"} of an on-chain attestation',
-  })
+  return problemAt(
+    'not-implemented',
+    path,
+    'references to off-chain attestations (uid and uri) are not supported yet',
+    {
+      code: 'offchain-input',
+      hint: 'send the attestation itself as {"attestation": {…}}, or {"uid": "0x…"} of an on-chain attestation',
+    },
+  )
 }

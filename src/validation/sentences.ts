@@ -172,16 +172,23 @@ function wrongCount(error: ErrorObject, path: Path, type: ProblemType): ProblemE
   })
 }
 
+const ADDRESS_NAMES: ReadonlySet<unknown> = new Set(['recipient', 'attester', 'signer', 'verifyingContract'])
+
 function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemError {
   const name = path.at(-1)
-  const expected =
-    name === 'recipient' || name === 'attester'
-      ? 'an address: 0x and 40 hex digits'
-      : name === 'uid' || name === 'schema' || name === 'refUID'
-        ? 'a UID: 0x and 64 hex digits'
-        : name === 'pattern'
-          ? 'nine characters of T, F, *, 0, 1 and 2'
-          : 'a hex string of the right length'
+  const expected = ADDRESS_NAMES.has(name)
+    ? 'an address: 0x and 40 hex digits'
+    : name === 'schema' && typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
+      ? 'in lower case, because the UID of an off-chain attestation hashes it as text'
+      : name === 'time' || name === 'expirationTime' || name === 'chainId'
+        ? 'a whole number, or its decimal digits'
+        : name === 'version'
+          ? 'a version such as "1.2.0"'
+          : name === 'uid' || name === 'schema' || name === 'refUID'
+            ? 'a UID: 0x and 64 hex digits'
+            : name === 'pattern'
+              ? 'nine characters of T, F, *, 0, 1 and 2'
+              : 'a hex string of the right length'
   return problemAt(type, path, `must be ${expected}, found ${describeValue(value)}`, { code: 'wrong-format' })
 }
 

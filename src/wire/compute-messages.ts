@@ -2,7 +2,7 @@
 
 import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
-import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
+import type { Geometry, OffchainAttestation, VerifiedLocationProof } from '../types/generated.ts'
 import type { StoredShape } from './stored-messages.ts'
 import type { Hex, OperationName } from './values.ts'
 
@@ -13,6 +13,13 @@ export type Salt = Hex | 'random'
 export type Input = { readonly path: readonly (string | number)[]; readonly salt?: Salt } & (
   | { readonly form: 'geometry'; readonly geometry: Geometry }
   | { readonly form: 'onchain'; readonly uid: string }
+  /** An off-chain attestation, whose shape is checked. `attestationPath`: its path, below which `signer` may stand too. */
+  | {
+      readonly form: 'attested'
+      readonly attestation: OffchainAttestation
+      readonly attestationPath: readonly (string | number)[]
+      readonly signer: string
+    }
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
   /** A stored geometry, by its hash in lower case. `isWhole`: the operation needs its text, not only its vertices. */
   | { readonly form: 'stored'; readonly ref: Hex; readonly isWhole?: boolean }
@@ -20,13 +27,15 @@ export type Input = { readonly path: readonly (string | number)[]; readonly salt
   | { readonly form: 'named'; readonly name: string }
 )
 
-/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as JSON. */
+/** An input that main resolved (a `{uid}`, an off-chain attestation or a verified proof): its reference and its geometry as JSON. */
 export interface ResolvedInput {
   readonly field: string
   readonly ref: Hex
   readonly geometry: string
   /** The attested location type. For a proof, set only if its location is text. */
   readonly locationType?: string | undefined
+  /** The chain on which the attester may have revoked an off-chain attestation, if the service cannot ask it. */
+  readonly uncheckedChainId?: number
 }
 
 /** One request for a compute thread. The body stays bytes, because cloning the parsed object costs as much as parsing it. */
@@ -162,7 +171,7 @@ export interface Worked<Result> {
 /** A reference in a body that a compute thread cannot resolve itself. */
 export interface UnresolvedInput {
   readonly field: string
-  /** The validated input, `onchain`, `proof` or `stored`. */
+  /** The validated input, `onchain`, `attested`, `proof` or `stored`. */
   readonly input: Input
 }
 

@@ -179,6 +179,11 @@ export interface ChainOperations {
   schema: { argument: { readonly chainId: number; readonly uid: Hex }; result: ChainResult<string> }
   /** Whether the contract of an account takes a signature of a digest (ERC-1271), or would if it were deployed (ERC-6492). */
   accountSignature: { argument: AccountSignature & { readonly chainId: number }; result: ChainResult<boolean> }
+  /** When an address revoked an off-chain attestation, in Unix seconds; 0 if it has not. */
+  offchainRevocation: {
+    argument: { readonly chainId: number; readonly attester: Hex; readonly uid: Hex }
+    result: ChainResult<bigint>
+  }
   /** How much of a token (ERC-20 or ERC-721) an address holds. */
   tokenBalance: {
     argument: { readonly chainId: number; readonly token: Hex; readonly holder: Hex }

@@ -175,7 +175,7 @@ export interface ItemRule {
 export type Composed = { readonly item: BatchOperation } | { readonly fault: string }
 
 /** Members that mark a value as an input rather than as the members of an operation. */
-const INPUT_MEMBERS = ['type', 'uid', 'uri', 'verifiedProof']
+const INPUT_MEMBERS = ['type', 'uid', 'uri', 'attestation', 'verifiedProof']
 
 /**
  * Makes an operation from a value in a file, which is either the members of the operation or the one input that `rule` leaves

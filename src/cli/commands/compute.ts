@@ -86,7 +86,7 @@ async function computeResult(
 
 /** Adds a salt to an input, unless it is an attestation, whose UID is public. */
 function salted(input: object, { salt }: ComputeVerbOptions): object {
-  return salt !== true || 'uid' in input ? input : { input, salt: 'random' }
+  return salt !== true || 'uid' in input || 'attestation' in input ? input : { input, salt: 'random' }
 }
 
 /** Formats a result for people, with the value first. */

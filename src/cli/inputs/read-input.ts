@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { InputLike } from '../../client/forms.ts'
+import { type InputLike, isObject } from '../../client/forms.ts'
 import { usage } from '../exit-codes.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
 import { missingFileText, type OneItemOptions, readFileBytes, type SourceOptions, sourceItems } from './source.ts'
@@ -21,6 +21,7 @@ const INPUT_FORMS: readonly (readonly [form: string, example: string])[] = [
   ['WKB in hex', 'wkb:01010000004260e5d0225b024076711b0de06d4840'],
   ['attestation UID', '0x and 64 hex digits'],
   ['stored geometry', 'ref:0x and 64 hex digits'],
+  ['signed attestation', 'signed.json, with the members sig and signer'],
   ['file', 'park.geojson (GeoJSON, lines of JSON, WKT, CSV, GPX)'],
   ['one item of a file', 'walk.gpx#2'],
   ['standard input', '-'],
@@ -91,6 +92,8 @@ async function nthItem(
 
 function toInput({ place, value, fault }: SourceItem, name: string): InputLike {
   if (fault !== undefined) throw usage(`${name}: ${place}: ${fault}`)
+  // As EAS tools save an off-chain attestation.
+  if (isObject(value) && 'sig' in value && 'signer' in value) return { attestation: value }
   return value as InputLike
 }
 

@@ -1,20 +1,35 @@
 import { decodeVerify } from '../../attest/data.ts'
+import { authenticateOffchain } from '../../attest/offchain.ts'
 import { attestationUid } from '../../attest/uid.ts'
 import { canonicalBytes, canonicalGeometry } from '../../crypto/canonical.ts'
 import { hexToBytes, utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import { checkShape } from '../../geometry/check-shape.ts'
-import type { Geometry, ProofAttestation, VerifiedLocationProof } from '../../types/generated.ts'
+import type { Geometry, OffchainAttestation, ProofAttestation, VerifiedLocationProof } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
-import { classifyInput, findFaults, type InputLike, isObject, PROOF_ATTESTATION_FORM, splitSalt } from '../forms.ts'
+import {
+  ADDRESS,
+  classifyInput,
+  findFaults,
+  type InputLike,
+  isObject,
+  OFFCHAIN_DOMAIN_FORM,
+  OFFCHAIN_FORM,
+  OFFCHAIN_MESSAGE_FORM,
+  PROOF_ATTESTATION_FORM,
+  splitSalt,
+} from '../forms.ts'
+import type { CheckContext } from './check-attestation.ts'
 import { decimalText, parseOperation, type ResultData } from './signed-data.ts'
 import type { CheckList, Recompute, VerifyResultOptions } from './verdict.ts'
 
 interface ResolvedInput {
   readonly ref: string
-  /** undefined for a UID and a stored geometry, which only their service or chain knows, and for a proof whose location is not GeoJSON. */
+  /** undefined for an attestation and a stored geometry, whose layout or geometry only their service or chain knows, and for a proof whose location is not GeoJSON. */
   readonly geometry: Geometry | undefined
 }
+
+type InputContext = Pick<CheckContext, 'keccak' | 'secp256k1'>
 
 /** The member `inputSalts` of an answer: for each input its salt, or null. */
 export type InputSalts = readonly (string | null)[] | undefined
@@ -27,7 +42,7 @@ export function checkInputs(
   data: ResultData,
   salts: InputSalts,
   { inputs, recompute }: Pick<VerifyResultOptions, 'inputs' | 'recompute'>,
-  keccak: Keccak,
+  context: InputContext,
   list: CheckList,
 ): void {
   if (inputs === undefined) {
@@ -37,7 +52,7 @@ export function checkInputs(
   const resolved: ResolvedInput[] = []
   const faults: string[] = []
   for (const [index, input] of inputs.entries()) {
-    const read = readInput(input, salts?.[index] ?? undefined, keccak)
+    const read = readInput(input, salts?.[index] ?? undefined, context)
     if (typeof read === 'string') faults.push(`input ${index + 1} ${read}`)
     else resolved.push(read)
   }
@@ -60,7 +75,7 @@ function checkResult(data: ResultData, inputs: readonly ResolvedInput[], recompu
   if (geometries.length < inputs.length) {
     list.skip(
       'recomputed',
-      'an input is a UID, a stored geometry, or a proof whose location is not GeoJSON: its geometry is not known here',
+      'an input is an attestation, a stored geometry, or a proof whose location is not GeoJSON: its geometry is not known here',
     )
     return
   }
@@ -84,7 +99,8 @@ function resultText({ operation }: ResultData, result: bigint | boolean): string
  * @param named the salt that the answer names for it
  * @returns a string that says what is wrong, for an invalid input
  */
-function readInput(given: InputLike, named: string | undefined, keccak: Keccak): ResolvedInput | string {
+function readInput(given: InputLike, named: string | undefined, context: InputContext): ResolvedInput | string {
+  const { keccak } = context
   let input: ReturnType<typeof classifyInput>
   try {
     input = classifyInput(given)
@@ -103,10 +119,37 @@ function readInput(given: InputLike, named: string | undefined, keccak: Keccak):
     if (salt !== undefined) return 'is stored and has a salt: give its geometry, because its hash is not enough'
     return { ref: input.ref.toLowerCase(), geometry: undefined }
   }
-  const isAttested = input.form === 'uid' || input.verifiedProof?.attestation !== undefined
+  const isAttested = input.form !== 'proof' || input.verifiedProof?.attestation !== undefined
   if (salt !== undefined && isAttested) return 'is an attestation, which cannot have a salt'
   if (input.form === 'uid') return { ref: input.uid.toLowerCase(), geometry: undefined }
+  if (input.form === 'attestation') return readOffchain(input.attestation, context)
   return readProof(input.verifiedProof, hash, keccak)
+}
+
+/**
+ * Checks that an off-chain attestation has the UID of its message and was signed by the signer that it names, for the contract that it
+ * names. Only the service knows the contracts of chains, and whether the attestation is revoked.
+ */
+function readOffchain(attestation: unknown, { keccak, secp256k1 }: InputContext): ResolvedInput | string {
+  if (!isObject(attestation)) return 'is not an off-chain attestation'
+  const { signer, ...others } = attestation
+  const sig = Object.hasOwn(attestation, 'sig') ? attestation['sig'] : others
+  const parts = isObject(sig) ? sig : {}
+  const faults = [
+    ...findFaults(sig, OFFCHAIN_FORM),
+    ...findFaults(parts['domain'], OFFCHAIN_DOMAIN_FORM, 'domain.'),
+    ...findFaults(parts['message'], OFFCHAIN_MESSAGE_FORM, 'message.'),
+    ...findFaults({ signer }, { signer: ADDRESS }),
+  ]
+  if (faults.length > 0) return `is not an off-chain attestation: ${faults.join('; ')}`
+  const signed = sig as unknown as OffchainAttestation
+  const { chainId, verifyingContract } = signed.domain
+  const id = Number(chainId)
+  const chains = new Map([[id, { id, name: 'stated', easAddress: verifyingContract as Hex }]])
+  const checked = authenticateOffchain({ attestation: signed, signer: String(signer) }, { chains, keccak, secp256k1 })
+  return checked.ok
+    ? { ref: checked.uid, geometry: undefined }
+    : `is an off-chain attestation whose ${checked.member.join('.')} ${checked.reason}`
 }
 
 /** @param hash hashes with the salt of the input, if it has one */

@@ -157,7 +157,7 @@ function checkMembers(
       if (kind === 'compute') list.judge('values', resultFaults(value, data), 'the members match the signed data')
       // The signature of `legacy` does not cover the deadline, so an expired deadline proves nothing.
       checkTime(data.timestampSeconds, chain?.profile === 'legacy' ? Number.MAX_SAFE_INTEGER : deadline, context, list)
-      checkInputs(data, value['inputSalts'] as InputSalts, options, context.keccak, list)
+      checkInputs(data, value['inputSalts'] as InputSalts, options, context, list)
   }
 }
 
@@ -206,7 +206,7 @@ export async function verifyMerkleItem(
   const data = checkItemData(item, context, list)
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
     list.judge('values', findDifferences(value, data), 'the members match the signed data')
-    checkInputs(data, value['inputSalts'] as InputSalts, options, context.keccak, list)
+    checkInputs(data, value['inputSalts'] as InputSalts, options, context, list)
   }
   skipUnsigned(value, list)
   return list.verdict('merkle-item', {
@@ -234,7 +234,7 @@ export function verifySignedResult(
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
     list.judge('values', findDifferences(value, data), 'the members match the signed data')
     checkTime(data.timestampSeconds, resultSignature.deadline, context, list)
-    checkInputs(data, value['inputSalts'] as InputSalts, options, context.keccak, list)
+    checkInputs(data, value['inputSalts'] as InputSalts, options, context, list)
   }
   skipUnsigned(value, list)
   return list.verdict('signed-result', {

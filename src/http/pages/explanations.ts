@@ -198,14 +198,15 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, ExplanationRow>>
   },
   'not-implemented': {
     cause: 'The operation, plugin or form of input is not supported yet, for example an input with a uri.',
-    remedy: 'Use another form of input; {"uid": …} reads an attestation from its chain.',
+    remedy:
+      'Use another form of input; {"uid": …} reads an attestation from its chain, and {"attestation": …} holds one.',
     method: 'POST',
     path: '/compute/v0/area',
     body: '{"chainId":84532,"geometry":{"uid":"0x1111111111111111111111111111111111111111111111111111111111111111","uri":"ipfs://bafy"}}',
-    detail: 'off-chain attestations (uid and uri) are not supported yet',
+    detail: 'references to off-chain attestations (uid and uri) are not supported yet',
     pointer: ['geometry'],
     code: 'offchain-input',
-    hint: 'send the geometry, or {"uid": "0x…"} of an on-chain attestation',
+    hint: 'send the attestation itself as {"attestation": {…}}, or {"uid": "0x…"} of an on-chain attestation',
   },
   overloaded: {
     cause: 'More work is waiting than can be done in time.',

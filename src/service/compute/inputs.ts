@@ -1,5 +1,5 @@
 import { decodeLocation } from '../../attest/data.ts'
-import { problemAt } from '../../base/problem.ts'
+import { type ProblemError, problemAt } from '../../base/problem.ts'
 import type { LocationLayout } from '../../config/signer.ts'
 import { foreignEpsgCode, isReadableLocation } from '../../geometry/attested-location.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
@@ -10,6 +10,7 @@ import { chainProblem } from '../chains/chain-policy.ts'
 import type { RequestContext } from '../request.ts'
 import type { StoredShapes } from '../stored/geometries.ts'
 import type { ProofReader } from '../verify/verified-proof.ts'
+import type { AttestedInput, OffchainReader } from './offchain.ts'
 
 /** An error shows at most this many characters of a location type. */
 const MAX_SHOWN_CHARACTERS = 60
@@ -31,9 +32,9 @@ export interface Owner {
 
 export interface InputResolver {
   /**
-   * Resolves references to on-chain attestations, verified proofs and stored geometries.
+   * Resolves references to on-chain attestations and stored geometries, off-chain attestations and verified proofs.
    *
-   * @param inputs of form `onchain`, `proof` or `stored`
+   * @param inputs of form `onchain`, `attested`, `proof` or `stored`
    * @param owner whose stored geometries the request may name, and what is known of those
    * @throws {ProblemError} `invalid-input` if an input cannot be used; `internal` if the chain cannot be reached; those of
    *   `StoredShapes.require`
@@ -45,6 +46,7 @@ export interface InputResolverParts {
   readonly chainClient: ChainClient | undefined
   /** Layouts of location attestations by schema UID. */
   readonly locations: ReadonlyMap<Hex, LocationLayout>
+  readonly readOffchain: OffchainReader
   readonly readProof: ProofReader
   readonly storedShapes: Pick<StoredShapes, 'require' | 'readText'>
   /** Milliseconds since the epoch. */
@@ -52,7 +54,7 @@ export interface InputResolverParts {
 }
 
 export function createInputResolver(resolverParts: InputResolverParts): InputResolver {
-  const { chainClient, locations, readProof, storedShapes, now } = resolverParts
+  const { chainClient, locations, readOffchain, readProof, storedShapes, now } = resolverParts
   return {
     async resolve(chainId, inputs, context, { account, missing }) {
       const isShape = (input: Input) => input.form === 'stored' && input.isWhole !== true
@@ -64,6 +66,8 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
           switch (input.form) {
             case 'onchain':
               return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
+            case 'attested':
+              return { resolved: await resolveOffchain(input) }
             case 'proof': {
               const { proofInput, ...resolvedProof } = await readProof(input.verifiedProof, input.path, context)
               return { resolved: { field: String(input.path[0]), ...resolvedProof }, proofInput }
@@ -89,21 +93,46 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
     const attestation = await readAttestation(chainId, uid, path)
     const problem = problemMaker(path, uid)
     if (attestation === undefined) throw problem(`was not found on chain ${chainId}`, 'uid-not-found')
-    const layout = locations.get(attestation.schema)
-    if (layout === undefined) throw problem('is not a location attestation', 'uid-not-a-location')
+    if (!locations.has(attestation.schema)) throw problem('is not a location attestation', 'uid-not-a-location')
     if (attestation.revocationTimeSeconds !== 0) throw problem('is revoked', 'uid-revoked')
     const expires = attestation.expirationTimeSeconds
     if (expires !== 0 && expires * 1000 <= now()) throw problem('has expired', 'uid-expired')
-    const location = decodeLocation(attestation.data, layout)
-    if (!location.ok) throw problem(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
+    return {
+      field: String(path[0]),
+      ref: uid,
+      ...readLocation(attestation, (reason, code) => problem(reason, `uid-${code}`)),
+    }
+  }
+
+  async function resolveOffchain(input: AttestedInput): Promise<ResolvedInput> {
+    const { schema, data } = input.attestation.message
+    const messagePath = [...input.attestationPath, 'message']
+    if (!locations.has(schema as Hex)) {
+      throw problemAt('invalid-input', [...messagePath, 'schema'], 'is not a schema of location attestations', {
+        code: 'attestation-not-a-location',
+        hint: `attest a location under ${[...locations.keys()].join(' or ')}`,
+      })
+    }
+    const read = await readOffchain(input)
+    const location = readLocation({ schema: schema as Hex, data: data as Hex }, (reason, code) =>
+      problemAt('invalid-input', [...messagePath, 'data'], reason, { code: `attestation-${code}` }),
+    )
+    return { field: String(input.path[0]), ...read, ...location }
+  }
+
+  /** Decodes the location of an attestation, on a chain or not. */
+  function readLocation(
+    { schema, data }: Pick<ChainAttestation, 'schema' | 'data'>,
+    problem: (reason: string, code: string) => ProblemError,
+  ): Pick<ResolvedInput, 'geometry' | 'locationType'> {
+    const location = decodeLocation(data, locations.get(schema)!)
+    if (!location.ok) throw problem(`cannot be decoded: ${location.reason}`, 'undecodable')
     const { srs, locationType, location: geometry } = location.value
     const code = foreignEpsgCode(srs)
-    if (code !== undefined) throw problem(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'uid-srs')
-    if (isReadableLocation(locationType, geometry)) {
-      return { field: String(path[0]), ref: uid, geometry, locationType }
-    }
+    if (code !== undefined) throw problem(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'srs')
+    if (isReadableLocation(locationType, geometry)) return { geometry, locationType }
     const shown = JSON.stringify(locationType.slice(0, MAX_SHOWN_CHARACTERS))
-    throw problem(`holds a location of the type ${shown}, which is not understood`, 'uid-unknown-location-type')
+    throw problem(`holds a location of the type ${shown}, which is not understood`, 'unknown-location-type')
   }
 
   async function readAttestation(

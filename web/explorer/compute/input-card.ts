@@ -163,6 +163,7 @@ function textOf(input: Input): string {
 function summaryOf(input: Input | undefined): string {
   if (input === undefined) return 'Not set'
   if ('uid' in input) return `Attestation ${shortHex(String(input.uid))}`
+  if ('attestation' in input) return 'The location of an off-chain attestation'
   if ('verifiedProof' in input) return 'The claimed location of a verified proof'
   const geometry = geometryOf(input)
   if (geometry === undefined) return 'Unknown kind of input'

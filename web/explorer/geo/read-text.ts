@@ -53,6 +53,9 @@ function readJson(text: string): ReadText {
     return reject(`The text is not valid JSON: ${(error as Error).message}`)
   }
   if (typeof value['uid'] === 'string') return { ok: true, input: { uid: value['uid'] }, form: 'Attestation UID' }
+  if ('attestation' in value) return { ok: true, input: value as unknown as Input, form: 'Off-chain attestation' }
+  if ('sig' in value && 'signer' in value)
+    return { ok: true, input: { attestation: value } as unknown as Input, form: 'Off-chain attestation' }
   if ('verifiedProof' in value) return { ok: true, input: value as unknown as Input, form: 'Verified proof' }
   if ('credibility' in value && 'proof' in value) {
     return { ok: true, input: { verifiedProof: value } as unknown as Input, form: 'Verified proof' }

@@ -25,6 +25,7 @@ export function shownInputs(inputs: readonly InputLike[], response: Readonly<Rec
 
 const HIDDEN: Readonly<Record<InputForm['form'], string>> = {
   geometry: 'not shown, because it is too large for the map or not a geometry',
+  attestation: 'not shown, because it is an off-chain attestation',
   uid: 'not shown, because the receipt has only its UID',
   stored: 'not shown, because the receipt has only its hash',
   proof: 'not shown, because it is a verified proof',

@@ -88,6 +88,17 @@ describe('off-chain attestations as inputs', () => {
     expect([beside.status, beside.body.errors[0].code]).toEqual([400, 'salt-without-input'])
   })
 
+  it('cannot be named in a batch, where each use of the name would be checked again', async () => {
+    const attestation = await attestOffchain(EIFFEL_TOWER)
+    const items = [{ op: 'distance', from: { named: 'place' }, to: ROME }]
+    const { status, body } = await service.post('/compute/v0/batch', {
+      chainId: CHAIN,
+      geometries: { place: { attestation } },
+      items,
+    })
+    expect([status, body.errors[0]]).toMatchObject([400, { pointer: '#/geometries/place', code: 'name-of-evidence' }])
+  })
+
   it('are exactly one form of input', async () => {
     const attestation = await attestOffchain(EIFFEL_TOWER)
     for (const other of [

@@ -77,7 +77,7 @@ function collectModules(bundle, modules) {
   for (const piece of Object.values(bundle)) {
     for (const id of piece.moduleIds ?? []) {
       const file = id.split('?')[0]
-      if (file.startsWith(join(root, 'src'))) modules.add(file)
+      if (['src', 'contracts'].some((folder) => file.startsWith(join(root, folder)))) modules.add(file)
     }
   }
 }

@@ -1,5 +1,5 @@
-// `npm run package` runs this after the build: packs the client without the service, as trigpoint-client-x.y.z.tgz. It has the
-// modules that src/client/client.ts and src/client/recompute.ts reach, their types, and only the dependencies that these import.
+// `npm run package` runs this after the build: packs the client without the service, as trigpoint-client-x.y.z.tgz. The package has the
+// name of the whole one, so that programs import the same names from both. It has the modules that src/client/client.ts and src/client/recompute.ts reach, their types, and only the dependencies that these import.
 // The argument is the folder for the tarball; without it, that is the repository.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,14 +8,14 @@ import { dirname, join, resolve } from 'node:path'
 import { parseSync } from 'vite'
 import { root } from './prepare.mjs'
 
-const NAME = 'trigpoint-client'
+const NAME = 'trigpoint'
 /** What can be imported from the package, and the module for it in dist/src. */
-const EXPORTS = { '.': 'client/client', './recompute': 'client/recompute' }
+const EXPORTS = { './client': 'client/client', './client/recompute': 'client/recompute' }
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const built = join(root, 'dist', 'src')
 const { files, packages } = reach(Object.values(EXPORTS).flatMap((module) => [`${module}.js`, `${module}.d.ts`]))
-const folder = mkdtempSync(join(tmpdir(), `${NAME}-`))
+const folder = mkdtempSync(join(tmpdir(), 'trigpoint-client-'))
 try {
   for (const file of files) {
     mkdirSync(join(folder, dirname(file)), { recursive: true })
@@ -25,11 +25,11 @@ try {
   writeFileSync(join(folder, 'README.md'), readme())
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(clientManifest(), null, 2)}\n`)
   const destination = resolve(process.argv[2] ?? root)
-  const { status } = spawnSync('npm', ['pack', '--silent', '--pack-destination', destination], {
-    cwd: folder,
-    stdio: 'inherit',
-  })
-  process.exitCode = status ?? 1
+  const packed = spawnSync('npm', ['pack', '--silent'], { cwd: folder, encoding: 'utf8' })
+  if (packed.status !== 0) throw new Error(`npm cannot pack the client: ${packed.stderr}`)
+  const tarball = `trigpoint-client-${manifest.version}.tgz`
+  copyFileSync(join(folder, packed.stdout.trim()), join(destination, tarball))
+  console.log(tarball)
 } finally {
   rmSync(folder, { recursive: true })
 }
@@ -94,8 +94,8 @@ The client of Trigpoint, without the service: functions for its endpoints, and t
 Node.js and browsers. A running service has its documentation at \`/docs/guide/client\`.
 
 \`\`\`js
-import { createClient, verifyResult } from '${NAME}'
-import { createRecompute } from '${NAME}/recompute'
+import { createClient, verifyResult } from '${NAME}/client'
+import { createRecompute } from '${NAME}/client/recompute'
 \`\`\`
 `
 }

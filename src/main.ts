@@ -19,6 +19,7 @@ import { forgetSigningKey, publicEnvironment, readSigningKey, SECRETS } from './
 import { ListenError } from './http/transport/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { readServiceConfig, startService } from './start.ts'
+import { StartTimeout } from './threads/thread-host.ts'
 import { OWN_EVALUATION } from './wire/compute-messages.ts'
 
 const STANDARD_INPUT = 0
@@ -90,7 +91,9 @@ export async function main(argv: readonly string[]): Promise<void> {
       log.error(`cannot ${task}`, { reason: error.message })
       process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_CONFIG)
     }
-    log.error(`cannot ${task}`, { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    const isExplained = error instanceof StartTimeout
+    const text = error instanceof Error ? (isExplained ? error.message : (error.stack ?? error.message)) : String(error)
+    log.error(`cannot ${task}`, { reason: text })
     process.exit(EXIT_INTERNAL)
   }
 }

@@ -50,7 +50,7 @@ import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
 import type { GraphqlService } from './service/records/record-services.ts'
 import { RecordApi } from './service/records/records.ts'
-import { fillWithSamples } from './service/records/sample-records.ts'
+import { fillUntilStored } from './service/records/sample-records.ts'
 import { createStoreAccess } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
@@ -397,6 +397,7 @@ async function createServices(
   })
   const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
+  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const parts = {
     config,
     pool,
@@ -407,10 +408,10 @@ async function createServices(
     answers,
     signer,
     keccak,
+    submissions,
     now,
   }
   const batchParts = shareLimits(parts)
-  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
   const askRecords = createStoreAccess({ config, store, now })
   const askPatiently = createStoreAccess({ config, store, now, answerMs: config.limits.requestDeadlineMs })
   const records = new RecordApi({ config, chains, ask: askRecords, askPatiently, now })
@@ -430,7 +431,7 @@ async function createServices(
     keys: createKeyService({ repository: keys, maxJsonDepth, now }),
     accounts: accounts?.service,
     usage: store && createUsageService({ store, keys, answerMs: config.limits.storeReadMs, now }),
-    ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
+    ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
     records,
     graphql: config.graphql && config.records ? await startGraphql({ config, records, now }) : undefined,
@@ -600,7 +601,9 @@ export function storeSampleRecords(
   store: StoreClient,
   { config, log, chains }: Pick<Basics, 'config' | 'log' | 'chains'>,
 ): void {
-  fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
+  const onRetry = (reason: string) =>
+    log.warn('no sample records stored yet: the service tries again every few seconds', { reason })
+  fillUntilStored(onRetry, store, chainIdsByName(chains), config.limits, Date.now).then(
     ({ stored, reason }) =>
       reason === undefined
         ? log.info('sample records stored', { records: stored, page: '/explore/records' })
@@ -687,7 +690,7 @@ function registerStoreMetrics(metrics: Metrics, store: StoreClient | undefined):
   )
 }
 
-const STORE_STATES = ['open', 'full', 'opening', 'away', 'damaged'] as const
+const STORE_STATES = ['open', 'full', 'opening', 'slow', 'away', 'damaged'] as const
 
 function stateName(state: StoreState): (typeof STORE_STATES)[number] {
   if (!state.isOpen) return state.condition

@@ -5,8 +5,8 @@ import { eventually } from './eventually.ts'
 const running = new Set<ChildProcess>()
 
 /**
- * Ends a process when the test file that started it ends, even if a test fails before it stops the process. A process that
- * survives would hold inherited handles, and vitest could not exit.
+ * Ends a process when the test file that started it ends (test/end-children.ts), even if a test fails before it stops the process. A
+ * process that survives would hold inherited handles, and vitest could not exit.
  *
  * @returns the child
  */
@@ -16,16 +16,13 @@ export function endsWithFile<T extends ChildProcess>(child: T): T {
   return child
 }
 
-// The benchmarks start chains with this file too, outside Vitest, and stop them themselves.
-if (process.env['VITEST'] !== undefined) {
-  const { afterAll } = await import('vitest')
-  afterAll(async () => {
-    for (const child of running) child.kill('SIGTERM')
-    await eventually(() => {
-      if (running.size > 0) throw new Error(`${running.size} processes did not end`)
-    }).catch(() => {
-      for (const child of running) child.kill('SIGKILL')
-    })
+/** Ends the processes of this test file that still run. */
+export async function endChildren(): Promise<void> {
+  for (const child of running) child.kill('SIGTERM')
+  await eventually(() => {
+    if (running.size > 0) throw new Error(`${running.size} processes did not end`)
+  }).catch(() => {
+    for (const child of running) child.kill('SIGKILL')
   })
 }
 

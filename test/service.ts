@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { endsWithFile } from './children.ts'
 import { nodeFlags } from './node-flags.ts'
+import type { AdapterName } from './running-http-server.ts'
 import { WATCHED_ORIGINS } from './watched-origins.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -42,6 +43,9 @@ export interface TestService {
   stop(): Promise<number | NodeJS.Signals>
 }
 
+/** A service that other test files use too, so no test stops it. */
+export type SharedService = Omit<TestService, 'stop'>
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -49,16 +53,49 @@ export interface Answer {
   readonly body: any
 }
 
+/** Starts the service. */
+const START = 'import("./dist/src/main.js").then((m) => m.main([]))'
+/** Ends the service when the process that started it ends, which closes this pipe, and then removes its folder. */
+const END_WITH_PARENT = `
+process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'))
+process.once('exit', () => require('node:fs').rmSync(process.env.DATA_DIR, { recursive: true, force: true }))
+`
+
+/** Limits of callers on this machine that several test files together do not reach. */
+const NO_LIMITS = { RATE_LIMIT_INTERNAL: '1000000000', COST_LIMIT_INTERNAL: 'cpu-ms=999999999999' }
+
+const shared = new Map<AdapterName, Promise<TestService>>()
+
 /**
- * Starts `dist/src/main.js` on a free port with a fresh data folder.
+ * Returns the service without a store that the test files of one process share, and starts it for the first of them. A test must not
+ * depend on what earlier tests asked it, and not change what later tests see. It has no limit that tests could reach.
+ */
+export async function sharedService(adapter: AdapterName): Promise<SharedService> {
+  const running = shared.get(adapter) ?? startService({ ...NO_LIMITS, HTTP_ADAPTER: adapter }, 'process')
+  shared.set(adapter, running)
+  return running
+}
+
+/**
+ * Starts `dist/src/main.js` on a free port with a fresh data folder, for one test file.
  *
  * @param environment variables added to a clean environment; `RATE_LIMIT_PUBLIC` and `COST_LIMIT_PUBLIC` are high unless a test sets them
  */
-export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+export function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+  return startService(environment, 'file')
+}
+
+/** @param lifetime the service ends with the test file or with the process of the test files */
+async function startService(environment: Record<string, string>, lifetime: 'file' | 'process'): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-test-'))
-  const started = spawn(
+  const child = spawn(
     process.execPath,
-    [...nodeFlags(root), '-e', 'import("./dist/src/main.js").then((m) => m.main([]))'],
+    [
+      ...nodeFlags(root),
+      ...(process.env['TEST_NODE_FLAGS']?.split(' ') ?? []),
+      '-e',
+      lifetime === 'file' ? START : END_WITH_PARENT + START,
+    ],
     {
       cwd: root,
       env: {
@@ -73,13 +110,15 @@ export async function startTestService(environment: Record<string, string> = {})
         ...(process.env['TEST_COMPUTE_THREADS'] ? { COMPUTE_THREADS: process.env['TEST_COMPUTE_THREADS'] } : {}),
         ...environment,
       },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: [lifetime === 'file' ? 'ignore' : 'pipe', 'ignore', 'pipe'],
     },
   )
-  const child = endsWithFile(started)
+  if (lifetime === 'file') endsWithFile(child)
   const exited = new Promise<number | NodeJS.Signals>((done) => {
     child.on('exit', (code, signal) => done(code ?? signal ?? 1))
   })
+  // Without this, every file after one that made the shared service exit would fail too.
+  if (lifetime === 'process') child.on('exit', () => shared.clear())
   const lines: string[] = []
   let isReady = false
   child.on('exit', (code, signal) => {

@@ -1,2 +1,2 @@
-/** Origins of this test file's services whose responses are checked against the OpenAPI document (`test/answer-check.ts`). */
+/** Origins of the services of this process whose responses are checked against the OpenAPI document (`test/answer-check.ts`). */
 export const WATCHED_ORIGINS = new Set<string>()

@@ -201,6 +201,7 @@ function transferables(result: WorkResult) {
   switch (result.type) {
     case 'leaves':
     case 'prepared':
+    case 'reference':
     case 'problem':
     case 'indexed':
       return []

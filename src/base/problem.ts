@@ -78,6 +78,13 @@ export function problemAt(
   })
 }
 
+/** Returns the same problem with a hint for its first part, if that part broke the rule `code` and has no hint. */
+export function withHint(problem: ProblemData, code: string, hint: string): ProblemData {
+  const [first, ...others] = problem.invalidParts ?? []
+  if (first?.code !== code || first.hint !== undefined) return problem
+  return { ...problem, invalidParts: [{ ...first, hint }, ...others] }
+}
+
 /** Formats a path as a JSON Pointer: `['geometry','coordinates',0]` → `#/geometry/coordinates/0` (RFC 6901, section 6). */
 export function jsonPointer(segments: readonly (string | number)[]): string {
   let pointer = '#'

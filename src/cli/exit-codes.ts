@@ -72,7 +72,12 @@ function problemText({ problem, retryAfterSeconds }: ApiError): string {
 }
 
 function hintLines(errors: readonly { readonly hint?: string }[] | undefined): string {
-  return (errors ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${hint}`])).join('')
+  return (errors ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${withCommand(hint)}`])).join('')
+}
+
+/** Adds the command to a hint that names only the route. */
+function withCommand(hint: string): string {
+  return hint.replace(/let POST \/compute\/v0\/repair do it/, '$&, or run `trigpoint compute repair` on the file')
 }
 
 /** Returns why a connection failed. `fetch` hides the reason two errors deep. */

@@ -48,7 +48,7 @@ export function createLocalAnswers(config: Config, clock: Clock): LocalAnswers {
   return {
     async response(result, prefersResultSignature) {
       const computed = requireResolved(result, policy)
-      return (await (await getSigner()).sign(computed, [], undefined, prefersResultSignature)).json
+      return (await (await getSigner()).sign(computed, [], undefined, { prefersResultSignature })).json
     },
     async item({ id, result }) {
       try {
@@ -98,7 +98,7 @@ function requireResolved(result: ComputeResult, policy: ChainPolicy): Computed {
   if (result.type !== 'unresolved') return result
   policy.require(result.chainId)
   throw usage(
-    '--local has no chain access: an input that is a UID, a stored geometry or a verified proof needs a service (remove --local)',
+    '--local has no chain access: an input that is an attestation, a stored geometry or a verified proof needs a service (remove --local)',
   )
 }
 

@@ -1,5 +1,5 @@
 import type { BatchResponse, BatchResult } from '../types/generated.ts'
-import { type InputLike, requireChain, toInput } from './forms.ts'
+import { type InputLike, requireChain, submissionCall, toInput } from './forms.ts'
 import { readJsonLines } from './lines.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { ConnectionError } from './transport.ts'
@@ -59,6 +59,15 @@ export interface BatchOptions extends CallOptions {
   readonly attest?: 'each' | 'merkle' | 'none' | undefined
   /** `consecutive` gives up to 40 results consecutive nonces, so that they can be submitted together. */
   readonly sequence?: 'same' | 'consecutive' | undefined
+  /** Inputs that the items name: `{ named: 'zone' }` in an item stands for `geometries.zone`, which is sent once. At most 64. */
+  readonly geometries?: Readonly<Record<string, InputLike>> | undefined
+  /**
+   * Asks the service to submit each result to the chain or, with `merkle`, their root; its operator must have enabled this. Without an
+   * `idempotencyKey`, the call is not retried after 503 or a broken connection.
+   */
+  readonly submitOnchain?: boolean | undefined
+  /** With `submitOnchain`: the same key stands for the same attestations, so a repeated call is paid for once. */
+  readonly idempotencyKey?: string | undefined
 }
 
 export interface StreamOptions extends Pick<BatchOptions, 'chainId' | 'recipient' | keyof CallOptions> {
@@ -94,10 +103,13 @@ const MAX_CHUNK_CHARACTERS = 512 * 1024
 export function createBatch(transport: Transport, defaultChainId: number | undefined): Batch {
   return {
     async run(items, options = {}) {
-      const { recipient, attest, sequence } = options
+      const { recipient, attest, sequence, submitOnchain } = options
       const chainId = requireChain(options.chainId ?? defaultChainId)
-      const body = JSON.stringify({ chainId, recipient, attest, sequence, items: items.map(toItem) })
-      return transport.json<BatchResponse>({ method: 'POST', path: '/compute/v0/batch', body }, options)
+      const { members, ...call } = submitOnchain === true ? submissionCall(options) : {}
+      const geometries = options.geometries && toNamedInputs(options.geometries)
+      const envelope = { chainId, recipient, attest, sequence, ...members, geometries }
+      const body = JSON.stringify({ ...envelope, items: items.map(toItem) })
+      return transport.json<BatchResponse>({ method: 'POST', path: '/compute/v0/batch', body, ...call }, options)
     },
     async *stream(items, options = {}) {
       const path = `/compute/v0/batch?${buildQuery(options, defaultChainId)}`
@@ -168,6 +180,10 @@ export async function sendLines<Result = BatchResult>(
       await transport.pause(failures, options)
     }
   }
+}
+
+function toNamedInputs(geometries: Readonly<Record<string, InputLike>>): object {
+  return Object.fromEntries(Object.entries(geometries).map(([name, input]) => [name, toInput(input)]))
 }
 
 /** Returns the item as it is sent. */

@@ -12,7 +12,7 @@ import type {
   WaypointsResponse,
 } from '../types/generated.ts'
 import type { OperationName } from '../wire/values.ts'
-import { type InputLike, requireChain, toInput } from './forms.ts'
+import { type InputLike, requireChain, submissionCall, toInput } from './forms.ts'
 import { type BatchingOptions, joinCalls, type OperationResponse, type SendOperation } from './joined-calls.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
@@ -25,6 +25,13 @@ export interface ComputeOptions extends CallOptions {
   readonly recipient?: string | undefined
   /** Requests `resultSignature` too, which contracts can check without EAS. */
   readonly resultSignature?: boolean | undefined
+  /**
+   * Asks the service to submit the result to the chain; its operator must have enabled this. Without an `idempotencyKey`, the call is
+   * not retried after 503 or a broken connection.
+   */
+  readonly submitOnchain?: boolean | undefined
+  /** With `submitOnchain`: the same key stands for the same attestation, so a repeated call is paid for once. */
+  readonly idempotencyKey?: string | undefined
 }
 
 export interface BufferOptions extends ComputeOptions {
@@ -125,9 +132,15 @@ export function createCompute(
   chainId: number | undefined,
   batching: BatchingOptions | undefined,
 ): Compute {
-  const post = <T>(operation: string, body: object, options: CallOptions, headers?: Record<string, string>) =>
+  const post = <T>(
+    operation: string,
+    body: object,
+    options: CallOptions,
+    headers?: Record<string, string>,
+    mayRepeat = true,
+  ) =>
     transport.json<T>(
-      { method: 'POST', path: `/compute/v0/${operation}`, body: JSON.stringify(body), headers },
+      { method: 'POST', path: `/compute/v0/${operation}`, body: JSON.stringify(body), headers, mayRepeat },
       options,
     )
   const sendSingle: SendOperation = ({ operation, body, options }) => post(operation, body, options)
@@ -138,10 +151,14 @@ export function createCompute(
     members: object,
     options: ComputeOptions,
   ): Promise<T> {
-    const { schema, recipient, resultSignature } = options
+    const { schema, recipient, resultSignature = false, submitOnchain = false } = options
     const body = { chainId: requireChain(options.chainId ?? chainId), ...members, schema, recipient }
-    // A batch has no result signatures.
-    if (resultSignature === true) return post(operation, body, options, { prefer: 'result-signature' })
+    // A batch has no result signatures, and each submitted result has a key of its own.
+    if (resultSignature || submitOnchain) {
+      const submission = submitOnchain ? submissionCall(options) : { headers: {}, mayRepeat: true, members: {} }
+      const headers = { ...submission.headers, ...(resultSignature ? { prefer: 'result-signature' } : {}) }
+      return post(operation, { ...body, ...submission.members }, options, headers, submission.mayRepeat)
+    }
     return (await send({ operation, body, options })) as T
   }
   const predicate =

@@ -34,7 +34,7 @@ export type ProofLike =
 
 const UID = /^0x[0-9a-fA-F]{64}$/
 /** Each of these members selects a form of input. */
-const FORM_MEMBERS = ['type', 'uid', 'attestation', 'verifiedProof', 'ref', 'input']
+const FORM_MEMBERS = ['type', 'uid', 'attestation', 'verifiedProof', 'ref', 'named', 'input']
 
 /**
  * Converts an input to a form that the service accepts: a UID becomes `{uid}`, a Feature becomes its geometry, also beside a salt; the bigints of an off-chain
@@ -99,7 +99,7 @@ export type InputForm =
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
   | { readonly form: 'stored'; readonly ref: string }
 
-/** Finds the form of an input, with or without a salt. @throws {TypeError} as `toInput` does */
+/** Finds the form of an input, with or without a salt. @throws {TypeError} as `toInput` does, and for a name of a batch */
 export function classifyInput(given: InputLike): InputForm {
   const input = splitSalt(toInput(given)).input as Record<string, unknown>
   if ('uid' in input) return { form: 'uid', uid: String(input['uid']) }
@@ -108,6 +108,7 @@ export function classifyInput(given: InputLike): InputForm {
     return { form: 'proof', verifiedProof: input['verifiedProof'] as VerifiedLocationProof }
   }
   if ('ref' in input) return { form: 'stored', ref: String(input['ref']) }
+  if ('named' in input) throw new TypeError('is a name, which says nothing outside its batch: give the geometry itself')
   return { form: 'geometry', geometry: input as unknown as Geometry }
 }
 
@@ -189,6 +190,14 @@ export const COMPUTE_FORM: Form = {
   attestation: OBJECT,
   delegatedAttestation: OBJECT,
   resultSignature: optional(OBJECT),
+  submission: optional(OBJECT),
+}
+/** A signed match of a point with a set: the result of a single request, and what the line says of the feature. */
+export const MATCH_FORM: Form = {
+  ...COMPUTE_FORM,
+  feature: RESULT_MEMBERS['id']!,
+  properties: optional({ isValid: (value) => value === null || isObject(value), what: 'an object or null' }),
+  distance: optional({ isValid: Number.isFinite, what: 'a number' }),
 }
 export const MERKLE_ITEM_FORM: Form = {
   ...RESULT_MEMBERS,
@@ -318,4 +327,13 @@ export function findFaults(value: unknown, form: Form, path = ''): string[] {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns what a request needs whose results the service submits. Without a key, a repeated request could be paid for twice. */
+export function submissionCall({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }) {
+  return {
+    members: { options: { submitOnchain: true } },
+    headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+    mayRepeat: idempotencyKey !== undefined,
+  }
 }

@@ -27,7 +27,7 @@ const MAX_DEPTH = 64
 /** Kinds of answers whose signature is part of the answer. */
 const KINDS: readonly ResponseKind[] = ['compute', 'signed-result', 'attestation', 'verified-proof']
 /** Members that are not signed, so a receipt does not carry them. */
-const UNSIGNED = ['id', 'notes', 'proofInputs', 'submission']
+const UNSIGNED = ['id', 'notes', 'proofInputs', 'submission', 'feature', 'properties', 'distance']
 
 export interface CreateReceiptOptions {
   /** Address of the service whose page `/verify` shall open the receipt, such as `https://geo.example.org`. */

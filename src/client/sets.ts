@@ -1,7 +1,7 @@
 import type { GeometryLike } from '../geometry/geometry-like.ts'
 import type { DeletedSet, MatchLine, SetFeature, StoredSet, StoredSetList } from '../types/generated.ts'
 import { sendLines } from './batch.ts'
-import { requireChain } from './forms.ts'
+import { isObject, requireChain } from './forms.ts'
 import { readJsonLines } from './lines.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
@@ -14,6 +14,12 @@ export type SetFeatureLike =
       readonly geometry: GeometryLike
       readonly properties?: object | null
     }
+
+/** A FeatureCollection, whose features may have the types of another GeoJSON library. */
+export interface FeatureCollectionLike {
+  readonly type: 'FeatureCollection'
+  readonly features: readonly SetFeatureLike[]
+}
 
 /** A Point, or a Feature of one, whose `id` is returned with its matches. */
 export type PointLike =
@@ -42,9 +48,14 @@ export interface Sets {
   /**
    * Stores features in place of the set of this name. The old set answers until all of them are stored.
    *
-   * @throws {ApiError} with status 400 for the first wrong feature, 413 if the quota of the key does not suffice
+   * @throws {TypeError} if `features` is neither a FeatureCollection nor an iterable of Features
+   * @throws {ApiError} with status 400 for the first wrong feature or if there are none, 413 if the quota of the key does not suffice
    */
-  put(name: string, features: Iterable<SetFeatureLike>, options?: CallOptions): Promise<StoredSet>
+  put(
+    name: string,
+    features: FeatureCollectionLike | Iterable<SetFeatureLike>,
+    options?: CallOptions,
+  ): Promise<StoredSet>
   list(options?: CallOptions): Promise<readonly StoredSet[]>
   /** Reads size and age. @throws {ApiError} with status 404 if the key has no such set */
   get(name: string, options?: CallOptions): Promise<StoredSet>
@@ -71,7 +82,7 @@ export function createSets(transport: Transport, defaultChainId: number | undefi
   }
   return {
     put: async (name, features, options) => {
-      const body = Array.from(features, (feature) => `${JSON.stringify(feature)}\n`).join('')
+      const body = Array.from(iterableOf(features), (feature) => `${JSON.stringify(feature)}\n`).join('')
       const call = { method: 'PUT', path: pathOf(name), body, contentType: 'application/x-ndjson' } as const
       return transport.json(call, options)
     },
@@ -94,6 +105,14 @@ export function createSets(transport: Transport, defaultChainId: number | undefi
       yield* await matchLines(path, lines, options)
     },
   }
+}
+
+/** Returns the features. Checks them for callers without types: `Array.from` would read an object without an iterator as an empty list. */
+function iterableOf(features: FeatureCollectionLike | Iterable<SetFeatureLike>): Iterable<SetFeatureLike> {
+  const list: unknown = isObject(features) && features['type'] === 'FeatureCollection' ? features['features'] : features
+  const isIterable = typeof list === 'object' && list !== null && Symbol.iterator in list
+  if (!isIterable) throw new TypeError('features: must be a FeatureCollection or an iterable of Features')
+  return list as Iterable<SetFeatureLike>
 }
 
 function matchQuery(options: MatchCallOptions, defaultChainId: number | undefined): string {

@@ -108,7 +108,7 @@ function runItem(
   let id = ''
   let row: OperationRow = OPERATIONS.distance
   try {
-    const { chainId, recipient } = chunk
+    const { chainId, recipient, submitOnchain } = chunk
     const bytes = unpack(chunk.items, index)
     if (bytes.length > chunk.maxItemBytes) throw tooLarge(bytes.length, chunk.maxItemBytes)
     const read = (object: JsonObject, check: GeometryCheck) => {
@@ -122,7 +122,8 @@ function runItem(
       const head = readBatchItem(item)
       id = head.id
       row = OPERATIONS[head.operation]
-      const request = { chainId, recipient, ...item, op: undefined, id: undefined }
+      const options = submitOnchain ? { submitOnchain } : undefined
+      const request = { chainId, recipient, ...item, options, op: undefined, id: undefined }
       if (request.chainId === undefined && chunk.firstIndex === undefined) throw noChain()
       const facts = {
         row,
@@ -134,7 +135,8 @@ function runItem(
     }
     const request = readRequest(bytes, read, engine, limits, true, memo)
     const resolved = chunk.resolved[index] ?? NO_INPUTS
-    const outcome = runRequest(row, request, { resolved, stored: chunk.stored ?? NO_STORED }, engine, limits)
+    const { stored = NO_STORED, named } = chunk
+    const outcome = runRequest(row, request, { resolved, stored, named }, engine, limits)
     request.release()
     if ('type' in outcome) return { id, result: outcome }
     engine.sampler?.offer(row, request.request.inputs, bytes, resolved, outcome)

@@ -1,6 +1,6 @@
 /** Finds the features of a set that match points. Each match is what a single request would answer (decision 161). */
 import { pack, unpack } from '../base/bytes.ts'
-import { ProblemError, problemAt, underPath } from '../base/problem.ts'
+import { ProblemError, problemAt, underPath, withHint } from '../base/problem.ts'
 import { CM_PER_METER, toScaledInteger } from '../base/units.ts'
 import { countWork, Work, WorkLimitError } from '../base/work.ts'
 import { canonicalGeometry } from '../crypto/canonical.ts'
@@ -74,15 +74,23 @@ function matchLine(bytes: Uint8Array, matcher: Matcher, limits: Limits): string 
           ? problemAt('invalid-input', [], error.message, { code: 'undecidable' })
           : error
     if (!(known instanceof ProblemError)) throw error
-    return { id, outcome: { type: 'problem', problem: known.data } }
+    return { id, outcome: { type: 'problem', problem: withHint(known.data, 'not-json', POINT_PER_LINE) } }
   }
 }
 
 type Point = Extract<Geometry, { readonly type: 'Point' }>
 
+const POINT_PER_LINE = 'send one whole Point, or Feature of a Point, per line'
+
 /** Reads a Point, or a Feature of one. */
 function readPoint(value: JsonObject, { maxCollectionDepth }: Limits): Point {
-  const isFeature = value['type'] === 'Feature'
+  const { type } = value
+  if (type === undefined || type === 'FeatureCollection')
+    throw problemAt('invalid-input', [], type === undefined ? 'has no type' : 'is a FeatureCollection', {
+      code: 'wrong-geometry-type',
+      hint: POINT_PER_LINE,
+    })
+  const isFeature = type === 'Feature'
   const path = isFeature ? ['geometry'] : []
   const geometry: unknown = isFeature ? value['geometry'] : value
   checkGeometry(geometry, path, maxCollectionDepth)
@@ -135,7 +143,7 @@ class Matcher {
       )}}\n`
     const { chainId, recipient } = this.#signed
     const unsigned = matches.map((match): UnsignedMatch => {
-      const request = { chainId, schema: undefined, recipient }
+      const request = { chainId, schema: undefined, recipient, submitOnchain: false }
       const row = OPERATIONS[predicate ?? 'distance']
       const computed = encodeResult(row, request, match.outcome!, this.#timestampSeconds) as Computed
       return { head: `${this.#head(match)},`, computed }

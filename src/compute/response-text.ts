@@ -124,6 +124,8 @@ export interface ComputeResponse extends AttestedText {
   readonly proofInputs: readonly string[]
   /** Present only if the client asked for one. */
   readonly resultSignature: ResultSignature | undefined
+  /** Present only if the service submits the result to its chain itself. */
+  readonly submission?: object | undefined
 }
 
 /**
@@ -133,12 +135,18 @@ export interface ComputeResponse extends AttestedText {
  */
 export function computeResponseJson(response: ComputeResponse, id = ''): string {
   const proofInputs = proofInputsMember(response.proofInputs)
-  return `{${id}${response.members},${attestationMembers(response)}${proofInputs}${resultSignatureMember(response)}}`
+  const submission = response.submission === undefined ? '' : submissionMember(response.submission)
+  return `{${id}${response.members},${attestationMembers(response)}${proofInputs}${resultSignatureMember(response)}${submission}}`
 }
 
 /** Returns the member `proofInputs` with a comma before it, or an empty string. */
 export function proofInputsMember(proofInputs: readonly string[]): string {
   return proofInputs.length === 0 ? '' : `,"proofInputs":[${proofInputs.join(',')}]`
+}
+
+/** Returns the member `submission` with a comma before it. */
+export function submissionMember(submission: object): string {
+  return `,"submission":${JSON.stringify(submission)}`
 }
 
 /** Returns the members `attestation` and `delegatedAttestation`, without surrounding braces. */

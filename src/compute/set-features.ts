@@ -1,5 +1,5 @@
 import { pack, unpack } from '../base/bytes.ts'
-import { ProblemError, problemAt, underPath } from '../base/problem.ts'
+import { ProblemError, problemAt, underPath, withHint } from '../base/problem.ts'
 import { countWork, Work, WorkLimitError } from '../base/work.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
@@ -49,7 +49,8 @@ export function runFeaturesTask(task: FeaturesTask, engine: ComputeContext, limi
       builder.add(flat, `"feature":${id ?? feature}`, properties)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      return { type: 'problem', problem: underPath(error.data, ['features', feature]) }
+      const hint = 'in application/x-ndjson each line is one whole Feature; send other GeoJSON as application/json'
+      return { type: 'problem', problem: underPath(withHint(error.data, 'not-json', hint), ['features', feature]) }
     }
   }
   const { buffer } = pack(texts)
@@ -71,6 +72,11 @@ function readStoredFeature(line: Uint8Array): Feature {
 }
 
 function readFeature(value: JsonObject, limits: Limits): Feature {
+  if (value['type'] === 'FeatureCollection')
+    throw problemAt('invalid-input', [], 'is a FeatureCollection, and must be a Feature', {
+      code: 'feature-collection',
+      hint: 'send a FeatureCollection as application/json, and lines of Features as application/x-ndjson',
+    })
   const isFeature = value['type'] === 'Feature'
   const received = isFeature ? value['geometry'] : value
   const path = isFeature ? ['geometry'] : []

@@ -8,8 +8,8 @@ import { readGeometry } from '../geometry/read.ts'
 import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import type { Geometry } from '../types/generated.ts'
 import { readInput } from '../validation/input.ts'
-import { isJsonObject, parseJsonObject } from '../validation/json-body.ts'
-import type { ComputeWorkerData } from '../wire/compute-messages.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
+import type { ComputeWorkerData, Input } from '../wire/compute-messages.ts'
 import type { PrepareResult, PrepareTask, StoredShape } from '../wire/stored-messages.ts'
 import type { ComputeContext } from './run.ts'
 import { checkInterior } from './validity.ts'
@@ -17,7 +17,7 @@ import { checkInterior } from './validity.ts'
 type Limits = ComputeWorkerData['limits']
 
 /**
- * Reads a geometry that is to be stored, or one that is. It may be any geometry that an operation accepts as an input. Whether its
+ * Reads a geometry that is to be stored, one that is, or an input that the items of a batch name. A geometry may be any geometry that an operation accepts as an input. Whether its
  * polygons are valid decides only the operations that need it, as for a geometry in a request.
  *
  * @returns problems as data, because an Error would lose its class on the way to the main thread
@@ -26,8 +26,11 @@ export function runPrepareTask(task: PrepareTask, engine: ComputeContext, limits
   try {
     const isRequest = task.source === 'request'
     const body = parseJsonObject(task.bytes, limits.maxJsonDepth)
-    const geometry = isRequest ? requestedGeometry(body, limits) : (body as unknown as Geometry)
-    const flat = readGeometry(geometry, ['geometry'], limits)
+    const named = task.source === 'named' ? readNamedInput(body, limits) : undefined
+    if (named !== undefined && named.form !== 'geometry')
+      return { type: 'reference', ref: named.form === 'stored' ? named.ref : undefined }
+    const geometry = named?.geometry ?? (isRequest ? requestedGeometry(body, limits) : (body as unknown as Geometry))
+    const flat = readGeometry(geometry, named?.path ?? ['geometry'], limits)
     const text = canonicalGeometry(geometry)
     const ref = engine.keccak.hashHex(utf8(text))
     const shape: StoredShape = {
@@ -37,12 +40,36 @@ export function runPrepareTask(task: PrepareTask, engine: ComputeContext, limits
       hasWholeParallel: hasWholeParallel(flat),
       deviationMeters: planarDeviationMeters(flat),
     }
-    if (isRequest && engine.counts !== undefined) engine.counts.vertices += flat.vertices.length / 2
+    if (task.source !== 'text' && engine.counts !== undefined) engine.counts.vertices += flat.vertices.length / 2
     return { type: 'prepared', shape, text: isRequest ? text : undefined }
   } catch (error) {
     if (error instanceof ProblemError) return { type: 'problem', problem: error.data }
     throw error
   }
+}
+
+/**
+ * Reads an input that the items of a batch name.
+ *
+ * @param table an object whose only member is the input
+ */
+function readNamedInput(table: JsonObject, limits: Limits): Input {
+  const [name, value] = Object.entries(table)[0]!
+  const path = ['geometries', name]
+  const input = readInput(value, path, limits.maxCollectionDepth)
+  if (input.form === 'named') {
+    throw problemAt('invalid-input', path, 'refers to another name', {
+      code: 'name-of-name',
+      hint: 'send the geometry under each name, or use one name in the items',
+    })
+  }
+  if (input.salt !== undefined) {
+    throw problemAt('invalid-input', [...path, 'salt'], 'belongs to the item that uses the name', {
+      code: 'salt-in-table',
+      hint: `send {"input": {"named": ${JSON.stringify(name)}}, "salt": …} in the item`,
+    })
+  }
+  return input
 }
 
 function requestedGeometry(body: unknown, limits: Limits): Geometry {

@@ -16,8 +16,10 @@ import {
   scannedCanonicalText,
 } from '../geometry/scanned-geometry.ts'
 import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
-import { checkGeometry, type GeometryCheck } from '../validation/input.ts'
+import { checkGeometry, type GeometryCheck, readInput, rejectPublic } from '../validation/input.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
+import { nearest } from '../validation/sentences.ts'
+import type { ComputeChunk, NamedInput } from '../wire/batch-messages.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -87,7 +89,12 @@ function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, read
 /** Builds the result from which the main thread requests an attestation, or one that gets none. */
 export function encodeResult(
   row: OperationRow,
-  { chainId, schema, recipient }: Pick<ComputeRequest, 'chainId' | 'schema' | 'recipient'>,
+  {
+    chainId,
+    schema,
+    recipient,
+    submitOnchain,
+  }: Pick<ComputeRequest, 'chainId' | 'schema' | 'recipient' | 'submitOnchain'>,
   outcome: Outcome,
   timestampSeconds: number,
 ): Extract<ComputeResult, { type: 'computed' | 'unsigned' }> {
@@ -101,6 +108,7 @@ export function encodeResult(
     chainId,
     schema: schema as Hex | undefined,
     recipient: recipient as Hex,
+    ...(submitOnchain ? { submitOnchain } : {}),
   }
 }
 
@@ -108,32 +116,34 @@ export function encodeResult(
 export function runRequest(
   row: OperationRow,
   read: ReadRequest,
-  { resolved, stored = NO_STORED }: Pick<ComputeTask, 'resolved' | 'stored'>,
+  { resolved, stored = NO_STORED, named }: Pick<ComputeTask, 'resolved' | 'stored'> & Pick<ComputeChunk, 'named'>,
   engine: ComputeContext,
   limits: Limits,
 ): Outcome | Extract<ComputeResult, { type: 'unresolved' }> {
   const { request } = read
   // The main thread knows the chains and rejects this one; nothing is computed for it.
   if (!limits.chainIds.includes(request.chainId)) return { type: 'unresolved', chainId: request.chainId, inputs: [] }
-  if (!request.inputs.every(isGeometry)) {
-    const unresolved = unresolvedInputs(row, request, resolved, stored)
+  let { inputs } = request
+  if (!inputs.every(isGeometry)) {
+    inputs = expandNames(row, inputs, named, limits)
+    const unresolved = unresolvedInputs(row, inputs, resolved, stored)
     if (unresolved.length > 0) return { type: 'unresolved', chainId: request.chainId, inputs: unresolved }
   }
   const hasRefs = engine.omitsPointRefs !== true || row.name !== 'distance' || !read.hasOnlyPoints
   // A loop: `map` gives another kind of array once it is compiled, and then what was compiled before it has to be compiled again.
   const operands: Operand[] = []
   let isSalted = false
-  for (const input of request.inputs) {
+  for (const input of inputs) {
     isSalted ||= input.salt !== undefined
-    const isGeometry = input.form === 'geometry'
-    operands.push(
-      isGeometry
-        ? read.toOperand(input, operands.length, hasRefs, row.closesRings)
-        : (storedOperand(row, input, stored) ?? resolvedOperand(input, resolved, limits)),
-    )
+    const index = operands.length
+    if (input.form === 'named') operands.push(shapeOperand(input, named!.get(input.name)!.shape!))
+    else if (input.form !== 'geometry')
+      operands.push(storedOperand(row, input, stored) ?? resolvedOperand(input, resolved, limits))
+    else if (input === request.inputs[index]) operands.push(read.toOperand(input, index, hasRefs, row.closesRings))
+    else operands.push({ geometry: input.geometry, path: input.path, ref: undefined })
   }
   const outcome = noteUnchecked(runOperation(row, operands, request, engine), resolved)
-  return isSalted ? { ...outcome, ...saltReferences(request.inputs, operands, outcome, engine) } : outcome
+  return isSalted ? { ...outcome, ...saltReferences(inputs, operands, outcome, engine) } : outcome
 }
 
 /** Notes each off-chain attestation of which the service could not ask whether it is revoked. */
@@ -218,12 +228,13 @@ const NO_STORED: readonly StoredShape[] = []
 
 function unresolvedInputs(
   row: OperationRow,
-  request: ComputeRequest,
+  inputs: readonly Input[],
   resolved: readonly ResolvedInput[],
   stored: readonly StoredShape[],
 ): UnresolvedInput[] {
-  return request.inputs
-    .filter((input) => input.form !== 'geometry' && !resolved.some(({ field }) => field === input.path[0]))
+  return inputs
+    .filter((input) => input.form !== 'geometry' && input.form !== 'named')
+    .filter((input) => !resolved.some(({ field }) => field === input.path[0]))
     .filter((input) => storedOperand(row, input, stored) === undefined)
     .map((input) => ({
       field: String(input.path[0]),
@@ -231,7 +242,47 @@ function unresolvedInputs(
     }))
 }
 
-/** Whether a stored geometry is needed as it was received: to repair it, or to hash it with a salt. */
+type NamedTable = ComputeChunk['named']
+
+/**
+ * Replaces names by the inputs that they stand for. A name stays where its geometry is needed only as it was read for the whole
+ * batch.
+ *
+ * @throws {ProblemError} `invalid-input` for a name that the request cannot use
+ */
+function expandNames(row: OperationRow, inputs: readonly Input[], named: NamedTable, limits: Limits): readonly Input[] {
+  return inputs.map((input) => {
+    if (input.form !== 'named') return input
+    const { json, shape } = findNamed(input.name, input.path, named)
+    if (shape !== undefined && !needsText(row, input)) return input
+    const [value] = Object.values(parseJsonObject(json, limits.maxJsonDepth))
+    const expanded = readInput(value, input.path, limits.maxCollectionDepth)
+    if (input.salt === undefined) return expanded
+    rejectPublic(expanded, [...input.path.slice(0, -1), 'salt'])
+    return { ...expanded, salt: input.salt }
+  })
+}
+
+function findNamed(name: string, path: Input['path'], named: NamedTable): NamedInput {
+  const found = named?.get(name)
+  if (found !== undefined) return found
+  const shown = JSON.stringify(name)
+  if (named === undefined) {
+    const detail = `is the name ${shown}, and only a batch in one JSON document has names`
+    throw problemAt('invalid-input', [...path, 'named'], detail, {
+      code: 'name-outside-batch',
+      hint: 'send the geometry itself, or store it with PUT /compute/v0/geometries and send {"ref": "0x…"}',
+    })
+  }
+  const near = nearest(name, [...named.keys()])
+  throw problemAt('invalid-input', [...path, 'named'], `is ${shown}, which "geometries" of the batch does not have`, {
+    code: 'unknown-name',
+    hint:
+      near === undefined ? `add it: "geometries": {${shown}: {"type": …}}` : `did you mean ${JSON.stringify(near)}?`,
+  })
+}
+
+/** Whether a geometry that was read before is needed as it was received: to repair it, or to hash it with a salt. */
 function needsText({ closesRings }: OperationRow, { salt }: Input): boolean {
   return closesRings || salt !== undefined
 }
@@ -240,7 +291,11 @@ function needsText({ closesRings }: OperationRow, { salt }: Input): boolean {
 function storedOperand(row: OperationRow, input: Input, stored: readonly StoredShape[]): Operand | undefined {
   if (input.form !== 'stored' || needsText(row, input)) return undefined
   const shape = stored.find(({ ref }) => ref === input.ref)
-  return shape && { flat: shape.geometry, path: input.path, ref: shape.ref, stored: shape }
+  return shape && shapeOperand(input, shape)
+}
+
+function shapeOperand({ path }: Input, shape: StoredShape): Operand {
+  return { flat: shape.geometry, path, ref: shape.ref, stored: shape }
 }
 
 function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {

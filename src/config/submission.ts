@@ -8,6 +8,8 @@ const SUBMISSION_LIMITS = {
   maxQueued: MAX_QUEUED_SUBMISSIONS,
   /** How many of these one API key may have. */
   maxQueuedPerKey: derived((source) => Math.max(1, Math.floor(MAX_QUEUED_SUBMISSIONS.read(source) / 4))),
+  /** Results of one batch that may be submitted one by one; beyond it the service answers 400. */
+  maxBatchItems: integer('MAX_SUBMITTED_ITEMS', 100, 1, 10_000),
   /** Submissions of this process that wait to be stored; beyond it the service answers 503. */
   maxUnstored: integer('MAX_UNSTORED_SUBMISSIONS', 1000, 1, 1_000_000),
   /** Longest time that a request waits for its submission to be in a block. */

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
 import type { SessionTable } from '../service/accounts/session-table.ts'
 import { sessionTier } from '../service/accounts/wallet-tier.ts'
-import { chargeTime } from '../service/request.ts'
+import { chargeTime, LOCAL_CALLER } from '../service/request.ts'
 import type { Services } from '../service/services.ts'
 import type { UsageRecorder } from '../service/usage/usage-recorder.ts'
 import { type ApiKeys, bearerTokenOf, type KeyHolder, keyProblem } from './access/api-keys.ts'
@@ -28,15 +28,7 @@ import {
   uncountedProblem,
   walletAddressSubject,
 } from './access/rate-limit.ts'
-import {
-  createRequestIds,
-  errorTypeBase,
-  isRequestId,
-  LOCAL_CALLER,
-  limitOf,
-  RequestState,
-  tierOf,
-} from './access/request-state.ts'
+import { createRequestIds, errorTypeBase, isRequestId, limitOf, RequestState, tierOf } from './access/request-state.ts'
 import { UsageMeter } from './access/request-usage.ts'
 import { SESSIONS_NOT_READ, SessionTokens, type UnreadToken } from './access/session-tokens.ts'
 import type { CountSharing } from './access/shared-counts.ts'
@@ -113,6 +105,11 @@ function checkSession({ holder, session }: RequestState): ProblemData | undefine
   if (session !== undefined || holder === 'invalid') return undefined
   const detail = 'this route needs the token of a session as Authorization: Bearer; POST /auth/siwe opens one'
   return { type: 'unauthorized', detail }
+}
+
+/** Whether a request has the session that its route needs, or else a valid key. */
+function hasHolder({ holder, session }: RequestState, { needsSession }: Route): boolean {
+  return needsSession === true ? session !== undefined : typeof holder === 'object'
 }
 
 /** Who asks. */
@@ -442,11 +439,14 @@ class RequestHandler implements HttpHandler {
   #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
     const { exchange } = state
     const refusal = this.#checkCaller(state, route)
+    const holderCounts = hasHolder(state, route) ? route.holderCounts : undefined
+    const counts = route.counts && holderCounts === undefined
+    const isMetered = counts || route.isMetered === true || holderCounts === 'cost'
     const problem =
       route.authorize?.(exchange) ??
       route.refusal?.(exchange.client, exchange.head.bodyBytes) ??
-      (route.counts ? this.#admit(state, refusal) : (refusal ?? (route.scope && state.tokenProblem))) ??
-      (route.counts || route.isMetered === true ? this.#meter(state, route) : undefined)
+      (counts ? this.#admit(state, refusal) : (refusal ?? (route.scope && state.tokenProblem))) ??
+      (isMetered ? this.#meter(state, route) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {

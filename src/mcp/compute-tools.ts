@@ -41,9 +41,7 @@ export function createComputeTools(client: Client, chainId: number | undefined):
       title: `Compute: ${name}`,
       description: `${MEANINGS[name]} Signed as an attestation; nothing is written to a chain.`,
       inputSchema: requestSchema(name, chainId),
-      outputSchema: outlineSchema(
-        `compute-response.schema.json#/$defs/${OPERATIONS[name].result.kind === 'numeric' ? 'Numeric' : 'Boolean'}ComputeResponse`,
-      ),
+      outputSchema: responseSchema(OPERATIONS[name].result.kind === 'numeric' ? 'Numeric' : 'Boolean'),
       call: (given, signal) => callSigned(client, chainId, name, given, signal),
     }),
   )
@@ -52,7 +50,7 @@ export function createComputeTools(client: Client, chainId: number | undefined):
     title: 'Compute: relate',
     description: `${RELATE_MEANING} A matrix is not signed, the others are.`,
     inputSchema: withRelateMembers(requestSchema('relate', chainId)),
-    outputSchema: withMatrix(outlineSchema('compute-response.schema.json#/$defs/BooleanComputeResponse')),
+    outputSchema: withMatrix(responseSchema('Boolean')),
     call: (given, signal) => callSigned(client, chainId, relateOperation(given), given, signal),
   }
   const geometry: Tool = {
@@ -153,6 +151,13 @@ function withRelateMembers(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...properties, predicate: { type: 'string', enum: PREDICATES }, pattern } }
 }
 
+/** Outlines a signed response. No tool submits a result. */
+function responseSchema(kind: 'Numeric' | 'Boolean'): JsonSchema {
+  const schema = outlineSchema(`compute-response.schema.json#/$defs/${kind}ComputeResponse`)
+  const { submission, ...properties } = schema['properties'] as Readonly<Record<string, JsonSchema>>
+  return { ...schema, properties }
+}
+
 function withMatrix(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { matrix: { type: 'string' }, ...(schema['properties'] as object) } }
 }
@@ -198,9 +203,12 @@ export function requestSchemaReference(name: OperationName): string {
 
 function requestSchema(name: OperationName, chainId: number | undefined): JsonSchema {
   // The description mentions older names of members, which a model does not need.
-  const { description, ...schema } = standaloneSchema(requestSchemaReference(name))
+  const { description, ...all } = standaloneSchema(requestSchemaReference(name))
+  // submitOnchain is left out: a model must not spend the operator's money.
+  const { options, ...properties } = all['properties'] as Readonly<Record<string, JsonSchema>>
+  const { ComputeOptions, ...$defs } = all['$defs'] as Readonly<Record<string, JsonSchema>>
+  const schema: JsonSchema = { ...all, properties, $defs }
   if (chainId === undefined) return schema
-  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>
   const required = (schema['required'] as string[]).filter((member) => member !== 'chainId')
   return { ...schema, required, properties: { ...properties, chainId: { ...properties['chainId'], default: chainId } } }
 }

@@ -180,7 +180,7 @@ class DataServer {
       if (fullReason !== known.fullReason) port.postMessage({ type: 'room', fullReason } satisfies StoreReply)
       if (isWarming !== known.isWarming) port.postMessage({ type: 'columns', isWarming } satisfies StoreReply)
       Object.assign(known, { fullReason, isWarming })
-    } else if (!state.isOpen && state.condition !== 'opening') {
+    } else if (!state.isOpen && state.condition !== 'opening' && state.condition !== 'slow') {
       const { reason, condition } = state
       port.postMessage({ type: 'refused', reason, condition } satisfies StoreReply)
       port.close()

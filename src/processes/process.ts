@@ -8,6 +8,7 @@ import { ConfigError, type Environment } from '../config/setting.ts'
 import { ListenError } from '../http/transport/port.ts'
 import { startService } from '../start.ts'
 import { DataLink } from '../threads/data-link.ts'
+import { StartTimeout } from '../threads/thread-host.ts'
 import type { ProcessMessage, ProcessStart, SupervisorMessage } from '../wire/process-messages.ts'
 import { startDataProcess } from './data-process.ts'
 import { joinMetrics } from './machine-metrics.ts'
@@ -133,9 +134,10 @@ class Child {
   }
 
   #fail(event: string, error: unknown): never {
-    const isExplained = error instanceof ConfigError || error instanceof ListenError
+    const isSetting = error instanceof ConfigError || error instanceof ListenError
+    const isExplained = isSetting || error instanceof StartTimeout
     const reason = error instanceof Error ? (isExplained ? error.message : error.stack) : String(error)
     this.#log.error(event, { reason })
-    process.exit(isExplained ? EXIT_CONFIG : EXIT_INTERNAL)
+    process.exit(isSetting ? EXIT_CONFIG : EXIT_INTERNAL)
   }
 }

@@ -16,7 +16,7 @@ export interface RequestContext {
   /** Milliseconds since the epoch, after which the response is too late. */
   readonly deadlineMs: number
   /** Extra milliseconds that this response may take, on top of the limit for all responses. */
-  extraMs?: number
+  extraMs?: number | undefined
 }
 
 /** Runs a function on this thread and charges its time until it returns: if it is asynchronous, until it first waits. */
@@ -35,6 +35,12 @@ export function rejectExpired({ aborted, deadlineMs }: RequestContext, nowMs: nu
   throw new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
 }
 
+/**
+ * Account and subject of requests without a key from this machine. In development they have the limit of the internal tier
+ * (decision 133).
+ */
+export const LOCAL_CALLER = 'local'
+
 /** The client for whom an attestation is submitted. */
 export interface SubmissionCaller {
   /** Name of the API key's account; undefined without a key. */
@@ -50,6 +56,8 @@ export interface SubmissionCaller {
 export interface BatchContext extends RequestContext {
   /** Whose stored geometries the items may name; undefined without a key. */
   readonly account?: string | undefined
+  /** For whom results are submitted; undefined for batches that cannot ask for this. */
+  readonly caller?: SubmissionCaller
   /** True if what is signed one by one are the results without a nonce (decision 104), not attestations. */
   readonly signsResults?: boolean
   /** Milliseconds that one message to a thread may take; those of a request by default. */

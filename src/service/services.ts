@@ -4,6 +4,7 @@ import type { QueueClient } from '../base/fair-queue.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { OperationName } from '../wire/values.ts'
 import type { AccountService } from './accounts/account-api.ts'
+import type { ComputeCall } from './compute/compute.ts'
 import type { JobService } from './jobs/job-services.ts'
 import type { KeyService } from './keys/key-api.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
@@ -54,16 +55,13 @@ export interface Services {
   /**
    * Runs one compute operation.
    *
-   * @param prefersResultSignature also signs the result without a nonce, and confirms it in `Preference-Applied`
-   * @param account whose stored geometries the request may name
    * @throws {ProblemError} for every error that the client should see
    */
   compute(
     operation: OperationName,
     body: Uint8Array,
     context: RequestContext,
-    prefersResultSignature: boolean,
-    account?: string,
+    call: ComputeCall,
   ): Promise<ServiceResponse>
   /** False while `computeRefusal` refuses no request. */
   isCrowded(): boolean

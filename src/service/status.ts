@@ -7,7 +7,7 @@ import type { ChainClient } from '../threads/chain-client.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { CrossChecks } from '../threads/cross-checks.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import type { StoreClient, StoreState } from '../threads/store-client.ts'
+import type { StoreClient, StoreCondition, StoreState } from '../threads/store-client.ts'
 import type { Hex } from '../wire/values.ts'
 import type { Identity, Readiness } from './services.ts'
 
@@ -112,10 +112,11 @@ function databaseHealth(state: StoreState | undefined): Readiness['database'] {
 
 const CLOSED_STORE = {
   opening: 'the store is opening',
+  slow: 'the store opens again, because it is too slow: a statement took longer than its limit, such as STORE_STUCK_MS; check the processor load, or raise it',
   away: 'the database cannot be reached or opened: the log says why',
-  damaged: `the store is damaged: run \`${PROGRAM} store rebuild\``,
+  damaged: `the store is damaged: run \`${PROGRAM} store check\`, then \`${PROGRAM} store rebuild\``,
   full: 'the disk of the store is full, and the store needs room to open: make room, and it opens by itself',
-} as const
+} as const satisfies Readonly<Record<StoreCondition, string>>
 const FULL_DISK =
   'the disk of the store is full: records are read, but writing fails; make room, and writing continues by itself'
 

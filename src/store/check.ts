@@ -1,7 +1,7 @@
 /** Reads everything in a stopped embedded store, and says what is damaged. */
 import { existsSync, rmSync } from 'node:fs'
 import type { Database, Session } from './database.ts'
-import { embeddedFiles, readDamageNote, tryNoteDamage } from './embedded-files.ts'
+import { embeddedFiles, readDamageNote, repairAdvice, tryNoteDamage } from './embedded-files.ts'
 import { countByIndex, openPglite } from './pglite.ts'
 import { readCounters } from './records/counters.ts'
 
@@ -28,7 +28,9 @@ export async function checkStore(dataDir: string): Promise<StoreCheck> {
     database = await openPglite(dataDir, { isCheck: true })
   } catch (error) {
     if ((error as { kind?: string }).kind !== 'damaged') throw error
-    return { faults: [(error as Error).message], records: 0, submissions: 0 }
+    // The advice would be to run this check.
+    const fault = (error as Error).message.replace(`: ${repairAdvice(paths.folder)}`, '')
+    return { faults: [fault], records: 0, submissions: 0 }
   }
   const known = readDamageNote(paths)
   try {

@@ -5,7 +5,7 @@ import type {
   SubmissionStatus,
   SubmitOutcome,
 } from '../wire/relay-messages.ts'
-import type { Hex } from '../wire/values.ts'
+import type { AttestationKind, Hex } from '../wire/values.ts'
 import type { Row, Session } from './database.ts'
 
 const DAY_MS = 86_400_000
@@ -65,11 +65,13 @@ async function submitOne(
   const { maxQueued, maxQueuedPerKey, gasPerDay, nowMs } = limits
   const { kind, chainId, schema, recipient, data } = payload
   const [existing] = await session.query(
-    `select id, status, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
+    `select id, status, kind, data, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
      from submission where account = $1 and idempotency_key = $2`,
     [account, idempotencyKey, kind, chainId, sender, schema, recipient, data],
   )
-  if (existing !== undefined && existing['is_same'] !== true) return { outcome: 'conflict' }
+  if (existing !== undefined && existing['is_same'] !== true) {
+    return { outcome: 'conflict', stored: { kind: existing['kind'] as AttestationKind, data: existing['data'] as Hex } }
+  }
   if (existing !== undefined && existing['status'] !== 'failed') return takenOutcome(session, existing['id'] as string)
   const [used] = await session.query(
     `select

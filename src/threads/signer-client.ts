@@ -24,10 +24,11 @@ import type { Hex } from '../wire/values.ts'
 import { overloaded, rejectedBlock, type SignedBlock } from './signing-block.ts'
 import { NO_ROOM, SigningQueue } from './signing-queue.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
-import { type ThreadEnd, ThreadHost } from './thread-host.ts'
+import { StartTimeout, type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 // Opening a keystore takes scrypt one second, more on a busy machine.
 const START_TIMEOUT_MS = 30_000
+const SLOW_START = 'the machine is busy, or the keystore is slow to decrypt; start again'
 /** A signature takes microseconds, and a message of signatures takes milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000
 
@@ -175,9 +176,15 @@ class SignerThreadClient implements SignerClient {
     })
   }
 
-  /** @throws {ConfigError} when the key or a chain is configured wrongly */
+  /**
+   * @throws {ConfigError} when the key or a chain is configured wrongly
+   * @throws {StartTimeout} with the remedy, when the machine is too busy
+   */
   start(): Promise<void> {
-    return this.#thread.start()
+    return this.#thread.start().catch((error: Error) => {
+      if (!(error instanceof StartTimeout)) throw error
+      throw new StartTimeout(`${error.message}: ${SLOW_START}`, { cause: error })
+    })
   }
 
   get address(): string {

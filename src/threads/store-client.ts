@@ -21,8 +21,11 @@ import {
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import { type HostedThread, type ThreadEnd, ThreadHost } from './thread-host.ts'
 
-/** Why a store is not open: it is opening, it cannot be reached or opened (`away`), its files are damaged, or its disk is full. */
-type StoreCondition = 'opening' | 'away' | 'damaged' | 'full'
+/**
+ * Why a store is not open: it is opening, a statement took too long so that it opens again (`slow`), it cannot be reached or opened
+ * (`away`), its files are damaged, or its disk is full.
+ */
+export type StoreCondition = 'opening' | 'slow' | 'away' | 'damaged' | 'full'
 
 export type StoreState =
   | {
@@ -44,6 +47,7 @@ export type StoreState =
 
 /** Returns the error for a call while the store is not open. */
 function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false }>): StoreFault {
+  if (condition === 'slow') return new StoreFault('opening', reason)
   return new StoreFault(condition === 'away' ? 'unavailable' : condition, reason)
 }
 
@@ -127,7 +131,7 @@ export class StoreStateTracker {
   }
 
   get #isOpening(): boolean {
-    return !this.#state.isOpen && this.#state.condition === 'opening'
+    return !this.#state.isOpen && (this.#state.condition === 'opening' || this.#state.condition === 'slow')
   }
 
   #fault(): StoreFault {
@@ -193,6 +197,8 @@ export class StoreClient {
   #isPinging = false
   /** Why the thread that is starting cannot open the store. */
   #refusal: StoreCondition | undefined
+  /** Set when the watchdog terminates the thread: why. */
+  #slowReason: string | undefined
   /** Times of the thread's last unexpected ends, in milliseconds. */
   #ends: number[] = []
 
@@ -382,6 +388,7 @@ export class StoreClient {
       this.#isBusyForOthers || oldest === undefined ? this.#limits.storeWriteMs : this.#limitMs(oldest.operation)
     this.#watchdog = setTimeout(() => {
       this.#log.error('the store hangs in a statement and is restarted', { limitMs })
+      this.#slowReason = slowReason(limitMs, this.#limits.storeStuckMs)
       // The thread will not report how long it worked.
       if (!this.#isBusyForOthers) oldest?.caller.costs?.charge('cpu-ms', limitMs)
       this.#thread.terminate()
@@ -462,15 +469,18 @@ export class StoreClient {
     if (this.#thread.isClosing) return undefined
     const refusal = this.#refusal
     this.#refusal = undefined
-    const endsOften = refusal === undefined && this.#endsOften()
-    const reason = `${error?.message ?? 'its thread ended'}${endsOften ? `${OFTEN} \`${PROGRAM} store check --data ${this.#dataDir}\`` : ''}`
+    const slow = this.#slowReason
+    this.#slowReason = undefined
+    // A busy machine ends the thread through the watchdog. That says nothing about the files.
+    const endsOften = refusal === undefined && slow === undefined && this.#endsOften()
+    const reason = `${slow ?? error?.message ?? 'its thread ended'}${endsOften ? `${OFTEN} \`${PROGRAM} store check --data ${this.#dataDir}\`` : ''}`
     const isDamaged = refusal === 'damaged' || endsOften
     const retryMs = isDamaged ? this.#limits.storeDamagedRetryMs : pauseMs
     clearTimeout(this.#watchdog)
     this.#isBusyForOthers = false
     this.#openState = undefined
     // A thread that had opened the store will most likely open it again; one that had not may never succeed.
-    const condition = isDamaged ? 'damaged' : wasReady ? 'opening' : (refusal ?? 'away')
+    const condition = isDamaged ? 'damaged' : slow !== undefined ? 'slow' : wasReady ? 'opening' : (refusal ?? 'away')
     this.#tracker.set(this.#closedState(reason, condition))
     rejectAll([...this.#running, ...this.#queue.clear()], reason)
     this.#running.clear()
@@ -532,6 +542,13 @@ const DISCONNECTED = 'the client has disconnected'
 const MAX_ENDS = 5
 const ENDS_WITHIN_MS = 900_000
 const OFTEN = '; this happened often, so the files are probably damaged: stop the service and run'
+
+/** Says why the watchdog ended the thread, and what an operator can do. @param stuckMs the limit that can be set */
+function slowReason(limitMs: number, stuckMs: number): string {
+  return limitMs === stuckMs
+    ? `too slow: a statement took longer than STORE_STUCK_MS (${limitMs} ms); check the processor load, or raise it`
+    : `too slow: a statement took longer than ${limitMs} ms; check the processor load`
+}
 
 function rejectAll(calls: readonly QueuedCall[], reason: string): void {
   for (const call of calls) {

@@ -58,6 +58,11 @@ export interface ThreadHostOptions<Request, Reply> {
 
 const LONGEST_PAUSE_MS = 5000
 
+/** A thread was not ready in time. On a busy machine, the next start may succeed. */
+export class StartTimeout extends Error {
+  override readonly name = 'StartTimeout'
+}
+
 /** Keeps one thread running: starts it, starts it again after each end with growing pauses, and ends it. */
 export class ThreadHost<Request, Reply> {
   readonly #options: ThreadHostOptions<Request, Reply>
@@ -114,7 +119,7 @@ export class ThreadHost<Request, Reply> {
       error ??= reason
       void thread.terminate()
     }
-    const timer = setTimeout(() => fail(new Error(`${title} did not start in ${startMs} ms`)), startMs)
+    const timer = setTimeout(() => fail(new StartTimeout(`${title} did not start in ${startMs} ms`)), startMs)
     this.#thread = thread
     thread.on('message', (reply) => {
       if (!this.#isReady && error === undefined) {

@@ -4,7 +4,15 @@
  * A geometry of a compute request, in exactly one of seven forms. The service recognizes the form by the member that is present.
  */
 export type Input =
-  Geometry | Feature | OnchainInput | OffchainInput | AttestationInput | VerifiedProofInput | StoredInput | SaltedInput
+  | Geometry
+  | Feature
+  | OnchainInput
+  | OffchainInput
+  | AttestationInput
+  | VerifiedProofInput
+  | StoredInput
+  | NamedInput
+  | SaltedInput
 /**
  * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
  */
@@ -162,6 +170,7 @@ export type BatchResult = (
    */
   proof?: string[]
   resultSignature?: ResultSignature1
+  submission?: Submission2
   error?: ProblemDetails
 }
 /**
@@ -471,10 +480,20 @@ export interface StoredInput {
   [k: string]: unknown
 }
 /**
+ * An input that a batch in one JSON document has in its `geometries`, by its name there. Other requests reject it.
+ */
+export interface NamedInput {
+  /**
+   * 1 to 64 printable characters.
+   */
+  named: string
+  [k: string]: unknown
+}
+/**
  * An input of another form, hashed together with a salt, so that nobody can guess it from inputRefs. With `random` the service draws the salt; either way it returns it in inputSalts.
  */
 export interface SaltedInput {
-  input: Geometry | Feature | VerifiedProofInput | StoredInput
+  input: Geometry | Feature | VerifiedProofInput | StoredInput | NamedInput
   salt: string
   [k: string]: unknown
 }
@@ -493,6 +512,17 @@ export interface DistanceRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
+  [k: string]: unknown
+}
+/**
+ * How the result is delivered. Unknown members are ignored.
+ */
+export interface ComputeOptions {
+  /**
+   * true: the service submits the result to the chain itself. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 export interface AreaRequest {
@@ -509,6 +539,7 @@ export interface AreaRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface LengthRequest {
@@ -525,6 +556,7 @@ export interface LengthRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -549,6 +581,7 @@ export interface ContainsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface WithinRequest {
@@ -570,6 +603,7 @@ export interface WithinRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface IntersectsRequest {
@@ -591,6 +625,7 @@ export interface IntersectsRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -611,6 +646,7 @@ export interface PredicateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 /**
@@ -640,6 +676,7 @@ export interface RelateRequest {
    * Address of the recipient. Default: the zero address.
    */
   recipient?: string
+  options?: ComputeOptions
   [k: string]: unknown
 }
 export interface DirectRequest {
@@ -717,6 +754,7 @@ export interface NumericComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. `planar-deviation`: edges were read as straight lines in longitude and latitude, and their geodesics are up to `meters` from them. `revocation-unchecked`: the service has no RPC for chain `chainId`, so it could not ask whether the attester has revoked the off-chain attestation `ref`. More codes with other members may follow.
@@ -782,6 +820,19 @@ export interface ResultSignature {
   deadline: number
   salt: string
 }
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
+}
 export interface BooleanComputeResponse {
   result: boolean
   operation: string
@@ -800,6 +851,7 @@ export interface BooleanComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+  submission?: Submission
 }
 /**
  * JSON body of POST /compute/v0/batch. Unknown members are ignored.
@@ -821,7 +873,27 @@ export interface BatchRequest {
    * same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.
    */
   sequence?: 'same' | 'consecutive'
+  /**
+   * Inputs that items name with {"named": "…"}. Each is read once for all items. Each name must be used. All together have the limits of one request for bytes, vertices and parts.
+   */
+  geometries?: {
+    /**
+     * An input that a batch can name. A salt goes to the places where the name is used.
+     */
+    [k: string]: Geometry | Feature | OnchainInput | VerifiedProofInput | StoredInput
+  }
+  options?: BatchDelivery
   items: BatchItem[]
+  [k: string]: unknown
+}
+/**
+ * How the results are delivered. Unknown members are ignored.
+ */
+export interface BatchDelivery {
+  /**
+   * true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.
+   */
+  submitOnchain?: boolean
   [k: string]: unknown
 }
 /**
@@ -883,6 +955,7 @@ export interface BatchResponse {
    * Present with sequence consecutive: the argument of multiAttestByDelegation, one element per schema.
    */
   multi?: MultiDelegatedRequest[]
+  submission?: Submission1
   /**
    * In the order of the items.
    */
@@ -920,6 +993,19 @@ export interface MultiDelegatedRequest {
    */
   deadline: number
   nonces: number[]
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission1 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Replaces result for nearest, which is never signed.
@@ -990,6 +1076,19 @@ export interface ResultSignature1 {
    */
   deadline: number
   salt: string
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission2 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * Error of the verify and compute APIs (RFC 9457), with media type application/problem+json.
@@ -1317,19 +1416,6 @@ export interface CredibilityExtensions {
   supportingStamps: number
   supportingSigners: number
   [k: string]: unknown
-}
-/**
- * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
- */
-export interface Submission {
-  id: string
-  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
-  chainId: number
-  uid?: string
-  time?: number
-  transactionHash?: string
-  blockNumber?: number
-  error?: string
 }
 /**
  * An account of a wallet, and what it may use.

@@ -1,7 +1,7 @@
 import { ProblemError, problemAt } from '../base/problem.ts'
 import type { BatchAttest } from '../wire/batch-messages.ts'
 import type { OperationName } from '../wire/values.ts'
-import { describeValue, type JsonObject, parseJsonObject } from './json-body.ts'
+import { describeValue, isJsonObject, type JsonObject, parseJsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
 import { check, ITEMS_HINT, nearest } from './sentences.ts'
 
@@ -13,6 +13,8 @@ export interface BatchOptions {
   readonly attest: BatchAttest
   /** Nonces of the signatures: `same` uses the current nonce for all, `consecutive` counts up (decision 102). */
   readonly sequence: 'same' | 'consecutive'
+  /** True if the service is to submit the results, or their root, to the chain itself. */
+  readonly submitOnchain: boolean
 }
 
 /**
@@ -24,11 +26,33 @@ export interface BatchOptions {
 export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOptions {
   const envelope = parseEnvelope(bytes, maxDepth)
   check(getValidator('batch-request.schema.json'), envelope, [])
-  return {
+  const delivery = envelope['options'] as { readonly submitOnchain?: boolean } | undefined
+  const options: BatchOptions = {
     chainId: envelope['chainId'] as number,
     recipient: envelope['recipient'] as string | undefined,
     attest: (envelope['attest'] as BatchAttest | undefined) ?? 'each',
     sequence: (envelope['sequence'] as BatchOptions['sequence'] | undefined) ?? 'same',
+    submitOnchain: delivery?.submitOnchain === true,
+  }
+  if (options.submitOnchain) checkSubmitted(options)
+  return options
+}
+
+const SUBMIT_ONCHAIN = ['options', 'submitOnchain']
+
+/** @throws {ProblemError} `invalid-input` if the results of a batch with these options cannot be submitted */
+function checkSubmitted({ attest, sequence }: BatchOptions): void {
+  if (attest === 'none') {
+    throw problemAt('invalid-input', SUBMIT_ONCHAIN, 'needs results that are signed, but attest is none', {
+      code: 'not-signed',
+      hint: 'send attest each for one attestation of each result, or merkle for one of their root',
+    })
+  }
+  if (sequence === 'consecutive') {
+    throw problemAt('invalid-input', ['sequence'], 'consecutive nonces are for attestations that you submit yourself', {
+      code: 'submitted-sequence',
+      hint: 'leave out sequence, or submitOnchain',
+    })
   }
 }
 
@@ -73,6 +97,12 @@ export function readJobQuery(query: string): BatchOptions {
 
 /** Returns options that a job may have. @throws {ProblemError} `invalid-input` */
 export function checkJobOptions(options: BatchOptions): BatchOptions {
+  if (options.submitOnchain) {
+    throw problemAt('invalid-input', SUBMIT_ONCHAIN, 'the service does not submit the results of jobs', {
+      code: 'not-for-jobs',
+      hint: 'create the job with attest=merkle, and submit the delegated attestation of its root yourself',
+    })
+  }
   if (options.sequence === 'consecutive') {
     throw problemAt('invalid-input', ['sequence'], 'a job has no consecutive nonces', {
       code: 'not-for-jobs',
@@ -91,6 +121,7 @@ export function checkJobOptions(options: BatchOptions): BatchOptions {
 function readLineOptions(query: string): BatchOptions {
   const options: Record<string, string | number> = {}
   for (const [name, value] of new URLSearchParams(query)) {
+    if (name === 'submitOnchain') throw submittedLines()
     if (!STREAM_PARAMETERS.includes(name)) throw unknownParameter(name)
     if (name in options) {
       throw problemAt('invalid-input', [name], 'appears more than once in the query', { code: 'duplicate-parameter' })
@@ -103,8 +134,16 @@ function readLineOptions(query: string): BatchOptions {
     recipient: undefined,
     attest: 'each',
     sequence: 'same',
+    submitOnchain: false,
     ...(options as Partial<BatchOptions>),
   }
+}
+
+function submittedLines(): ProblemError {
+  return problemAt('invalid-input', ['submitOnchain'], 'the service does not submit results of lines', {
+    code: 'not-for-lines',
+    hint: 'send the items as one JSON document to /compute/v0/batch, with "options": {"submitOnchain": true}',
+  })
 }
 
 function unknownParameter(name: string): ProblemError {
@@ -127,6 +166,13 @@ function readChainId(text: string): number {
 /** Reads the members of an item that all operations share. `id` is text for the response, `"id":…,`, or empty without an ID. */
 export function readBatchItem(item: JsonObject): { readonly operation: OperationName; readonly id: string } {
   check(getValidator('batch-request.schema.json#/$defs/BatchItem'), item, [])
+  const { options } = item
+  if (isJsonObject(options) && options['submitOnchain'] === true) {
+    throw problemAt('invalid-input', SUBMIT_ONCHAIN, 'applies to a whole batch, not to one of its items', {
+      code: 'option-of-item',
+      hint: 'send options once, beside items',
+    })
+  }
   return { operation: item['op'] as OperationName, id: idJson(item) }
 }
 

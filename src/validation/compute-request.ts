@@ -1,7 +1,7 @@
 import { problemAt } from '../base/problem.ts'
 import type { Input } from '../wire/compute-messages.ts'
 import { checkGeometry, type GeometryCheck, readInput } from './input.ts'
-import type { JsonObject } from './json-body.ts'
+import { describeValue, isJsonObject, type JsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
 import { check } from './sentences.ts'
 
@@ -14,6 +14,7 @@ export interface RequestShape {
   readonly takesEdges: boolean
   readonly isGeodesic: boolean
   readonly requestTitle: string
+  readonly result: { readonly kind: 'numeric' | 'boolean' | 'geometry' }
 }
 
 export interface ComputeRequest {
@@ -36,6 +37,8 @@ export interface ComputeRequest {
   readonly everyMeters: number | undefined
   /** Only set for `buffer`. */
   readonly toleranceMeters: number | undefined
+  /** True if the service is to submit the result to its chain itself. */
+  readonly submitOnchain: boolean
   /** In the order of the operation's `inputs`. */
   readonly inputs: readonly Input[]
 }
@@ -75,14 +78,51 @@ export function readComputeRequest(
       hint: 'replace each input that is to be hidden by {"input": …, "salt": "random"}',
     })
   }
+  const submitOnchain = readSubmitOnchain(body)
+  if (submitOnchain) requireSignable(shape, body)
   const checkInput: GeometryCheck = (value, path, depth) => geometryCheck(value, path, depth, shape.acceptsEmpty)
-  return {
-    ...commonMembers(body),
-    inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth, checkInput)),
+  const inputs = fields.map((field) => readInput(body[field], [field], maxCollectionDepth, checkInput))
+  if (submitOnchain) requireKnownSalts(inputs)
+  return { ...commonMembers(body), submitOnchain, inputs }
+}
+
+const SUBMIT_ONCHAIN = ['options', 'submitOnchain']
+
+/** Reads `options.submitOnchain` of any operation; the schemas of operations that are never signed do not list it. */
+function readSubmitOnchain({ options }: JsonObject): boolean {
+  if (!isJsonObject(options) || options['submitOnchain'] === undefined) return false
+  const { submitOnchain } = options
+  if (typeof submitOnchain === 'boolean') return submitOnchain
+  throw problemAt('invalid-input', SUBMIT_ONCHAIN, `must be a boolean, found ${describeValue(submitOnchain)}`, {
+    code: 'wrong-type',
+  })
+}
+
+/** @throws {ProblemError} if the result would not be signed, and so cannot be attested */
+function requireSignable({ name, result }: RequestShape, { pattern }: JsonObject): void {
+  if (result.kind !== 'geometry' && (name !== 'relate' || pattern !== undefined)) return
+  const [found, hint] =
+    name === 'relate'
+      ? ['a matrix is not signed, so it cannot be submitted', 'send a pattern: whether the matrix matches it is signed']
+      : [`the result of ${name} is not signed, so it cannot be submitted`, 'leave submitOnchain out']
+  throw problemAt('invalid-input', SUBMIT_ONCHAIN, found, { code: 'not-signed', hint })
+}
+
+/**
+ * Rejects salts that the service would draw. They would be lost with the response: nobody could then show which input the
+ * attestation on the chain is about, and a repeated request would be about another salt.
+ */
+function requireKnownSalts(inputs: readonly Input[]): void {
+  for (const { path, salt } of inputs) {
+    if (salt !== 'random') continue
+    throw problemAt('invalid-input', [path[0]!, 'salt'], 'cannot be "random" with submitOnchain', {
+      code: 'unrepeatable-salt',
+      hint: 'draw 32 random bytes yourself and send them in hex, so that you have the salt even if the response is lost',
+    })
   }
 }
 
-function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
+function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs' | 'submitOnchain'> {
   return {
     chainId: body['chainId'] as number,
     schema: (body['schema'] as string | undefined)?.toLowerCase(),

@@ -8,13 +8,16 @@ function countCharacters(text) {
   return count
 }
 const check0 = validate0;
-const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
+const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"geometries":{"description":"Inputs that items name with {\"named\": \"…\"}. Each is read once for all items. Each name must be used. All together have the limits of one request for bytes, vertices and parts.","type":"object","maxProperties":64,"propertyNames":{"$ref":"input.schema.json#/$defs/InputName"},"additionalProperties":{"$ref":"input.schema.json#/$defs/InputWithName"}},"options":{"$ref":"#/$defs/BatchDelivery"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"BatchDelivery":{"title":"BatchDelivery","description":"How the results are delivered. Unknown members are ignored.","type":"object","properties":{"submitOnchain":{"description":"true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.","type":"boolean"}}},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
 const schema3 = {"description":"EIP-155 id of the chain that the delegated attestation is formatted for.","type":"integer","minimum":1,"maximum":9007199254740991};
 const schema7 = {"description":"Address of the recipient. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
-const schema68 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
-const schema69 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
+const schema76 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
+const schema77 = {"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]};
+const schema78 = {};
+const schema79 = {};
+const schema80 = {"title":"BatchDelivery","description":"How the results are delivered. Unknown members are ignored.","type":"object","properties":{"submitOnchain":{"description":"true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.","type":"boolean"}}};
 const pattern1 = new RegExp("^0x[0-9a-fA-F]{40}$", "u");
-const schema70 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
+const schema81 = {"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}};
 const schema6 = {"description":"UID of the attestation schema. Default: the service's own schema.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"};
 const func0 = countCharacters;
 const pattern0 = new RegExp("^0x[0-9a-fA-F]{64}$", "u");
@@ -33,7 +36,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema70.required,parentSchema:schema70,data}];
+validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema81.required,parentSchema:schema81,data}];
 return false;
 }
 else {
@@ -41,11 +44,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.op.type,parentSchema:schema70.properties.op,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.op.type,parentSchema:schema81.properties.op,data:data0}];
 return false;
 }
 if(!(((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer")) || (data0 === "repair"))){
-validate29.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema70.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema70.properties.op.enum,parentSchema:schema70.properties.op,data:data0}];
+validate29.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema81.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema81.properties.op.enum,parentSchema:schema81.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -58,18 +61,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema70.properties.id.type},message:"must be string,integer",schema:schema70.properties.id.type,parentSchema:schema70.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema81.properties.id.type},message:"must be string,integer",schema:schema81.properties.id.type,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema70.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema70.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 }
@@ -77,7 +80,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema70.properties.id,data:data1}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 }
@@ -167,7 +170,7 @@ var valid0 = true;
 }
 }
 else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data}];
+validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data}];
 return false;
 }
 }
@@ -250,11 +253,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.type,parentSchema:schema68,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema76.type,parentSchema:schema76,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data2}];
+validate0.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema76.enum},message:"must be equal to one of the allowed values",schema:schema76.enum,parentSchema:schema76,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -267,11 +270,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.type,parentSchema:schema69,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.type,parentSchema:schema77,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data3}];
+validate0.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema77.enum},message:"must be equal to one of the allowed values",schema:schema77.enum,parentSchema:schema77,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -280,27 +283,46 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.items !== undefined){
-let data4 = data.items;
+if(data.geometries !== undefined){
+let data4 = data.geometries;
 const _errs13 = errors;
 if(errors === _errs13){
-if(Array.isArray(data4)){
-var valid5 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-const _errs15 = errors;
-if(!(validate29(data4[i0], {instancePath:instancePath+"/items/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
-errors = vErrors.length;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 64){
+validate0.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties",schema:64,parentSchema:schema0.properties.geometries,data:data4}];
+return false;
 }
+else {
+for(const key0 in data4){
+const _errs15 = errors;
 var valid5 = _errs15 === errors;
 if(!valid5){
+const err0 = {instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid",schema:schema0.properties.geometries.propertyNames,parentSchema:schema0.properties.geometries,data:data4};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+validate0.errors = vErrors;
+return false;
+break;
+}
+}
+if(valid5){
+for(const key1 in data4){
+const _errs17 = errors;
+var valid7 = _errs17 === errors;
+if(!valid7){
 break;
 }
 }
 }
+}
+}
 else {
-validate0.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema0.properties.items.type,parentSchema:schema0.properties.items,data:data4}];
+validate0.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema0.properties.geometries.type,parentSchema:schema0.properties.geometries,data:data4}];
 return false;
 }
 }
@@ -308,6 +330,63 @@ var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.options !== undefined){
+let data6 = data.options;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.submitOnchain !== undefined){
+let data7 = data6.submitOnchain;
+if(typeof data7 !== "boolean"){
+validate0.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/BatchDelivery/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema80.properties.submitOnchain.type,parentSchema:schema80.properties.submitOnchain,data:data7}];
+return false;
+}
+}
+}
+else {
+validate0.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/BatchDelivery/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema80.type,parentSchema:schema80,data:data6}];
+return false;
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.items !== undefined){
+let data8 = data.items;
+const _errs23 = errors;
+if(errors === _errs23){
+if(Array.isArray(data8)){
+var valid11 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+const _errs25 = errors;
+if(!(validate29(data8[i0], {instancePath:instancePath+"/items/" + i0,parentData:data8,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
+errors = vErrors.length;
+}
+var valid11 = _errs25 === errors;
+if(!valid11){
+break;
+}
+}
+}
+else {
+validate0.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema0.properties.items.type,parentSchema:schema0.properties.items,data:data8}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -323,10 +402,10 @@ return false;
 validate0.errors = vErrors;
 return errors === 0;
 }
-validate0.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"items":true},"dynamicProps":false,"dynamicItems":false};
+validate0.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"geometries":true,"options":true,"items":true},"dynamicProps":false,"dynamicItems":false};
 
 const check1 = validate31;
-const schema74 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
+const schema85 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -394,11 +473,11 @@ if(data.attest !== undefined){
 let data2 = data.attest;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate31.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.type,parentSchema:schema68,data:data2}];
+validate31.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema76.type,parentSchema:schema76,data:data2}];
 return false;
 }
 if(!(((data2 === "each") || (data2 === "merkle")) || (data2 === "none"))){
-validate31.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data2}];
+validate31.errors = [{instancePath:instancePath+"/attest",schemaPath:"#/$defs/Attest/enum",keyword:"enum",params:{allowedValues: schema76.enum},message:"must be equal to one of the allowed values",schema:schema76.enum,parentSchema:schema76,data:data2}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -411,11 +490,11 @@ if(data.sequence !== undefined){
 let data3 = data.sequence;
 const _errs10 = errors;
 if(typeof data3 !== "string"){
-validate31.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.type,parentSchema:schema69,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.type,parentSchema:schema77,data:data3}];
 return false;
 }
 if(!((data3 === "same") || (data3 === "consecutive"))){
-validate31.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data3}];
+validate31.errors = [{instancePath:instancePath+"/sequence",schemaPath:"#/$defs/Sequence/enum",keyword:"enum",params:{allowedValues: schema77.enum},message:"must be equal to one of the allowed values",schema:schema77.enum,parentSchema:schema77,data:data3}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -428,7 +507,7 @@ var valid0 = true;
 }
 }
 else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema74.type,parentSchema:schema74,data}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data}];
 return false;
 }
 }
@@ -453,7 +532,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.op === undefined) && (missing0 = "op")){
-validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema70.required,parentSchema:schema70,data}];
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema81.required,parentSchema:schema81,data}];
 return false;
 }
 else {
@@ -461,11 +540,11 @@ if(data.op !== undefined){
 let data0 = data.op;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate32.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.op.type,parentSchema:schema70.properties.op,data:data0}];
+validate32.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.op.type,parentSchema:schema81.properties.op,data:data0}];
 return false;
 }
 if(!(((((((((((((((((((data0 === "distance") || (data0 === "area")) || (data0 === "length")) || (data0 === "contains")) || (data0 === "within")) || (data0 === "intersects")) || (data0 === "relate")) || (data0 === "equals")) || (data0 === "disjoint")) || (data0 === "touches")) || (data0 === "crosses")) || (data0 === "overlaps")) || (data0 === "covers")) || (data0 === "coveredBy")) || (data0 === "direct")) || (data0 === "waypoints")) || (data0 === "nearest")) || (data0 === "buffer")) || (data0 === "repair"))){
-validate32.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema70.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema70.properties.op.enum,parentSchema:schema70.properties.op,data:data0}];
+validate32.errors = [{instancePath:instancePath+"/op",schemaPath:"#/properties/op/enum",keyword:"enum",params:{allowedValues: schema81.properties.op.enum},message:"must be equal to one of the allowed values",schema:schema81.properties.op.enum,parentSchema:schema81.properties.op,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -478,18 +557,18 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema70.properties.id.type},message:"must be string,integer",schema:schema70.properties.id.type,parentSchema:schema70.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema81.properties.id.type},message:"must be string,integer",schema:schema81.properties.id.type,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema70.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 else {
 if(data1 < -9007199254740991 || isNaN(data1)){
-validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema70.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: -9007199254740991},message:"must be >= -9007199254740991",schema:-9007199254740991,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 }
@@ -497,7 +576,7 @@ return false;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 128){
-validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema70.properties.id,data:data1}];
+validate32.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema81.properties.id,data:data1}];
 return false;
 }
 }
@@ -587,7 +666,7 @@ var valid0 = true;
 }
 }
 else {
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data}];
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data}];
 return false;
 }
 }
@@ -597,8 +676,9 @@ return errors === 0;
 validate32.evaluated = {"props":{"op":true,"id":true,"chainId":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
 
 const check3 = validate33;
-const schema2 = {"title":"DistanceRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-const schema4 = {"$id":"input.schema.json","$defs":{"InputOrEmpty":{}}};
+const schema2 = {"title":"DistanceRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
+const schema4 = {"$id":"input.schema.json","$defs":{"InputOrEmpty":{},"InputName":{},"InputWithName":{}}};
+const schema8 = {"title":"ComputeOptions","description":"How the result is delivered. Unknown members are ignored.","type":"object","properties":{"submitOnchain":{"description":"true: the service submits the result to the chain itself. This needs an API key.","type":"boolean"}}};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -705,6 +785,32 @@ var valid0 = _errs9 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data5 = data.options;
+const _errs12 = errors;
+const _errs13 = errors;
+if(errors === _errs13){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.submitOnchain !== undefined){
+let data6 = data5.submitOnchain;
+if(typeof data6 !== "boolean"){
+validate33.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data6}];
+return false;
+}
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data5}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -719,10 +825,10 @@ return false;
 validate33.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":{"chainId":true,"from":true,"to":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check4 = validate34;
-const schema8 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema9 = {"title":"AreaRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -738,7 +844,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema8.required,parentSchema:schema8,data}];
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema9.required,parentSchema:schema9,data}];
 return false;
 }
 else {
@@ -821,23 +927,49 @@ var valid0 = _errs8 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data4 = data.options;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.submitOnchain !== undefined){
+let data5 = data4.submitOnchain;
+if(typeof data5 !== "boolean"){
+validate34.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data5}];
+return false;
+}
+}
+}
+else {
+validate34.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data4}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
 }
 }
 else {
-validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema9.type,parentSchema:schema9,data}];
 return false;
 }
 }
 validate34.errors = vErrors;
 return errors === 0;
 }
-validate34.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check5 = validate35;
-const schema13 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema15 = {"title":"LengthRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -853,7 +985,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema13.required,parentSchema:schema13,data}];
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema15.required,parentSchema:schema15,data}];
 return false;
 }
 else {
@@ -936,23 +1068,49 @@ var valid0 = _errs8 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data4 = data.options;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.submitOnchain !== undefined){
+let data5 = data4.submitOnchain;
+if(typeof data5 !== "boolean"){
+validate35.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data5}];
+return false;
+}
+}
+}
+else {
+validate35.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data4}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
 }
 }
 else {
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema13.type,parentSchema:schema13,data}];
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema15.type,parentSchema:schema15,data}];
 return false;
 }
 }
 validate35.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":{"chainId":true,"geometry":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check6 = validate36;
-const schema18 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"edges":{"description":"Default: straight in longitude and latitude.","enum":["geodesic"]},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema21 = {"title":"ContainsRequest","description":"Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.","type":"object","required":["chainId","container","containee"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"container":{"$ref":"input.schema.json"},"containee":{"$ref":"input.schema.json"},"edges":{"description":"Default: straight in longitude and latitude.","enum":["geodesic"]},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -968,7 +1126,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.container === undefined) && (missing0 = "container"))) || ((data.containee === undefined) && (missing0 = "containee"))){
-validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
+validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema21.required,parentSchema:schema21,data}];
 return false;
 }
 else {
@@ -1020,7 +1178,7 @@ if(data.edges !== undefined){
 let data3 = data.edges;
 const _errs6 = errors;
 if(!(data3 === "geodesic")){
-validate36.errors = [{instancePath:instancePath+"/edges",schemaPath:"#/properties/edges/enum",keyword:"enum",params:{allowedValues: schema18.properties.edges.enum},message:"must be equal to one of the allowed values",schema:schema18.properties.edges.enum,parentSchema:schema18.properties.edges,data:data3}];
+validate36.errors = [{instancePath:instancePath+"/edges",schemaPath:"#/properties/edges/enum",keyword:"enum",params:{allowedValues: schema21.properties.edges.enum},message:"must be equal to one of the allowed values",schema:schema21.properties.edges.enum,parentSchema:schema21.properties.edges,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1072,6 +1230,32 @@ var valid0 = _errs10 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data6 = data.options;
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.submitOnchain !== undefined){
+let data7 = data6.submitOnchain;
+if(typeof data7 !== "boolean"){
+validate36.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data7}];
+return false;
+}
+}
+}
+else {
+validate36.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data6}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1080,17 +1264,17 @@ var valid0 = true;
 }
 }
 else {
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema18.type,parentSchema:schema18,data}];
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.type,parentSchema:schema21,data}];
 return false;
 }
 }
 validate36.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"edges":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"props":{"chainId":true,"container":true,"containee":true,"edges":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check7 = validate37;
-const schema24 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema28 = {"title":"WithinRequest","type":"object","required":["chainId","geometry","target","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"target":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0,"maximum":20037508},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1106,7 +1290,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.target === undefined) && (missing0 = "target"))) || ((data.radius === undefined) && (missing0 = "radius"))){
-validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
+validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema28.required,parentSchema:schema28,data}];
 return false;
 }
 else {
@@ -1160,18 +1344,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 20037508 || isNaN(data3)){
-validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema24.properties.radius,data:data3}];
+validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema28.properties.radius,data:data3}];
 return false;
 }
 else {
 if(data3 <= 0 || isNaN(data3)){
-validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema24.properties.radius,data:data3}];
+validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema28.properties.radius,data:data3}];
 return false;
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema24.properties.radius.type,parentSchema:schema24.properties.radius,data:data3}];
+validate37.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema28.properties.radius.type,parentSchema:schema28.properties.radius,data:data3}];
 return false;
 }
 }
@@ -1224,6 +1408,32 @@ var valid0 = _errs11 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data6 = data.options;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.submitOnchain !== undefined){
+let data7 = data6.submitOnchain;
+if(typeof data7 !== "boolean"){
+validate37.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data7}];
+return false;
+}
+}
+}
+else {
+validate37.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data6}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1232,17 +1442,17 @@ var valid0 = true;
 }
 }
 else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
+validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema28.type,parentSchema:schema28,data}];
 return false;
 }
 }
 validate37.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate37.evaluated = {"props":{"chainId":true,"geometry":true,"target":true,"radius":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check8 = validate38;
-const schema30 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"edges":{"description":"Default: straight in longitude and latitude.","enum":["geodesic"]},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema35 = {"title":"IntersectsRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json"},"geometry2":{"$ref":"input.schema.json"},"edges":{"description":"Default: straight in longitude and latitude.","enum":["geodesic"]},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1258,7 +1468,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
+validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema35.required,parentSchema:schema35,data}];
 return false;
 }
 else {
@@ -1310,7 +1520,7 @@ if(data.edges !== undefined){
 let data3 = data.edges;
 const _errs6 = errors;
 if(!(data3 === "geodesic")){
-validate38.errors = [{instancePath:instancePath+"/edges",schemaPath:"#/properties/edges/enum",keyword:"enum",params:{allowedValues: schema30.properties.edges.enum},message:"must be equal to one of the allowed values",schema:schema30.properties.edges.enum,parentSchema:schema30.properties.edges,data:data3}];
+validate38.errors = [{instancePath:instancePath+"/edges",schemaPath:"#/properties/edges/enum",keyword:"enum",params:{allowedValues: schema35.properties.edges.enum},message:"must be equal to one of the allowed values",schema:schema35.properties.edges.enum,parentSchema:schema35.properties.edges,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1362,6 +1572,32 @@ var valid0 = _errs10 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data6 = data.options;
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.submitOnchain !== undefined){
+let data7 = data6.submitOnchain;
+if(typeof data7 !== "boolean"){
+validate38.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data7}];
+return false;
+}
+}
+}
+else {
+validate38.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data6}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1370,18 +1606,18 @@ var valid0 = true;
 }
 }
 else {
-validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
+validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data}];
 return false;
 }
 }
 validate38.errors = vErrors;
 return errors === 0;
 }
-validate38.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"edges":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate38.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"edges":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check9 = validate39;
-const schema36 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
-const schema39 = {};
+const schema42 = {"title":"PredicateRequest","description":"Body of equals, disjoint, touches, crosses, overlaps, covers and coveredBy.","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
+const schema45 = {};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1397,7 +1633,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema36.required,parentSchema:schema36,data}];
+validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema42.required,parentSchema:schema42,data}];
 return false;
 }
 else {
@@ -1488,6 +1724,32 @@ var valid0 = _errs9 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data5 = data.options;
+const _errs12 = errors;
+const _errs13 = errors;
+if(errors === _errs13){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.submitOnchain !== undefined){
+let data6 = data5.submitOnchain;
+if(typeof data6 !== "boolean"){
+validate39.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data6}];
+return false;
+}
+}
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data5}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1495,17 +1757,17 @@ var valid0 = true;
 }
 }
 else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data}];
+validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data}];
 return false;
 }
 }
 validate39.errors = vErrors;
 return errors === 0;
 }
-validate39.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate39.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check10 = validate40;
-const schema43 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"}}};
+const schema50 = {"title":"RelateRequest","type":"object","required":["chainId","geometry1","geometry2"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry1":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"geometry2":{"$ref":"input.schema.json#/$defs/InputOrEmpty"},"pattern":{"description":"Nine characters of T, F, *, 0, 1 and 2: asks whether the matrix matches. Without it, the matrix is returned, unsigned.","type":"string","pattern":"^[TF*012]{9}$"},"schema":{"$ref":"#/$defs/SchemaUid"},"recipient":{"$ref":"#/$defs/Recipient"},"options":{"$ref":"#/$defs/ComputeOptions"}}};
 const pattern14 = new RegExp("^[TF*012]{9}$", "u");
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -1522,7 +1784,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry1 === undefined) && (missing0 = "geometry1"))) || ((data.geometry2 === undefined) && (missing0 = "geometry2"))){
-validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
+validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema50.required,parentSchema:schema50,data}];
 return false;
 }
 else {
@@ -1576,12 +1838,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(!pattern14.test(data3)){
-validate40.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema43.properties.pattern,data:data3}];
+validate40.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[TF*012]{9}$"},message:"must match pattern \""+"^[TF*012]{9}$"+"\"",schema:"^[TF*012]{9}$",parentSchema:schema50.properties.pattern,data:data3}];
 return false;
 }
 }
 else {
-validate40.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.pattern.type,parentSchema:schema43.properties.pattern,data:data3}];
+validate40.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.pattern.type,parentSchema:schema50.properties.pattern,data:data3}];
 return false;
 }
 }
@@ -1634,6 +1896,32 @@ var valid0 = _errs11 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.options !== undefined){
+let data6 = data.options;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.submitOnchain !== undefined){
+let data7 = data6.submitOnchain;
+if(typeof data7 !== "boolean"){
+validate40.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/ComputeOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema8.properties.submitOnchain.type,parentSchema:schema8.properties.submitOnchain,data:data7}];
+return false;
+}
+}
+}
+else {
+validate40.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/ComputeOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema8.type,parentSchema:schema8,data:data6}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1642,17 +1930,17 @@ var valid0 = true;
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.type,parentSchema:schema50,data}];
 return false;
 }
 }
 validate40.errors = vErrors;
 return errors === 0;
 }
-validate40.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true},"dynamicProps":false,"dynamicItems":false};
+validate40.evaluated = {"props":{"chainId":true,"geometry1":true,"geometry2":true,"pattern":true,"schema":true,"recipient":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 const check11 = validate41;
-const schema49 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
+const schema57 = {"title":"DirectRequest","type":"object","required":["chainId","from","azimuthDegrees","distanceMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"azimuthDegrees":{"description":"Direction at the start, degrees clockwise from north.","type":"number","minimum":-360,"maximum":360},"distanceMeters":{"type":"number","minimum":0,"maximum":20037508}}};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1668,7 +1956,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.azimuthDegrees === undefined) && (missing0 = "azimuthDegrees"))) || ((data.distanceMeters === undefined) && (missing0 = "distanceMeters"))){
-validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
+validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema57.required,parentSchema:schema57,data}];
 return false;
 }
 else {
@@ -1714,18 +2002,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 360 || isNaN(data2)){
-validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/maximum",keyword:"maximum",params:{comparison: "<=", limit: 360},message:"must be <= 360",schema:360,parentSchema:schema57.properties.azimuthDegrees,data:data2}];
 return false;
 }
 else {
 if(data2 < -360 || isNaN(data2)){
-validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/minimum",keyword:"minimum",params:{comparison: ">=", limit: -360},message:"must be >= -360",schema:-360,parentSchema:schema57.properties.azimuthDegrees,data:data2}];
 return false;
 }
 }
 }
 else {
-validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.azimuthDegrees.type,parentSchema:schema49.properties.azimuthDegrees,data:data2}];
+validate41.errors = [{instancePath:instancePath+"/azimuthDegrees",schemaPath:"#/properties/azimuthDegrees/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema57.properties.azimuthDegrees.type,parentSchema:schema57.properties.azimuthDegrees,data:data2}];
 return false;
 }
 }
@@ -1741,18 +2029,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 20037508 || isNaN(data3)){
-validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema49.properties.distanceMeters,data:data3}];
+validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema57.properties.distanceMeters,data:data3}];
 return false;
 }
 else {
 if(data3 < 0 || isNaN(data3)){
-validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema49.properties.distanceMeters,data:data3}];
+validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema57.properties.distanceMeters,data:data3}];
 return false;
 }
 }
 }
 else {
-validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema49.properties.distanceMeters.type,parentSchema:schema49.properties.distanceMeters,data:data3}];
+validate41.errors = [{instancePath:instancePath+"/distanceMeters",schemaPath:"#/properties/distanceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema57.properties.distanceMeters.type,parentSchema:schema57.properties.distanceMeters,data:data3}];
 return false;
 }
 }
@@ -1767,7 +2055,7 @@ var valid0 = true;
 }
 }
 else {
-validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
+validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data}];
 return false;
 }
 }
@@ -1777,7 +2065,7 @@ return errors === 0;
 validate41.evaluated = {"props":{"chainId":true,"from":true,"azimuthDegrees":true,"distanceMeters":true},"dynamicProps":false,"dynamicItems":false};
 
 const check12 = validate42;
-const schema52 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
+const schema60 = {"title":"WaypointsRequest","type":"object","required":["chainId","from","to","everyMeters"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"},"everyMeters":{"type":"number","exclusiveMinimum":0,"maximum":20037508}}};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1793,7 +2081,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.everyMeters === undefined) && (missing0 = "everyMeters"))){
-validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
+validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
 return false;
 }
 else {
@@ -1847,18 +2135,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 20037508 || isNaN(data3)){
-validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema52.properties.everyMeters,data:data3}];
+validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema60.properties.everyMeters,data:data3}];
 return false;
 }
 else {
 if(data3 <= 0 || isNaN(data3)){
-validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema52.properties.everyMeters,data:data3}];
+validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema60.properties.everyMeters,data:data3}];
 return false;
 }
 }
 }
 else {
-validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema52.properties.everyMeters.type,parentSchema:schema52.properties.everyMeters,data:data3}];
+validate42.errors = [{instancePath:instancePath+"/everyMeters",schemaPath:"#/properties/everyMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.everyMeters.type,parentSchema:schema60.properties.everyMeters,data:data3}];
 return false;
 }
 }
@@ -1873,7 +2161,7 @@ var valid0 = true;
 }
 }
 else {
-validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
 return false;
 }
 }
@@ -1883,7 +2171,7 @@ return errors === 0;
 validate42.evaluated = {"props":{"chainId":true,"from":true,"to":true,"everyMeters":true},"dynamicProps":false,"dynamicItems":false};
 
 const check13 = validate43;
-const schema56 = {"title":"NearestRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"}}};
+const schema64 = {"title":"NearestRequest","type":"object","required":["chainId","from","to"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"from":{"$ref":"input.schema.json"},"to":{"$ref":"input.schema.json"}}};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1899,7 +2187,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))){
-validate43.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema56.required,parentSchema:schema56,data}];
+validate43.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema64.required,parentSchema:schema64,data}];
 return false;
 }
 else {
@@ -1951,7 +2239,7 @@ var valid0 = true;
 }
 }
 else {
-validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data}];
+validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data}];
 return false;
 }
 }
@@ -1961,7 +2249,7 @@ return errors === 0;
 validate43.evaluated = {"props":{"chainId":true,"from":true,"to":true},"dynamicProps":false,"dynamicItems":false};
 
 const check14 = validate44;
-const schema60 = {"title":"BufferRequest","type":"object","required":["chainId","geometry","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","minimum":0.001,"maximum":19900000},"toleranceMeters":{"description":"The most that the boundary may leave the circle. Default: 1/1000 of the radius.","type":"number","minimum":0.00001,"maximum":20037508}}};
+const schema68 = {"title":"BufferRequest","type":"object","required":["chainId","geometry","radius"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"},"radius":{"description":"Metres.","type":"number","minimum":0.001,"maximum":19900000},"toleranceMeters":{"description":"The most that the boundary may leave the circle. Default: 1/1000 of the radius.","type":"number","minimum":0.00001,"maximum":20037508}}};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1977,7 +2265,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))) || ((data.radius === undefined) && (missing0 = "radius"))){
-validate44.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema60.required,parentSchema:schema60,data}];
+validate44.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema68.required,parentSchema:schema68,data}];
 return false;
 }
 else {
@@ -2023,18 +2311,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 19900000 || isNaN(data2)){
-validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 19900000},message:"must be <= 19900000",schema:19900000,parentSchema:schema60.properties.radius,data:data2}];
+validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/maximum",keyword:"maximum",params:{comparison: "<=", limit: 19900000},message:"must be <= 19900000",schema:19900000,parentSchema:schema68.properties.radius,data:data2}];
 return false;
 }
 else {
 if(data2 < 0.001 || isNaN(data2)){
-validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.001},message:"must be >= 0.001",schema:0.001,parentSchema:schema60.properties.radius,data:data2}];
+validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.001},message:"must be >= 0.001",schema:0.001,parentSchema:schema68.properties.radius,data:data2}];
 return false;
 }
 }
 }
 else {
-validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.radius.type,parentSchema:schema60.properties.radius,data:data2}];
+validate44.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.properties.radius.type,parentSchema:schema68.properties.radius,data:data2}];
 return false;
 }
 }
@@ -2050,18 +2338,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 20037508 || isNaN(data3)){
-validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20037508},message:"must be <= 20037508",schema:20037508,parentSchema:schema68.properties.toleranceMeters,data:data3}];
 return false;
 }
 else {
 if(data3 < 0.00001 || isNaN(data3)){
-validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.00001},message:"must be >= 0.00001",schema:0.00001,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.00001},message:"must be >= 0.00001",schema:0.00001,parentSchema:schema68.properties.toleranceMeters,data:data3}];
 return false;
 }
 }
 }
 else {
-validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema60.properties.toleranceMeters.type,parentSchema:schema60.properties.toleranceMeters,data:data3}];
+validate44.errors = [{instancePath:instancePath+"/toleranceMeters",schemaPath:"#/properties/toleranceMeters/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.properties.toleranceMeters.type,parentSchema:schema68.properties.toleranceMeters,data:data3}];
 return false;
 }
 }
@@ -2076,7 +2364,7 @@ var valid0 = true;
 }
 }
 else {
-validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data}];
+validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data}];
 return false;
 }
 }
@@ -2086,7 +2374,7 @@ return errors === 0;
 validate44.evaluated = {"props":{"chainId":true,"geometry":true,"radius":true,"toleranceMeters":true},"dynamicProps":false,"dynamicItems":false};
 
 const check15 = validate45;
-const schema63 = {"title":"RepairRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"}}};
+const schema71 = {"title":"RepairRequest","type":"object","required":["chainId","geometry"],"properties":{"chainId":{"$ref":"#/$defs/ChainId"},"geometry":{"$ref":"input.schema.json"}}};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2102,7 +2390,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.chainId === undefined) && (missing0 = "chainId")) || ((data.geometry === undefined) && (missing0 = "geometry"))){
-validate45.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema63.required,parentSchema:schema63,data}];
+validate45.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema71.required,parentSchema:schema71,data}];
 return false;
 }
 else {
@@ -2145,7 +2433,7 @@ var valid0 = true;
 }
 }
 else {
-validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data}];
+validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.type,parentSchema:schema71,data}];
 return false;
 }
 }
@@ -2155,8 +2443,8 @@ return errors === 0;
 validate45.evaluated = {"props":{"chainId":true,"geometry":true},"dynamicProps":false,"dynamicItems":false};
 
 const check16 = validate67;
-const schema147 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
-const schema148 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
+const schema166 = {"title":"Point","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Point"},"coordinates":{"$ref":"#/$defs/Position"}}};
+const schema167 = {"title":"Position","type":"array","minItems":2,"maxItems":4,"prefixItems":[{"type":"number","minimum":-180,"maximum":180},{"type":"number","minimum":-90,"maximum":90}],"items":{"type":"number"},"tsType":"[longitude: number, latitude: number, ...rest: number[]]"};
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2172,7 +2460,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema147.required,parentSchema:schema147,data}];
+validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema166.required,parentSchema:schema166,data}];
 return false;
 }
 else {
@@ -2180,7 +2468,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("Point" !== data0){
-validate67.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema147.properties.type,data:data0}];
+validate67.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Point"},message:"must be equal to constant",schema:"Point",parentSchema:schema166.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2196,12 +2484,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length > 4){
-validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema167,data:data1}];
 return false;
 }
 else {
 if(data1.length < 2){
-validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema167,data:data1}];
 return false;
 }
 else {
@@ -2212,18 +2500,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 180 || isNaN(data2)){
-validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data2}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema167.prefixItems[0],data:data2}];
 return false;
 }
 else {
 if(data2 < -180 || isNaN(data2)){
-validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data2}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema167.prefixItems[0],data:data2}];
 return false;
 }
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data2}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[0].type,parentSchema:schema167.prefixItems[0],data:data2}];
 return false;
 }
 }
@@ -2236,18 +2524,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 90 || isNaN(data3)){
-validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data3}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema167.prefixItems[1],data:data3}];
 return false;
 }
 else {
 if(data3 < -90 || isNaN(data3)){
-validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data3}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema167.prefixItems[1],data:data3}];
 return false;
 }
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data3}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[1].type,parentSchema:schema167.prefixItems[1],data:data3}];
 return false;
 }
 }
@@ -2261,7 +2549,7 @@ for(let i0=2; i0<len1; i0++){
 let data4 = data1[i0];
 const _errs9 = errors;
 if(!((typeof data4 == "number") && (isFinite(data4)))){
-validate67.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data4}];
+validate67.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.items.type,parentSchema:schema167.items,data:data4}];
 return false;
 }
 var valid3 = _errs9 === errors;
@@ -2276,7 +2564,7 @@ break;
 }
 }
 else {
-validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.type,parentSchema:schema167,data:data1}];
 return false;
 }
 }
@@ -2289,7 +2577,7 @@ var valid0 = true;
 }
 }
 else {
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema147.type,parentSchema:schema147,data}];
+validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema166.type,parentSchema:schema166,data}];
 return false;
 }
 }
@@ -2299,7 +2587,7 @@ return errors === 0;
 validate67.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
 const check17 = validate68;
-const schema149 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
+const schema168 = {"title":"MultiPoint","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPoint"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Position"}}}};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2315,7 +2603,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema149.required,parentSchema:schema149,data}];
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema168.required,parentSchema:schema168,data}];
 return false;
 }
 else {
@@ -2323,7 +2611,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("MultiPoint" !== data0){
-validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema149.properties.type,data:data0}];
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPoint"},message:"must be equal to constant",schema:"MultiPoint",parentSchema:schema168.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2338,7 +2626,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema149.properties.coordinates,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema168.properties.coordinates,data:data1}];
 return false;
 }
 else {
@@ -2351,12 +2639,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(Array.isArray(data2)){
 if(data2.length > 4){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data2}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema167,data:data2}];
 return false;
 }
 else {
 if(data2.length < 2){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data2}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema167,data:data2}];
 return false;
 }
 else {
@@ -2367,18 +2655,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 180 || isNaN(data3)){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data3}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema167.prefixItems[0],data:data3}];
 return false;
 }
 else {
 if(data3 < -180 || isNaN(data3)){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data3}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema167.prefixItems[0],data:data3}];
 return false;
 }
 }
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data3}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[0].type,parentSchema:schema167.prefixItems[0],data:data3}];
 return false;
 }
 }
@@ -2391,18 +2679,18 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 90 || isNaN(data4)){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data4}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema167.prefixItems[1],data:data4}];
 return false;
 }
 else {
 if(data4 < -90 || isNaN(data4)){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data4}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema167.prefixItems[1],data:data4}];
 return false;
 }
 }
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data4}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[1].type,parentSchema:schema167.prefixItems[1],data:data4}];
 return false;
 }
 }
@@ -2416,7 +2704,7 @@ for(let i1=2; i1<len2; i1++){
 let data5 = data2[i1];
 const _errs11 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data5}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.items.type,parentSchema:schema167.items,data:data5}];
 return false;
 }
 var valid4 = _errs11 === errors;
@@ -2431,7 +2719,7 @@ break;
 }
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data2}];
+validate68.errors = [{instancePath:instancePath+"/coordinates/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.type,parentSchema:schema167,data:data2}];
 return false;
 }
 }
@@ -2443,7 +2731,7 @@ break;
 }
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema149.properties.coordinates.type,parentSchema:schema149.properties.coordinates,data:data1}];
+validate68.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema168.properties.coordinates.type,parentSchema:schema168.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2456,7 +2744,7 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema149.type,parentSchema:schema149,data}];
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema168.type,parentSchema:schema168,data}];
 return false;
 }
 }
@@ -2466,8 +2754,8 @@ return errors === 0;
 validate68.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
 const check18 = validate69;
-const schema151 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
-const schema152 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
+const schema170 = {"title":"LineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"LineString"},"coordinates":{"$ref":"#/$defs/Line"}}};
+const schema171 = {"title":"Line","type":"array","minItems":2,"items":{"$ref":"#/$defs/Position"}};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2482,7 +2770,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 2){
-validate52.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema152,data}];
+validate52.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema171,data}];
 return false;
 }
 else {
@@ -2495,12 +2783,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 4){
-validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema167,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2){
-validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema167,data:data0}];
 return false;
 }
 else {
@@ -2511,18 +2799,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 180 || isNaN(data1)){
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data1}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema167.prefixItems[0],data:data1}];
 return false;
 }
 else {
 if(data1 < -180 || isNaN(data1)){
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data1}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema167.prefixItems[0],data:data1}];
 return false;
 }
 }
 }
 else {
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data1}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[0].type,parentSchema:schema167.prefixItems[0],data:data1}];
 return false;
 }
 }
@@ -2535,18 +2823,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 90 || isNaN(data2)){
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data2}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema167.prefixItems[1],data:data2}];
 return false;
 }
 else {
 if(data2 < -90 || isNaN(data2)){
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data2}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema167.prefixItems[1],data:data2}];
 return false;
 }
 }
 }
 else {
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data2}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[1].type,parentSchema:schema167.prefixItems[1],data:data2}];
 return false;
 }
 }
@@ -2560,7 +2848,7 @@ for(let i1=2; i1<len2; i1++){
 let data3 = data0[i1];
 const _errs8 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate52.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data3}];
+validate52.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.items.type,parentSchema:schema167.items,data:data3}];
 return false;
 }
 var valid3 = _errs8 === errors;
@@ -2575,7 +2863,7 @@ break;
 }
 }
 else {
-validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.type,parentSchema:schema167,data:data0}];
 return false;
 }
 }
@@ -2587,7 +2875,7 @@ break;
 }
 }
 else {
-validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema152.type,parentSchema:schema152,data}];
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema171.type,parentSchema:schema171,data}];
 return false;
 }
 }
@@ -2611,7 +2899,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema151.required,parentSchema:schema151,data}];
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema170.required,parentSchema:schema170,data}];
 return false;
 }
 else {
@@ -2619,7 +2907,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("LineString" !== data0){
-validate69.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema151.properties.type,data:data0}];
+validate69.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "LineString"},message:"must be equal to constant",schema:"LineString",parentSchema:schema170.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2643,7 +2931,7 @@ var valid0 = true;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema151.type,parentSchema:schema151,data}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema170.type,parentSchema:schema170,data}];
 return false;
 }
 }
@@ -2653,7 +2941,7 @@ return errors === 0;
 validate69.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
 const check19 = validate71;
-const schema154 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
+const schema173 = {"title":"MultiLineString","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiLineString"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Line"}}}};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2669,7 +2957,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema154.required,parentSchema:schema154,data}];
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema173.required,parentSchema:schema173,data}];
 return false;
 }
 else {
@@ -2677,7 +2965,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("MultiLineString" !== data0){
-validate71.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema154.properties.type,data:data0}];
+validate71.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiLineString"},message:"must be equal to constant",schema:"MultiLineString",parentSchema:schema173.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2692,7 +2980,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate71.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema154.properties.coordinates,data:data1}];
+validate71.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema173.properties.coordinates,data:data1}];
 return false;
 }
 else {
@@ -2712,7 +3000,7 @@ break;
 }
 }
 else {
-validate71.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema154.properties.coordinates.type,parentSchema:schema154.properties.coordinates,data:data1}];
+validate71.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema173.properties.coordinates.type,parentSchema:schema173.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -2725,7 +3013,7 @@ var valid0 = true;
 }
 }
 else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema154.type,parentSchema:schema154,data}];
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema173.type,parentSchema:schema173,data}];
 return false;
 }
 }
@@ -2735,9 +3023,9 @@ return errors === 0;
 validate71.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
 const check20 = validate73;
-const schema155 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
-const schema156 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
-const schema157 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
+const schema174 = {"title":"Polygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"Polygon"},"coordinates":{"$ref":"#/$defs/Rings"}}};
+const schema175 = {"title":"Rings","type":"array","minItems":1,"items":{"$ref":"#/$defs/Ring"}};
+const schema176 = {"title":"Ring","description":"Closed: the last position equals the first.","type":"array","minItems":4,"items":{"$ref":"#/$defs/Position"}};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2752,7 +3040,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 4){
-validate60.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema157,data}];
+validate60.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items",schema:4,parentSchema:schema176,data}];
 return false;
 }
 else {
@@ -2765,12 +3053,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 4){
-validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema148,data:data0}];
+validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items",schema:4,parentSchema:schema167,data:data0}];
 return false;
 }
 else {
 if(data0.length < 2){
-validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema148,data:data0}];
+validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema167,data:data0}];
 return false;
 }
 else {
@@ -2781,18 +3069,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 180 || isNaN(data1)){
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema148.prefixItems[0],data:data1}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180",schema:180,parentSchema:schema167.prefixItems[0],data:data1}];
 return false;
 }
 else {
 if(data1 < -180 || isNaN(data1)){
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema148.prefixItems[0],data:data1}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180",schema:-180,parentSchema:schema167.prefixItems[0],data:data1}];
 return false;
 }
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[0].type,parentSchema:schema148.prefixItems[0],data:data1}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/0",schemaPath:"#/$defs/Position/prefixItems/0/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[0].type,parentSchema:schema167.prefixItems[0],data:data1}];
 return false;
 }
 }
@@ -2805,18 +3093,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 90 || isNaN(data2)){
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema148.prefixItems[1],data:data2}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90",schema:90,parentSchema:schema167.prefixItems[1],data:data2}];
 return false;
 }
 else {
 if(data2 < -90 || isNaN(data2)){
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema148.prefixItems[1],data:data2}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90",schema:-90,parentSchema:schema167.prefixItems[1],data:data2}];
 return false;
 }
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.prefixItems[1].type,parentSchema:schema148.prefixItems[1],data:data2}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/1",schemaPath:"#/$defs/Position/prefixItems/1/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.prefixItems[1].type,parentSchema:schema167.prefixItems[1],data:data2}];
 return false;
 }
 }
@@ -2830,7 +3118,7 @@ for(let i1=2; i1<len2; i1++){
 let data3 = data0[i1];
 const _errs8 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate60.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema148.items.type,parentSchema:schema148.items,data:data3}];
+validate60.errors = [{instancePath:instancePath+"/" + i0+"/" + i1,schemaPath:"#/$defs/Position/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema167.items.type,parentSchema:schema167.items,data:data3}];
 return false;
 }
 var valid3 = _errs8 === errors;
@@ -2845,7 +3133,7 @@ break;
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema148.type,parentSchema:schema148,data:data0}];
+validate60.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/Position/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema167.type,parentSchema:schema167,data:data0}];
 return false;
 }
 }
@@ -2857,7 +3145,7 @@ break;
 }
 }
 else {
-validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema157.type,parentSchema:schema157,data}];
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema176.type,parentSchema:schema176,data}];
 return false;
 }
 }
@@ -2880,7 +3168,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate59.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema156,data}];
+validate59.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema175,data}];
 return false;
 }
 else {
@@ -2900,7 +3188,7 @@ break;
 }
 }
 else {
-validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema156.type,parentSchema:schema156,data}];
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema175.type,parentSchema:schema175,data}];
 return false;
 }
 }
@@ -2924,7 +3212,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema155.required,parentSchema:schema155,data}];
+validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema174.required,parentSchema:schema174,data}];
 return false;
 }
 else {
@@ -2932,7 +3220,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("Polygon" !== data0){
-validate73.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema155.properties.type,data:data0}];
+validate73.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "Polygon"},message:"must be equal to constant",schema:"Polygon",parentSchema:schema174.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2956,7 +3244,7 @@ var valid0 = true;
 }
 }
 else {
-validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema155.type,parentSchema:schema155,data}];
+validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema174.type,parentSchema:schema174,data}];
 return false;
 }
 }
@@ -2966,7 +3254,7 @@ return errors === 0;
 validate73.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
 const check21 = validate75;
-const schema159 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
+const schema178 = {"title":"MultiPolygon","type":"object","required":["type","coordinates"],"properties":{"type":{"const":"MultiPolygon"},"coordinates":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Rings"}}}};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2982,7 +3270,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.coordinates === undefined) && (missing0 = "coordinates"))){
-validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema159.required,parentSchema:schema159,data}];
+validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema178.required,parentSchema:schema178,data}];
 return false;
 }
 else {
@@ -2990,7 +3278,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("MultiPolygon" !== data0){
-validate75.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema159.properties.type,data:data0}];
+validate75.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "MultiPolygon"},message:"must be equal to constant",schema:"MultiPolygon",parentSchema:schema178.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3005,7 +3293,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate75.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema159.properties.coordinates,data:data1}];
+validate75.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema178.properties.coordinates,data:data1}];
 return false;
 }
 else {
@@ -3025,7 +3313,7 @@ break;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema159.properties.coordinates.type,parentSchema:schema159.properties.coordinates,data:data1}];
+validate75.errors = [{instancePath:instancePath+"/coordinates",schemaPath:"#/properties/coordinates/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema178.properties.coordinates.type,parentSchema:schema178.properties.coordinates,data:data1}];
 return false;
 }
 }
@@ -3038,7 +3326,7 @@ var valid0 = true;
 }
 }
 else {
-validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema159.type,parentSchema:schema159,data}];
+validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema178.type,parentSchema:schema178,data}];
 return false;
 }
 }
@@ -3048,7 +3336,7 @@ return errors === 0;
 validate75.evaluated = {"props":{"type":true,"coordinates":true},"dynamicProps":false,"dynamicItems":false};
 
 const check22 = validate77;
-const schema160 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
+const schema179 = {"title":"GeometryCollection","type":"object","required":["type","geometries"],"properties":{"type":{"const":"GeometryCollection"},"geometries":{"type":"array","minItems":1,"items":{"type":"object","tsType":"Geometry"}}}};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3064,7 +3352,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.geometries === undefined) && (missing0 = "geometries"))){
-validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema160.required,parentSchema:schema160,data}];
+validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema179.required,parentSchema:schema179,data}];
 return false;
 }
 else {
@@ -3072,7 +3360,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if("GeometryCollection" !== data0){
-validate77.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema160.properties.type,data:data0}];
+validate77.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "GeometryCollection"},message:"must be equal to constant",schema:"GeometryCollection",parentSchema:schema179.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3087,7 +3375,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate77.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema160.properties.geometries,data:data1}];
+validate77.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema179.properties.geometries,data:data1}];
 return false;
 }
 else {
@@ -3097,7 +3385,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs4 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate77.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.properties.geometries.items.type,parentSchema:schema160.properties.geometries.items,data:data2}];
+validate77.errors = [{instancePath:instancePath+"/geometries/" + i0,schemaPath:"#/properties/geometries/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema179.properties.geometries.items.type,parentSchema:schema179.properties.geometries.items,data:data2}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -3108,7 +3396,7 @@ break;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema160.properties.geometries.type,parentSchema:schema160.properties.geometries,data:data1}];
+validate77.errors = [{instancePath:instancePath+"/geometries",schemaPath:"#/properties/geometries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema179.properties.geometries.type,parentSchema:schema179.properties.geometries,data:data1}];
 return false;
 }
 }
@@ -3121,7 +3409,7 @@ var valid0 = true;
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema160.type,parentSchema:schema160,data}];
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema179.type,parentSchema:schema179,data}];
 return false;
 }
 }
@@ -3131,14 +3419,8 @@ return errors === 0;
 validate77.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
 
 const check23 = validate79;
-const schema171 = {"title":"OffchainAttestation","description":"What signOffchainAttestation of the EAS SDK returns, version 1 or 2.","type":"object","required":["uid","domain","primaryType","message","signature"],"properties":{"version":{"description":"The same as in the message.","enum":[1,2]},"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"domain":{"type":"object","required":["name","version","chainId","verifyingContract"],"properties":{"name":{"const":"EAS Attestation"},"version":{"description":"The version that the EAS contract of the chain states.","type":"string","pattern":"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},"chainId":{"$ref":"#/$defs/Uint64"},"verifyingContract":{"$ref":"#/$defs/SignerAddress"}}},"primaryType":{"const":"Attest"},"types":{"description":"The EIP-712 types of the version.","type":"object"},"message":{"type":"object","required":["version","schema","recipient","time","expirationTime","revocable","refUID","data"],"properties":{"version":{"enum":[1,2]},"schema":{"type":"string","pattern":"^0x[0-9a-f]{64}$"},"recipient":{"$ref":"#/$defs/SignerAddress"},"time":{"$ref":"#/$defs/Uint64"},"expirationTime":{"$ref":"#/$defs/Uint64"},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{2})*$"},"salt":{"description":"In version 2.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}},"signature":{"description":"r, s and v, or 65 bytes in hex.","type":["object","string"],"pattern":"^0x[0-9a-fA-F]{130}$","required":["r","s","v"],"properties":{"r":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"s":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"v":{"type":"integer","minimum":0,"maximum":28}},"tsType":"string | { r: string; s: string; v: number }"}}};
-const schema172 = {"description":"A number, or its decimal digits as text.","type":["integer","string"],"minimum":0,"maximum":9007199254740991,"pattern":"^(0|[1-9][0-9]{0,19})$"};
-const schema173 = {"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
-const pattern41 = new RegExp("^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$", "u");
-const pattern42 = new RegExp("^(0|[1-9][0-9]{0,19})$", "u");
-const pattern44 = new RegExp("^0x[0-9a-f]{64}$", "u");
-const pattern49 = new RegExp("^0x([0-9a-fA-F]{2})*$", "u");
-const pattern51 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
+const schema190 = {"title":"NamedInput","description":"An input that a batch in one JSON document has in its `geometries`, by its name there. Other requests reject it.","type":"object","required":["named"],"properties":{"named":{"$ref":"#/$defs/InputName"}}};
+const schema191 = {"description":"1 to 64 printable characters.","type":"string","minLength":1,"maxLength":64};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3153,8 +3435,70 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
+if((data.named === undefined) && (missing0 = "named")){
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema190.required,parentSchema:schema190,data}];
+return false;
+}
+else {
+if(data.named !== undefined){
+let data0 = data.named;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func0(data0) > 64){
+validate79.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema191,data:data0}];
+return false;
+}
+else {
+if(func0(data0) < 1){
+validate79.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema191,data:data0}];
+return false;
+}
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.type,parentSchema:schema191,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.type,parentSchema:schema190,data}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"named":true},"dynamicProps":false,"dynamicItems":false};
+
+const check24 = validate80;
+const schema192 = {"title":"OffchainAttestation","description":"What signOffchainAttestation of the EAS SDK returns, version 1 or 2.","type":"object","required":["uid","domain","primaryType","message","signature"],"properties":{"version":{"description":"The same as in the message.","enum":[1,2]},"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"domain":{"type":"object","required":["name","version","chainId","verifyingContract"],"properties":{"name":{"const":"EAS Attestation"},"version":{"description":"The version that the EAS contract of the chain states.","type":"string","pattern":"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},"chainId":{"$ref":"#/$defs/Uint64"},"verifyingContract":{"$ref":"#/$defs/SignerAddress"}}},"primaryType":{"const":"Attest"},"types":{"description":"The EIP-712 types of the version.","type":"object"},"message":{"type":"object","required":["version","schema","recipient","time","expirationTime","revocable","refUID","data"],"properties":{"version":{"enum":[1,2]},"schema":{"type":"string","pattern":"^0x[0-9a-f]{64}$"},"recipient":{"$ref":"#/$defs/SignerAddress"},"time":{"$ref":"#/$defs/Uint64"},"expirationTime":{"$ref":"#/$defs/Uint64"},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{2})*$"},"salt":{"description":"In version 2.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}},"signature":{"description":"r, s and v, or 65 bytes in hex.","type":["object","string"],"pattern":"^0x[0-9a-fA-F]{130}$","required":["r","s","v"],"properties":{"r":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"s":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"v":{"type":"integer","minimum":0,"maximum":28}},"tsType":"string | { r: string; s: string; v: number }"}}};
+const schema193 = {"description":"A number, or its decimal digits as text.","type":["integer","string"],"minimum":0,"maximum":9007199254740991,"pattern":"^(0|[1-9][0-9]{0,19})$"};
+const schema194 = {"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
+const pattern41 = new RegExp("^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$", "u");
+const pattern42 = new RegExp("^(0|[1-9][0-9]{0,19})$", "u");
+const pattern44 = new RegExp("^0x[0-9a-f]{64}$", "u");
+const pattern49 = new RegExp("^0x([0-9a-fA-F]{2})*$", "u");
+const pattern51 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
 if((((((data.uid === undefined) && (missing0 = "uid")) || ((data.domain === undefined) && (missing0 = "domain"))) || ((data.primaryType === undefined) && (missing0 = "primaryType"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema171.required,parentSchema:schema171,data}];
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema192.required,parentSchema:schema192,data}];
 return false;
 }
 else {
@@ -3162,7 +3506,7 @@ if(data.version !== undefined){
 let data0 = data.version;
 const _errs1 = errors;
 if(!((data0 === 1) || (data0 === 2))){
-validate79.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema171.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema171.properties.version.enum,parentSchema:schema171.properties.version,data:data0}];
+validate80.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema192.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema192.properties.version.enum,parentSchema:schema192.properties.version,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3177,12 +3521,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.uid,data:data1}];
+validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.uid,data:data1}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.uid.type,parentSchema:schema171.properties.uid,data:data1}];
+validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.uid.type,parentSchema:schema192.properties.uid,data:data1}];
 return false;
 }
 }
@@ -3199,7 +3543,7 @@ if(errors === _errs4){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 let missing1;
 if(((((data2.name === undefined) && (missing1 = "name")) || ((data2.version === undefined) && (missing1 = "version"))) || ((data2.chainId === undefined) && (missing1 = "chainId"))) || ((data2.verifyingContract === undefined) && (missing1 = "verifyingContract"))){
-validate79.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema171.properties.domain.required,parentSchema:schema171.properties.domain,data:data2}];
+validate80.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema192.properties.domain.required,parentSchema:schema192.properties.domain,data:data2}];
 return false;
 }
 else {
@@ -3207,7 +3551,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 const _errs6 = errors;
 if("EAS Attestation" !== data3){
-validate79.errors = [{instancePath:instancePath+"/domain/name",schemaPath:"#/properties/domain/properties/name/const",keyword:"const",params:{allowedValue: "EAS Attestation"},message:"must be equal to constant",schema:"EAS Attestation",parentSchema:schema171.properties.domain.properties.name,data:data3}];
+validate80.errors = [{instancePath:instancePath+"/domain/name",schemaPath:"#/properties/domain/properties/name/const",keyword:"const",params:{allowedValue: "EAS Attestation"},message:"must be equal to constant",schema:"EAS Attestation",parentSchema:schema192.properties.domain.properties.name,data:data3}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -3222,12 +3566,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data4 === "string"){
 if(!pattern41.test(data4)){
-validate79.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},message:"must match pattern \""+"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"+"\"",schema:"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$",parentSchema:schema171.properties.domain.properties.version,data:data4}];
+validate80.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},message:"must match pattern \""+"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"+"\"",schema:"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$",parentSchema:schema192.properties.domain.properties.version,data:data4}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.domain.properties.version.type,parentSchema:schema171.properties.domain.properties.version,data:data4}];
+validate80.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.domain.properties.version.type,parentSchema:schema192.properties.domain.properties.version,data:data4}];
 return false;
 }
 }
@@ -3242,18 +3586,18 @@ let data5 = data2.chainId;
 const _errs9 = errors;
 const _errs10 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema172.type},message:"must be integer,string",schema:schema172.type,parentSchema:schema172,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema193.type},message:"must be integer,string",schema:schema193.type,parentSchema:schema193,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema172,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema193,data:data5}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema193,data:data5}];
 return false;
 }
 }
@@ -3261,7 +3605,7 @@ return false;
 if(errors === _errs10){
 if(typeof data5 === "string"){
 if(!pattern42.test(data5)){
-validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema172,data:data5}];
+validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema193,data:data5}];
 return false;
 }
 }
@@ -3280,12 +3624,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern1.test(data6)){
-validate79.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema173,data:data6}];
+validate80.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema194,data:data6}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.type,parentSchema:schema173,data:data6}];
+validate80.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema194.type,parentSchema:schema194,data:data6}];
 return false;
 }
 }
@@ -3300,7 +3644,7 @@ var valid1 = true;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.domain.type,parentSchema:schema171.properties.domain,data:data2}];
+validate80.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.domain.type,parentSchema:schema192.properties.domain,data:data2}];
 return false;
 }
 }
@@ -3314,7 +3658,7 @@ if(data.primaryType !== undefined){
 let data7 = data.primaryType;
 const _errs15 = errors;
 if("Attest" !== data7){
-validate79.errors = [{instancePath:instancePath+"/primaryType",schemaPath:"#/properties/primaryType/const",keyword:"const",params:{allowedValue: "Attest"},message:"must be equal to constant",schema:"Attest",parentSchema:schema171.properties.primaryType,data:data7}];
+validate80.errors = [{instancePath:instancePath+"/primaryType",schemaPath:"#/properties/primaryType/const",keyword:"const",params:{allowedValue: "Attest"},message:"must be equal to constant",schema:"Attest",parentSchema:schema192.properties.primaryType,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -3327,7 +3671,7 @@ if(data.types !== undefined){
 let data8 = data.types;
 const _errs16 = errors;
 if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
-validate79.errors = [{instancePath:instancePath+"/types",schemaPath:"#/properties/types/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.types.type,parentSchema:schema171.properties.types,data:data8}];
+validate80.errors = [{instancePath:instancePath+"/types",schemaPath:"#/properties/types/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.types.type,parentSchema:schema192.properties.types,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -3343,7 +3687,7 @@ if(errors === _errs18){
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 let missing2;
 if(((((((((data9.version === undefined) && (missing2 = "version")) || ((data9.schema === undefined) && (missing2 = "schema"))) || ((data9.recipient === undefined) && (missing2 = "recipient"))) || ((data9.time === undefined) && (missing2 = "time"))) || ((data9.expirationTime === undefined) && (missing2 = "expirationTime"))) || ((data9.revocable === undefined) && (missing2 = "revocable"))) || ((data9.refUID === undefined) && (missing2 = "refUID"))) || ((data9.data === undefined) && (missing2 = "data"))){
-validate79.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema171.properties.message.required,parentSchema:schema171.properties.message,data:data9}];
+validate80.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema192.properties.message.required,parentSchema:schema192.properties.message,data:data9}];
 return false;
 }
 else {
@@ -3351,7 +3695,7 @@ if(data9.version !== undefined){
 let data10 = data9.version;
 const _errs20 = errors;
 if(!((data10 === 1) || (data10 === 2))){
-validate79.errors = [{instancePath:instancePath+"/message/version",schemaPath:"#/properties/message/properties/version/enum",keyword:"enum",params:{allowedValues: schema171.properties.message.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema171.properties.message.properties.version.enum,parentSchema:schema171.properties.message.properties.version,data:data10}];
+validate80.errors = [{instancePath:instancePath+"/message/version",schemaPath:"#/properties/message/properties/version/enum",keyword:"enum",params:{allowedValues: schema192.properties.message.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema192.properties.message.properties.version.enum,parentSchema:schema192.properties.message.properties.version,data:data10}];
 return false;
 }
 var valid4 = _errs20 === errors;
@@ -3366,12 +3710,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data11 === "string"){
 if(!pattern44.test(data11)){
-validate79.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-f]{64}$"},message:"must match pattern \""+"^0x[0-9a-f]{64}$"+"\"",schema:"^0x[0-9a-f]{64}$",parentSchema:schema171.properties.message.properties.schema,data:data11}];
+validate80.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-f]{64}$"},message:"must match pattern \""+"^0x[0-9a-f]{64}$"+"\"",schema:"^0x[0-9a-f]{64}$",parentSchema:schema192.properties.message.properties.schema,data:data11}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.schema.type,parentSchema:schema171.properties.message.properties.schema,data:data11}];
+validate80.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.schema.type,parentSchema:schema192.properties.message.properties.schema,data:data11}];
 return false;
 }
 }
@@ -3388,12 +3732,12 @@ const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data12 === "string"){
 if(!pattern1.test(data12)){
-validate79.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema173,data:data12}];
+validate80.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema194,data:data12}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.type,parentSchema:schema173,data:data12}];
+validate80.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema194.type,parentSchema:schema194,data:data12}];
 return false;
 }
 }
@@ -3408,18 +3752,18 @@ let data13 = data9.time;
 const _errs26 = errors;
 const _errs27 = errors;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema172.type},message:"must be integer,string",schema:schema172.type,parentSchema:schema172,data:data13}];
+validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema193.type},message:"must be integer,string",schema:schema193.type,parentSchema:schema193,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema172,data:data13}];
+validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema193,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172,data:data13}];
+validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema193,data:data13}];
 return false;
 }
 }
@@ -3427,7 +3771,7 @@ return false;
 if(errors === _errs27){
 if(typeof data13 === "string"){
 if(!pattern42.test(data13)){
-validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema172,data:data13}];
+validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema193,data:data13}];
 return false;
 }
 }
@@ -3444,18 +3788,18 @@ let data14 = data9.expirationTime;
 const _errs29 = errors;
 const _errs30 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema172.type},message:"must be integer,string",schema:schema172.type,parentSchema:schema172,data:data14}];
+validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema193.type},message:"must be integer,string",schema:schema193.type,parentSchema:schema193,data:data14}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 9007199254740991 || isNaN(data14)){
-validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema172,data:data14}];
+validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema193,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema172,data:data14}];
+validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema193,data:data14}];
 return false;
 }
 }
@@ -3463,7 +3807,7 @@ return false;
 if(errors === _errs30){
 if(typeof data14 === "string"){
 if(!pattern42.test(data14)){
-validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema172,data:data14}];
+validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema193,data:data14}];
 return false;
 }
 }
@@ -3479,7 +3823,7 @@ if(data9.revocable !== undefined){
 let data15 = data9.revocable;
 const _errs32 = errors;
 if(typeof data15 !== "boolean"){
-validate79.errors = [{instancePath:instancePath+"/message/revocable",schemaPath:"#/properties/message/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema171.properties.message.properties.revocable.type,parentSchema:schema171.properties.message.properties.revocable,data:data15}];
+validate80.errors = [{instancePath:instancePath+"/message/revocable",schemaPath:"#/properties/message/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema192.properties.message.properties.revocable.type,parentSchema:schema192.properties.message.properties.revocable,data:data15}];
 return false;
 }
 var valid4 = _errs32 === errors;
@@ -3494,12 +3838,12 @@ const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data16 === "string"){
 if(!pattern0.test(data16)){
-validate79.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.message.properties.refUID,data:data16}];
+validate80.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.message.properties.refUID,data:data16}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.refUID.type,parentSchema:schema171.properties.message.properties.refUID,data:data16}];
+validate80.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.refUID.type,parentSchema:schema192.properties.message.properties.refUID,data:data16}];
 return false;
 }
 }
@@ -3515,12 +3859,12 @@ const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data17 === "string"){
 if(!pattern49.test(data17)){
-validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{2})*$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{2})*$"+"\"",schema:"^0x([0-9a-fA-F]{2})*$",parentSchema:schema171.properties.message.properties.data,data:data17}];
+validate80.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{2})*$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{2})*$"+"\"",schema:"^0x([0-9a-fA-F]{2})*$",parentSchema:schema192.properties.message.properties.data,data:data17}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.data.type,parentSchema:schema171.properties.message.properties.data,data:data17}];
+validate80.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.data.type,parentSchema:schema192.properties.message.properties.data,data:data17}];
 return false;
 }
 }
@@ -3536,12 +3880,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
 if(!pattern0.test(data18)){
-validate79.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.message.properties.salt,data:data18}];
+validate80.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.message.properties.salt,data:data18}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.message.properties.salt.type,parentSchema:schema171.properties.message.properties.salt,data:data18}];
+validate80.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.salt.type,parentSchema:schema192.properties.message.properties.salt,data:data18}];
 return false;
 }
 }
@@ -3561,7 +3905,7 @@ var valid4 = true;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.properties.message.type,parentSchema:schema171.properties.message,data:data9}];
+validate80.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.message.type,parentSchema:schema192.properties.message,data:data9}];
 return false;
 }
 }
@@ -3575,13 +3919,13 @@ if(data.signature !== undefined){
 let data19 = data.signature;
 const _errs40 = errors;
 if((!(data19 && typeof data19 == "object" && !Array.isArray(data19))) && (typeof data19 !== "string")){
-validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: schema171.properties.signature.type},message:"must be object,string",schema:schema171.properties.signature.type,parentSchema:schema171.properties.signature,data:data19}];
+validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: schema192.properties.signature.type},message:"must be object,string",schema:schema192.properties.signature.type,parentSchema:schema192.properties.signature,data:data19}];
 return false;
 }
 if(errors === _errs40){
 if(typeof data19 === "string"){
 if(!pattern51.test(data19)){
-validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema171.properties.signature,data:data19}];
+validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema192.properties.signature,data:data19}];
 return false;
 }
 }
@@ -3589,7 +3933,7 @@ if(errors === _errs40){
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 let missing3;
 if((((data19.r === undefined) && (missing3 = "r")) || ((data19.s === undefined) && (missing3 = "s"))) || ((data19.v === undefined) && (missing3 = "v"))){
-validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'",schema:schema171.properties.signature.required,parentSchema:schema171.properties.signature,data:data19}];
+validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'",schema:schema192.properties.signature.required,parentSchema:schema192.properties.signature,data:data19}];
 return false;
 }
 else {
@@ -3599,12 +3943,12 @@ const _errs42 = errors;
 if(errors === _errs42){
 if(typeof data20 === "string"){
 if(!pattern0.test(data20)){
-validate79.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.signature.properties.r,data:data20}];
+validate80.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.signature.properties.r,data:data20}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.signature.properties.r.type,parentSchema:schema171.properties.signature.properties.r,data:data20}];
+validate80.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.signature.properties.r.type,parentSchema:schema192.properties.signature.properties.r,data:data20}];
 return false;
 }
 }
@@ -3620,12 +3964,12 @@ const _errs44 = errors;
 if(errors === _errs44){
 if(typeof data21 === "string"){
 if(!pattern0.test(data21)){
-validate79.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema171.properties.signature.properties.s,data:data21}];
+validate80.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.signature.properties.s,data:data21}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema171.properties.signature.properties.s.type,parentSchema:schema171.properties.signature.properties.s,data:data21}];
+validate80.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.signature.properties.s.type,parentSchema:schema192.properties.signature.properties.s,data:data21}];
 return false;
 }
 }
@@ -3639,18 +3983,18 @@ if(data19.v !== undefined){
 let data22 = data19.v;
 const _errs46 = errors;
 if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema171.properties.signature.properties.v.type,parentSchema:schema171.properties.signature.properties.v,data:data22}];
+validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema192.properties.signature.properties.v.type,parentSchema:schema192.properties.signature.properties.v,data:data22}];
 return false;
 }
 if(errors === _errs46){
 if((typeof data22 == "number") && (isFinite(data22))){
 if(data22 > 28 || isNaN(data22)){
-validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/maximum",keyword:"maximum",params:{comparison: "<=", limit: 28},message:"must be <= 28",schema:28,parentSchema:schema171.properties.signature.properties.v,data:data22}];
+validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/maximum",keyword:"maximum",params:{comparison: "<=", limit: 28},message:"must be <= 28",schema:28,parentSchema:schema192.properties.signature.properties.v,data:data22}];
 return false;
 }
 else {
 if(data22 < 0 || isNaN(data22)){
-validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema171.properties.signature.properties.v,data:data22}];
+validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema192.properties.signature.properties.v,data:data22}];
 return false;
 }
 }
@@ -3681,65 +4025,17 @@ var valid0 = true;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema171.type,parentSchema:schema171,data}];
-return false;
-}
-}
-validate79.errors = vErrors;
-return errors === 0;
-}
-validate79.evaluated = {"props":{"version":true,"uid":true,"domain":true,"primaryType":true,"types":true,"message":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
-
-const check24 = validate80;
-const schema177 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
-
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate80.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.uid === undefined) && (missing0 = "uid")){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema177.required,parentSchema:schema177,data}];
-return false;
-}
-else {
-if(data.uid !== undefined){
-let data0 = data.uid;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema177.properties.uid,data:data0}];
-return false;
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema177.properties.uid.type,parentSchema:schema177.properties.uid,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema177.type,parentSchema:schema177,data}];
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.type,parentSchema:schema192,data}];
 return false;
 }
 }
 validate80.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"version":true,"uid":true,"domain":true,"primaryType":true,"types":true,"message":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
 
 const check25 = validate81;
+const schema198 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3752,24 +4048,42 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(!pattern1.test(data)){
-validate81.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema173,data}];
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema198.required,parentSchema:schema198,data}];
+return false;
+}
+else {
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate81.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema198.properties.uid,data:data0}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema173.type,parentSchema:schema173,data}];
+validate81.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema198.properties.uid.type,parentSchema:schema198.properties.uid,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema198.type,parentSchema:schema198,data}];
 return false;
 }
 }
 validate81.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
 
 const check26 = validate82;
-const schema179 = {"title":"StoredInput","description":"A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.","type":"object","required":["ref"],"properties":{"ref":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3782,10 +4096,40 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(typeof data === "string"){
+if(!pattern1.test(data)){
+validate82.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema194,data}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema194.type,parentSchema:schema194,data}];
+return false;
+}
+}
+validate82.errors = vErrors;
+return errors === 0;
+}
+validate82.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const check27 = validate83;
+const schema200 = {"title":"StoredInput","description":"A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.","type":"object","required":["ref"],"properties":{"ref":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.ref === undefined) && (missing0 = "ref")){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema179.required,parentSchema:schema179,data}];
+validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema200.required,parentSchema:schema200,data}];
 return false;
 }
 else {
@@ -3795,12 +4139,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern0.test(data0)){
-validate82.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema179.properties.ref,data:data0}];
+validate83.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema200.properties.ref,data:data0}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema179.properties.ref.type,parentSchema:schema179.properties.ref,data:data0}];
+validate83.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.properties.ref.type,parentSchema:schema200.properties.ref,data:data0}];
 return false;
 }
 }
@@ -3808,28 +4152,28 @@ return false;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema179.type,parentSchema:schema179,data}];
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema200.type,parentSchema:schema200,data}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"ref":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"ref":true},"dynamicProps":false,"dynamicItems":false};
 
-const check27 = validate83;
-const schema180 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
-const schema185 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
-const schema186 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
-const schema181 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
-const schema182 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
-const schema183 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
-const schema184 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
+const check28 = validate84;
+const schema201 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
+const schema206 = {"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}};
+const schema207 = {"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}};
+const schema202 = {"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}};
+const schema203 = {"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}};
+const schema204 = {"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}};
+const schema205 = {"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate86.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3840,7 +4184,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema182.required,parentSchema:schema182,data}];
+validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema203.required,parentSchema:schema203,data}];
 return false;
 }
 else {
@@ -3848,7 +4192,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate85.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema182.properties.lpVersion,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema203.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3861,7 +4205,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.locationType.type,parentSchema:schema182.properties.locationType,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.locationType.type,parentSchema:schema203.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3874,7 +4218,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate85.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema182.properties.location.type},message:"must be object,string",schema:schema182.properties.location.type,parentSchema:schema182.properties.location,data:data2}];
+validate86.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema203.properties.location.type},message:"must be object,string",schema:schema203.properties.location.type,parentSchema:schema203.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3887,7 +4231,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.srs.type,parentSchema:schema182.properties.srs,data:data3}];
+validate86.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.srs.type,parentSchema:schema203.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -3904,7 +4248,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate85.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema183.required,parentSchema:schema183,data:data4}];
+validate86.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema204.required,parentSchema:schema204,data:data4}];
 return false;
 }
 else {
@@ -3912,7 +4256,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.scheme.type,parentSchema:schema183.properties.scheme,data:data5}];
+validate86.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.scheme.type,parentSchema:schema204.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -3925,7 +4269,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.value.type,parentSchema:schema183.properties.value,data:data6}];
+validate86.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.value.type,parentSchema:schema204.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -3937,7 +4281,7 @@ var valid2 = true;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.type,parentSchema:schema183,data:data4}];
+validate86.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema204.type,parentSchema:schema204,data:data4}];
 return false;
 }
 }
@@ -3953,12 +4297,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate85.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema182.properties.radius,data:data7}];
+validate86.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema203.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema182.properties.radius.type,parentSchema:schema182.properties.radius,data:data7}];
+validate86.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema203.properties.radius.type,parentSchema:schema203.properties.radius,data:data7}];
 return false;
 }
 }
@@ -3976,7 +4320,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate85.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema184.required,parentSchema:schema184,data:data8}];
+validate86.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema205.required,parentSchema:schema205,data:data8}];
 return false;
 }
 else {
@@ -3986,12 +4330,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate85.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema184.properties.start,data:data9}];
+validate86.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema205.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema184.properties.start.type,parentSchema:schema184.properties.start,data:data9}];
+validate86.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema205.properties.start.type,parentSchema:schema205.properties.start,data:data9}];
 return false;
 }
 }
@@ -4007,12 +4351,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate85.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema184.properties.end,data:data10}];
+validate86.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema205.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema184.properties.end.type,parentSchema:schema184.properties.end,data:data10}];
+validate86.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema205.properties.end.type,parentSchema:schema205.properties.end,data:data10}];
 return false;
 }
 }
@@ -4025,7 +4369,7 @@ var valid4 = true;
 }
 }
 else {
-validate85.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema184.type,parentSchema:schema184,data:data8}];
+validate86.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema205.type,parentSchema:schema205,data:data8}];
 return false;
 }
 }
@@ -4039,7 +4383,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.eventType.type,parentSchema:schema182.properties.eventType,data:data11}];
+validate86.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.eventType.type,parentSchema:schema203.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -4057,20 +4401,20 @@ var valid0 = true;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema182.type,parentSchema:schema182,data}];
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema203.type,parentSchema:schema203,data}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate85.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4081,14 +4425,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.claim === undefined) && (missing0 = "claim")) || ((data.stamps === undefined) && (missing0 = "stamps"))){
-validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema181.required,parentSchema:schema181,data}];
+validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema202.required,parentSchema:schema202,data}];
 return false;
 }
 else {
 if(data.claim !== undefined){
 const _errs1 = errors;
-if(!(validate85(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate86(data.claim, {instancePath:instancePath+"/claim",parentData:data,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -4103,12 +4447,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length > 64){
-validate84.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema181.properties.stamps,data:data1}];
+validate85.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema202.properties.stamps,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate84.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema181.properties.stamps,data:data1}];
+validate85.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema202.properties.stamps,data:data1}];
 return false;
 }
 else {
@@ -4118,7 +4462,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs4 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate84.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema181.properties.stamps.items.type,parentSchema:schema181.properties.stamps.items,data:data2}];
+validate85.errors = [{instancePath:instancePath+"/stamps/" + i0,schemaPath:"#/properties/stamps/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema202.properties.stamps.items.type,parentSchema:schema202.properties.stamps.items,data:data2}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -4130,7 +4474,7 @@ break;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema181.properties.stamps.type,parentSchema:schema181.properties.stamps,data:data1}];
+validate85.errors = [{instancePath:instancePath+"/stamps",schemaPath:"#/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema202.properties.stamps.type,parentSchema:schema202.properties.stamps,data:data1}];
 return false;
 }
 }
@@ -4143,22 +4487,22 @@ var valid0 = true;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema181.type,parentSchema:schema181,data}];
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema202.type,parentSchema:schema202,data}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":{"claim":true,"stamps":true},"dynamicProps":false,"dynamicItems":false};
 
 const pattern61 = new RegExp("^0x([0-9a-fA-F]{64})+$", "u");
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="verified-proof.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4169,14 +4513,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema180.required,parentSchema:schema180,data}];
+validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema201.required,parentSchema:schema201,data}];
 return false;
 }
 else {
 if(data.proof !== undefined){
 const _errs1 = errors;
-if(!(validate84(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate85(data.proof, {instancePath:instancePath+"/proof",parentData:data,parentDataProperty:"proof",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -4189,7 +4533,7 @@ if(data.credibility !== undefined){
 let data1 = data.credibility;
 const _errs2 = errors;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate83.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema180.properties.credibility.type,parentSchema:schema180.properties.credibility,data:data1}];
+validate84.errors = [{instancePath:instancePath+"/credibility",schemaPath:"#/properties/credibility/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.properties.credibility.type,parentSchema:schema201.properties.credibility,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -4202,7 +4546,7 @@ if(data.evaluationMethod !== undefined){
 let data2 = data.evaluationMethod;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate83.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema180.properties.evaluationMethod.type,parentSchema:schema180.properties.evaluationMethod,data:data2}];
+validate84.errors = [{instancePath:instancePath+"/evaluationMethod",schemaPath:"#/properties/evaluationMethod/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema201.properties.evaluationMethod.type,parentSchema:schema201.properties.evaluationMethod,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -4215,7 +4559,7 @@ if(data.evaluatedAt !== undefined){
 let data3 = data.evaluatedAt;
 const _errs6 = errors;
 if(!((typeof data3 == "number") && (isFinite(data3)))){
-validate83.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema180.properties.evaluatedAt.type,parentSchema:schema180.properties.evaluatedAt,data:data3}];
+validate84.errors = [{instancePath:instancePath+"/evaluatedAt",schemaPath:"#/properties/evaluatedAt/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema201.properties.evaluatedAt.type,parentSchema:schema201.properties.evaluatedAt,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -4228,18 +4572,18 @@ if(data.chainId !== undefined){
 let data4 = data.chainId;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate83.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema180.properties.chainId.type,parentSchema:schema180.properties.chainId,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema201.properties.chainId.type,parentSchema:schema201.properties.chainId,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 9007199254740991 || isNaN(data4)){
-validate83.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema180.properties.chainId,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema201.properties.chainId,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate83.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema180.properties.chainId,data:data4}];
+validate84.errors = [{instancePath:instancePath+"/chainId",schemaPath:"#/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema201.properties.chainId,data:data4}];
 return false;
 }
 }
@@ -4259,7 +4603,7 @@ if(errors === _errs11){
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 let missing1;
 if(((((((((((data5.uid === undefined) && (missing1 = "uid")) || ((data5.schema === undefined) && (missing1 = "schema"))) || ((data5.attester === undefined) && (missing1 = "attester"))) || ((data5.recipient === undefined) && (missing1 = "recipient"))) || ((data5.data === undefined) && (missing1 = "data"))) || ((data5.revocable === undefined) && (missing1 = "revocable"))) || ((data5.refUID === undefined) && (missing1 = "refUID"))) || ((data5.time === undefined) && (missing1 = "time"))) || ((data5.expirationTime === undefined) && (missing1 = "expirationTime"))) || ((data5.revocationTime === undefined) && (missing1 = "revocationTime"))){
-validate83.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema185.required,parentSchema:schema185,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema206.required,parentSchema:schema206,data:data5}];
 return false;
 }
 else {
@@ -4269,12 +4613,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate83.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema185.properties.uid,data:data6}];
+validate84.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema206.properties.uid,data:data6}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.uid.type,parentSchema:schema185.properties.uid,data:data6}];
+validate84.errors = [{instancePath:instancePath+"/attestation/uid",schemaPath:"#/$defs/ProofAttestation/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.uid.type,parentSchema:schema206.properties.uid,data:data6}];
 return false;
 }
 }
@@ -4290,12 +4634,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(!pattern0.test(data7)){
-validate83.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema185.properties.schema,data:data7}];
+validate84.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema206.properties.schema,data:data7}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.schema.type,parentSchema:schema185.properties.schema,data:data7}];
+validate84.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/ProofAttestation/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.schema.type,parentSchema:schema206.properties.schema,data:data7}];
 return false;
 }
 }
@@ -4311,12 +4655,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
 if(!pattern1.test(data8)){
-validate83.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema185.properties.attester,data:data8}];
+validate84.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema206.properties.attester,data:data8}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.attester.type,parentSchema:schema185.properties.attester,data:data8}];
+validate84.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/ProofAttestation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.attester.type,parentSchema:schema206.properties.attester,data:data8}];
 return false;
 }
 }
@@ -4332,12 +4676,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(!pattern1.test(data9)){
-validate83.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema185.properties.recipient,data:data9}];
+validate84.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema206.properties.recipient,data:data9}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.recipient.type,parentSchema:schema185.properties.recipient,data:data9}];
+validate84.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/ProofAttestation/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.recipient.type,parentSchema:schema206.properties.recipient,data:data9}];
 return false;
 }
 }
@@ -4353,18 +4697,18 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(func0(data10) > 4096){
-validate83.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema185.properties.data,data:data10}];
+validate84.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema206.properties.data,data:data10}];
 return false;
 }
 else {
 if(!pattern61.test(data10)){
-validate83.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema185.properties.data,data:data10}];
+validate84.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema206.properties.data,data:data10}];
 return false;
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.data.type,parentSchema:schema185.properties.data,data:data10}];
+validate84.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/ProofAttestation/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.data.type,parentSchema:schema206.properties.data,data:data10}];
 return false;
 }
 }
@@ -4378,7 +4722,7 @@ if(data5.revocable !== undefined){
 let data11 = data5.revocable;
 const _errs23 = errors;
 if(typeof data11 !== "boolean"){
-validate83.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema185.properties.revocable.type,parentSchema:schema185.properties.revocable,data:data11}];
+validate84.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/ProofAttestation/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema206.properties.revocable.type,parentSchema:schema206.properties.revocable,data:data11}];
 return false;
 }
 var valid2 = _errs23 === errors;
@@ -4393,12 +4737,12 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data12 === "string"){
 if(!pattern0.test(data12)){
-validate83.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema185.properties.refUID,data:data12}];
+validate84.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema206.properties.refUID,data:data12}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.refUID.type,parentSchema:schema185.properties.refUID,data:data12}];
+validate84.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/ProofAttestation/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.refUID.type,parentSchema:schema206.properties.refUID,data:data12}];
 return false;
 }
 }
@@ -4412,18 +4756,18 @@ if(data5.time !== undefined){
 let data13 = data5.time;
 const _errs27 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate83.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema185.properties.time.type,parentSchema:schema185.properties.time,data:data13}];
+validate84.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema206.properties.time.type,parentSchema:schema206.properties.time,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 281474976710655 || isNaN(data13)){
-validate83.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema185.properties.time,data:data13}];
+validate84.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema206.properties.time,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate83.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema185.properties.time,data:data13}];
+validate84.errors = [{instancePath:instancePath+"/attestation/time",schemaPath:"#/$defs/ProofAttestation/properties/time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema206.properties.time,data:data13}];
 return false;
 }
 }
@@ -4439,18 +4783,18 @@ if(data5.expirationTime !== undefined){
 let data14 = data5.expirationTime;
 const _errs29 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate83.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema185.properties.expirationTime.type,parentSchema:schema185.properties.expirationTime,data:data14}];
+validate84.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema206.properties.expirationTime.type,parentSchema:schema206.properties.expirationTime,data:data14}];
 return false;
 }
 if(errors === _errs29){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 281474976710655 || isNaN(data14)){
-validate83.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema185.properties.expirationTime,data:data14}];
+validate84.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema206.properties.expirationTime,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate83.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema185.properties.expirationTime,data:data14}];
+validate84.errors = [{instancePath:instancePath+"/attestation/expirationTime",schemaPath:"#/$defs/ProofAttestation/properties/expirationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema206.properties.expirationTime,data:data14}];
 return false;
 }
 }
@@ -4466,18 +4810,18 @@ if(data5.revocationTime !== undefined){
 let data15 = data5.revocationTime;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate83.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema185.properties.revocationTime.type,parentSchema:schema185.properties.revocationTime,data:data15}];
+validate84.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema206.properties.revocationTime.type,parentSchema:schema206.properties.revocationTime,data:data15}];
 return false;
 }
 if(errors === _errs31){
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 281474976710655 || isNaN(data15)){
-validate83.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema185.properties.revocationTime,data:data15}];
+validate84.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema206.properties.revocationTime,data:data15}];
 return false;
 }
 else {
 if(data15 < 0 || isNaN(data15)){
-validate83.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema185.properties.revocationTime,data:data15}];
+validate84.errors = [{instancePath:instancePath+"/attestation/revocationTime",schemaPath:"#/$defs/ProofAttestation/properties/revocationTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema206.properties.revocationTime,data:data15}];
 return false;
 }
 }
@@ -4493,7 +4837,7 @@ if(data5.signature !== undefined){
 let data16 = data5.signature;
 const _errs33 = errors;
 if(typeof data16 !== "string"){
-validate83.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema185.properties.signature.type,parentSchema:schema185.properties.signature,data:data16}];
+validate84.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/ProofAttestation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema206.properties.signature.type,parentSchema:schema206.properties.signature,data:data16}];
 return false;
 }
 var valid2 = _errs33 === errors;
@@ -4514,7 +4858,7 @@ var valid2 = true;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema185.type,parentSchema:schema185,data:data5}];
+validate84.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/ProofAttestation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema206.type,parentSchema:schema206,data:data5}];
 return false;
 }
 }
@@ -4532,7 +4876,7 @@ if(errors === _errs36){
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 let missing2;
 if(((((data17.signature === undefined) && (missing2 = "signature")) || ((data17.attester === undefined) && (missing2 = "attester"))) || ((data17.deadline === undefined) && (missing2 = "deadline"))) || ((data17.nonce === undefined) && (missing2 = "nonce"))){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema186.required,parentSchema:schema186,data:data17}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema207.required,parentSchema:schema207,data:data17}];
 return false;
 }
 else {
@@ -4542,12 +4886,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
 if(!pattern51.test(data18)){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema186.properties.signature,data:data18}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema207.properties.signature,data:data18}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.signature.type,parentSchema:schema186.properties.signature,data:data18}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema207.properties.signature.type,parentSchema:schema207.properties.signature,data:data18}];
 return false;
 }
 }
@@ -4563,12 +4907,12 @@ const _errs40 = errors;
 if(errors === _errs40){
 if(typeof data19 === "string"){
 if(!pattern1.test(data19)){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema186.properties.attester,data:data19}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema207.properties.attester,data:data19}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.attester.type,parentSchema:schema186.properties.attester,data:data19}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema207.properties.attester.type,parentSchema:schema207.properties.attester,data:data19}];
 return false;
 }
 }
@@ -4582,18 +4926,18 @@ if(data17.deadline !== undefined){
 let data20 = data17.deadline;
 const _errs42 = errors;
 if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema186.properties.deadline.type,parentSchema:schema186.properties.deadline,data:data20}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema207.properties.deadline.type,parentSchema:schema207.properties.deadline,data:data20}];
 return false;
 }
 if(errors === _errs42){
 if((typeof data20 == "number") && (isFinite(data20))){
 if(data20 > 281474976710655 || isNaN(data20)){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema186.properties.deadline,data:data20}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema207.properties.deadline,data:data20}];
 return false;
 }
 else {
 if(data20 < 0 || isNaN(data20)){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema186.properties.deadline,data:data20}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema207.properties.deadline,data:data20}];
 return false;
 }
 }
@@ -4609,18 +4953,18 @@ if(data17.nonce !== undefined){
 let data21 = data17.nonce;
 const _errs44 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema186.properties.nonce.type,parentSchema:schema186.properties.nonce,data:data21}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema207.properties.nonce.type,parentSchema:schema207.properties.nonce,data:data21}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 281474976710655 || isNaN(data21)){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema186.properties.nonce,data:data21}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema207.properties.nonce,data:data21}];
 return false;
 }
 else {
 if(data21 < 0 || isNaN(data21)){
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema186.properties.nonce,data:data21}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema207.properties.nonce,data:data21}];
 return false;
 }
 }
@@ -4637,7 +4981,7 @@ var valid4 = true;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema186.type,parentSchema:schema186,data:data17}];
+validate84.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema207.type,parentSchema:schema207,data:data17}];
 return false;
 }
 }
@@ -4655,24 +4999,24 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema180.type,parentSchema:schema180,data}];
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema201.type,parentSchema:schema201,data}];
 return false;
 }
 }
-validate83.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"proof":true,"credibility":true,"evaluationMethod":true,"evaluatedAt":true,"chainId":true,"attestation":true,"delegatedAttestation":true},"dynamicProps":false,"dynamicItems":false};
 
-const check28 = validate88;
-const schema187 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
-const schema188 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
+const check29 = validate89;
+const schema208 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"resign-request.schema.json","title":"ResignRequest","description":"Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.","type":"object","required":["attestation","delegatedAttestation","chainId"],"properties":{"attestation":{"$ref":"#/$defs/SignedAttestationData"},"delegatedAttestation":{"$ref":"verified-proof.schema.json#/$defs/ProofDelegation"},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"}},"$defs":{"SignedAttestationData":{"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}}}};
+const schema209 = {"title":"SignedAttestationData","type":"object","required":["schema","attester","recipient","data","revocable","refUID"],"properties":{"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4098},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"signature":{"type":"string"}}};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resign-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate89.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4683,7 +5027,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.attestation === undefined) && (missing0 = "attestation")) || ((data.delegatedAttestation === undefined) && (missing0 = "delegatedAttestation"))) || ((data.chainId === undefined) && (missing0 = "chainId"))){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema187.required,parentSchema:schema187,data}];
+validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema208.required,parentSchema:schema208,data}];
 return false;
 }
 else {
@@ -4695,7 +5039,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((((((data0.schema === undefined) && (missing1 = "schema")) || ((data0.attester === undefined) && (missing1 = "attester"))) || ((data0.recipient === undefined) && (missing1 = "recipient"))) || ((data0.data === undefined) && (missing1 = "data"))) || ((data0.revocable === undefined) && (missing1 = "revocable"))) || ((data0.refUID === undefined) && (missing1 = "refUID"))){
-validate88.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema188.required,parentSchema:schema188,data:data0}];
+validate89.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema209.required,parentSchema:schema209,data:data0}];
 return false;
 }
 else {
@@ -4705,12 +5049,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate88.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema188.properties.schema,data:data1}];
+validate89.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema209.properties.schema,data:data1}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.schema.type,parentSchema:schema188.properties.schema,data:data1}];
+validate89.errors = [{instancePath:instancePath+"/attestation/schema",schemaPath:"#/$defs/SignedAttestationData/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema209.properties.schema.type,parentSchema:schema209.properties.schema,data:data1}];
 return false;
 }
 }
@@ -4726,12 +5070,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern1.test(data2)){
-validate88.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema188.properties.attester,data:data2}];
+validate89.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema209.properties.attester,data:data2}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.attester.type,parentSchema:schema188.properties.attester,data:data2}];
+validate89.errors = [{instancePath:instancePath+"/attestation/attester",schemaPath:"#/$defs/SignedAttestationData/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema209.properties.attester.type,parentSchema:schema209.properties.attester,data:data2}];
 return false;
 }
 }
@@ -4747,12 +5091,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern1.test(data3)){
-validate88.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema188.properties.recipient,data:data3}];
+validate89.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema209.properties.recipient,data:data3}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.recipient.type,parentSchema:schema188.properties.recipient,data:data3}];
+validate89.errors = [{instancePath:instancePath+"/attestation/recipient",schemaPath:"#/$defs/SignedAttestationData/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema209.properties.recipient.type,parentSchema:schema209.properties.recipient,data:data3}];
 return false;
 }
 }
@@ -4768,18 +5112,18 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) > 4098){
-validate88.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema188.properties.data,data:data4}];
+validate89.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/maxLength",keyword:"maxLength",params:{limit: 4098},message:"must NOT have more than 4098 characters",schema:4098,parentSchema:schema209.properties.data,data:data4}];
 return false;
 }
 else {
 if(!pattern61.test(data4)){
-validate88.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema188.properties.data,data:data4}];
+validate89.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{64})+$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{64})+$"+"\"",schema:"^0x([0-9a-fA-F]{64})+$",parentSchema:schema209.properties.data,data:data4}];
 return false;
 }
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.data.type,parentSchema:schema188.properties.data,data:data4}];
+validate89.errors = [{instancePath:instancePath+"/attestation/data",schemaPath:"#/$defs/SignedAttestationData/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema209.properties.data.type,parentSchema:schema209.properties.data,data:data4}];
 return false;
 }
 }
@@ -4793,7 +5137,7 @@ if(data0.revocable !== undefined){
 let data5 = data0.revocable;
 const _errs12 = errors;
 if(typeof data5 !== "boolean"){
-validate88.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema188.properties.revocable.type,parentSchema:schema188.properties.revocable,data:data5}];
+validate89.errors = [{instancePath:instancePath+"/attestation/revocable",schemaPath:"#/$defs/SignedAttestationData/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema209.properties.revocable.type,parentSchema:schema209.properties.revocable,data:data5}];
 return false;
 }
 var valid2 = _errs12 === errors;
@@ -4808,12 +5152,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern0.test(data6)){
-validate88.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema188.properties.refUID,data:data6}];
+validate89.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema209.properties.refUID,data:data6}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.refUID.type,parentSchema:schema188.properties.refUID,data:data6}];
+validate89.errors = [{instancePath:instancePath+"/attestation/refUID",schemaPath:"#/$defs/SignedAttestationData/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema209.properties.refUID.type,parentSchema:schema209.properties.refUID,data:data6}];
 return false;
 }
 }
@@ -4827,7 +5171,7 @@ if(data0.signature !== undefined){
 let data7 = data0.signature;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate88.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema188.properties.signature.type,parentSchema:schema188.properties.signature,data:data7}];
+validate89.errors = [{instancePath:instancePath+"/attestation/signature",schemaPath:"#/$defs/SignedAttestationData/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema209.properties.signature.type,parentSchema:schema209.properties.signature,data:data7}];
 return false;
 }
 var valid2 = _errs16 === errors;
@@ -4844,7 +5188,7 @@ var valid2 = true;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema188.type,parentSchema:schema188,data:data0}];
+validate89.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/$defs/SignedAttestationData/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema209.type,parentSchema:schema209,data:data0}];
 return false;
 }
 }
@@ -4862,7 +5206,7 @@ if(errors === _errs19){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((((data8.signature === undefined) && (missing2 = "signature")) || ((data8.attester === undefined) && (missing2 = "attester"))) || ((data8.deadline === undefined) && (missing2 = "deadline"))) || ((data8.nonce === undefined) && (missing2 = "nonce"))){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema186.required,parentSchema:schema186,data:data8}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema207.required,parentSchema:schema207,data:data8}];
 return false;
 }
 else {
@@ -4872,12 +5216,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data9 === "string"){
 if(!pattern51.test(data9)){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema186.properties.signature,data:data9}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema207.properties.signature,data:data9}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.signature.type,parentSchema:schema186.properties.signature,data:data9}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/signature",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema207.properties.signature.type,parentSchema:schema207.properties.signature,data:data9}];
 return false;
 }
 }
@@ -4893,12 +5237,12 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data10 === "string"){
 if(!pattern1.test(data10)){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema186.properties.attester,data:data10}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema207.properties.attester,data:data10}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema186.properties.attester.type,parentSchema:schema186.properties.attester,data:data10}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/attester",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/attester/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema207.properties.attester.type,parentSchema:schema207.properties.attester,data:data10}];
 return false;
 }
 }
@@ -4912,18 +5256,18 @@ if(data8.deadline !== undefined){
 let data11 = data8.deadline;
 const _errs25 = errors;
 if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema186.properties.deadline.type,parentSchema:schema186.properties.deadline,data:data11}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema207.properties.deadline.type,parentSchema:schema207.properties.deadline,data:data11}];
 return false;
 }
 if(errors === _errs25){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 281474976710655 || isNaN(data11)){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema186.properties.deadline,data:data11}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema207.properties.deadline,data:data11}];
 return false;
 }
 else {
 if(data11 < 0 || isNaN(data11)){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema186.properties.deadline,data:data11}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/deadline",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/deadline/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema207.properties.deadline,data:data11}];
 return false;
 }
 }
@@ -4939,18 +5283,18 @@ if(data8.nonce !== undefined){
 let data12 = data8.nonce;
 const _errs27 = errors;
 if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema186.properties.nonce.type,parentSchema:schema186.properties.nonce,data:data12}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema207.properties.nonce.type,parentSchema:schema207.properties.nonce,data:data12}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 281474976710655 || isNaN(data12)){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema186.properties.nonce,data:data12}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/maximum",keyword:"maximum",params:{comparison: "<=", limit: 281474976710655},message:"must be <= 281474976710655",schema:281474976710655,parentSchema:schema207.properties.nonce,data:data12}];
 return false;
 }
 else {
 if(data12 < 0 || isNaN(data12)){
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema186.properties.nonce,data:data12}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation/nonce",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/properties/nonce/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema207.properties.nonce,data:data12}];
 return false;
 }
 }
@@ -4967,7 +5311,7 @@ var valid4 = true;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema186.type,parentSchema:schema186,data:data8}];
+validate89.errors = [{instancePath:instancePath+"/delegatedAttestation",schemaPath:"verified-proof.schema.json#/$defs/ProofDelegation/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema207.type,parentSchema:schema207,data:data8}];
 return false;
 }
 }
@@ -4982,18 +5326,18 @@ let data13 = data.chainId;
 const _errs29 = errors;
 const _errs30 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate88.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
+validate89.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema3.type,parentSchema:schema3,data:data13}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate88.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
+validate89.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema3,data:data13}];
 return false;
 }
 else {
 if(data13 < 1 || isNaN(data13)){
-validate88.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
+validate89.errors = [{instancePath:instancePath+"/chainId",schemaPath:"compute-request.schema.json#/$defs/ChainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema3,data:data13}];
 return false;
 }
 }
@@ -5009,23 +5353,23 @@ var valid0 = true;
 }
 }
 else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema187.type,parentSchema:schema187,data}];
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema208.type,parentSchema:schema208,data}];
 return false;
 }
 }
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"props":{"attestation":true,"delegatedAttestation":true,"chainId":true},"dynamicProps":false,"dynamicItems":false};
 
-const check29 = validate90;
-const schema195 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
-const schema193 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
+const check30 = validate91;
+const schema216 = {"title":"KeyRequest","description":"Properties of a new API key.","type":"object","additionalProperties":false,"required":["tier"],"properties":{"tier":{"description":"Sets the hourly limits.","enum":["developer","internal"]},"label":{"description":"Such as the owner of the key.","type":"string","minLength":1,"maxLength":200},"scopes":{"$ref":"#/$defs/KeyScopes"},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"requestsPerHour":{"description":"Replaces the hourly limit of the tier.","type":"integer","minimum":1,"maximum":1000000000},"origins":{"description":"The key is valid only in requests of pages of these origins, such as https://example.org.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"description":"The key is valid only in requests from these IP addresses or CIDR ranges.","type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const schema214 = {"title":"KeyScopes","description":"What the key may be used for. admin opens the routes of keys, and nothing else.","type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs","admin"]}};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5036,14 +5380,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.tier === undefined) && (missing0 = "tier")){
-validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema195.required,parentSchema:schema195,data}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema216.required,parentSchema:schema216,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "tier") || (key0 === "label")) || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "requestsPerHour")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate90.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema195,data}];
+validate91.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema216,data}];
 return false;
 break;
 }
@@ -5053,7 +5397,7 @@ if(data.tier !== undefined){
 let data0 = data.tier;
 const _errs2 = errors;
 if(!((data0 === "developer") || (data0 === "internal"))){
-validate90.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema195.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema195.properties.tier.enum,parentSchema:schema195.properties.tier,data:data0}];
+validate91.errors = [{instancePath:instancePath+"/tier",schemaPath:"#/properties/tier/enum",keyword:"enum",params:{allowedValues: schema216.properties.tier.enum},message:"must be equal to one of the allowed values",schema:schema216.properties.tier.enum,parentSchema:schema216.properties.tier,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -5068,18 +5412,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func0(data1) > 200){
-validate90.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema195.properties.label,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema216.properties.label,data:data1}];
 return false;
 }
 else {
 if(func0(data1) < 1){
-validate90.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema195.properties.label,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema216.properties.label,data:data1}];
 return false;
 }
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema195.properties.label.type,parentSchema:schema195.properties.label,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema216.properties.label.type,parentSchema:schema216.properties.label,data:data1}];
 return false;
 }
 }
@@ -5096,7 +5440,7 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(Array.isArray(data2)){
 if(data2.length < 1){
-validate90.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema193,data:data2}];
+validate91.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema214,data:data2}];
 return false;
 }
 else {
@@ -5106,7 +5450,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 const _errs8 = errors;
 if(!(((((data3 === "compute") || (data3 === "verify")) || (data3 === "records")) || (data3 === "jobs")) || (data3 === "admin"))){
-validate90.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema193.items.enum},message:"must be equal to one of the allowed values",schema:schema193.items.enum,parentSchema:schema193.items,data:data3}];
+validate91.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/$defs/KeyScopes/items/enum",keyword:"enum",params:{allowedValues: schema214.items.enum},message:"must be equal to one of the allowed values",schema:schema214.items.enum,parentSchema:schema214.items,data:data3}];
 return false;
 }
 var valid2 = _errs8 === errors;
@@ -5117,7 +5461,7 @@ break;
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema193.type,parentSchema:schema193,data:data2}];
+validate91.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/$defs/KeyScopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema214.type,parentSchema:schema214,data:data2}];
 return false;
 }
 }
@@ -5133,12 +5477,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func0(data4) > 40){
-validate90.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema195.properties.expiresAt,data:data4}];
+validate91.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema216.properties.expiresAt,data:data4}];
 return false;
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema195.properties.expiresAt.type,parentSchema:schema195.properties.expiresAt,data:data4}];
+validate91.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema216.properties.expiresAt.type,parentSchema:schema216.properties.expiresAt,data:data4}];
 return false;
 }
 }
@@ -5152,18 +5496,18 @@ if(data.requestsPerHour !== undefined){
 let data5 = data.requestsPerHour;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate90.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema195.properties.requestsPerHour.type,parentSchema:schema195.properties.requestsPerHour,data:data5}];
+validate91.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema216.properties.requestsPerHour.type,parentSchema:schema216.properties.requestsPerHour,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 1000000000 || isNaN(data5)){
-validate90.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema195.properties.requestsPerHour,data:data5}];
+validate91.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000",schema:1000000000,parentSchema:schema216.properties.requestsPerHour,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate90.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema195.properties.requestsPerHour,data:data5}];
+validate91.errors = [{instancePath:instancePath+"/requestsPerHour",schemaPath:"#/properties/requestsPerHour/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema216.properties.requestsPerHour,data:data5}];
 return false;
 }
 }
@@ -5181,12 +5525,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate90.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema195.properties.origins,data:data6}];
+validate91.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema216.properties.origins,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate90.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema195.properties.origins,data:data6}];
+validate91.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema216.properties.origins,data:data6}];
 return false;
 }
 else {
@@ -5198,12 +5542,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 300){
-validate90.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema195.properties.origins.items,data:data7}];
+validate91.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema216.properties.origins.items,data:data7}];
 return false;
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema195.properties.origins.items.type,parentSchema:schema195.properties.origins.items,data:data7}];
+validate91.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema216.properties.origins.items.type,parentSchema:schema216.properties.origins.items,data:data7}];
 return false;
 }
 }
@@ -5216,7 +5560,7 @@ break;
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema195.properties.origins.type,parentSchema:schema195.properties.origins,data:data6}];
+validate91.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema216.properties.origins.type,parentSchema:schema216.properties.origins,data:data6}];
 return false;
 }
 }
@@ -5232,12 +5576,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data8)){
 if(data8.length > 32){
-validate90.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema195.properties.addresses,data:data8}];
+validate91.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema216.properties.addresses,data:data8}];
 return false;
 }
 else {
 if(data8.length < 1){
-validate90.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema195.properties.addresses,data:data8}];
+validate91.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema216.properties.addresses,data:data8}];
 return false;
 }
 else {
@@ -5249,12 +5593,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
 if(func0(data9) > 60){
-validate90.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema195.properties.addresses.items,data:data9}];
+validate91.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema216.properties.addresses.items,data:data9}];
 return false;
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema195.properties.addresses.items.type,parentSchema:schema195.properties.addresses.items,data:data9}];
+validate91.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema216.properties.addresses.items.type,parentSchema:schema216.properties.addresses.items,data:data9}];
 return false;
 }
 }
@@ -5267,7 +5611,7 @@ break;
 }
 }
 else {
-validate90.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema195.properties.addresses.type,parentSchema:schema195.properties.addresses,data:data8}];
+validate91.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema216.properties.addresses.type,parentSchema:schema216.properties.addresses,data:data8}];
 return false;
 }
 }
@@ -5286,23 +5630,23 @@ var valid0 = true;
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema195.type,parentSchema:schema195,data}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema216.type,parentSchema:schema216,data}];
 return false;
 }
 }
-validate90.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check30 = validate92;
-const schema198 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386},"attestation":{"description":"UID of an attestation for the address of the message, if the service gives a higher tier for one (WALLET_TIER_TOKEN).","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+const check31 = validate93;
+const schema219 = {"title":"SignInRequest","type":"object","additionalProperties":false,"required":["message","signature"],"properties":{"message":{"description":"The text that the wallet signed (EIP-4361), with the nonce.","type":"string","minLength":1,"maxLength":4096},"signature":{"description":"Hex: 65 bytes r, s, v of the address, or what its contract takes (ERC-1271, ERC-6492), up to 8 KiB.","type":"string","pattern":"^0x(?:[0-9a-fA-F]{2})+$","maxLength":16386},"attestation":{"description":"UID of an attestation for the address of the message, if the service gives a higher tier for one (WALLET_TIER_TOKEN).","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 const pattern75 = new RegExp("^0x(?:[0-9a-fA-F]{2})+$", "u");
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5313,14 +5657,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.message === undefined) && (missing0 = "message")) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema198.required,parentSchema:schema198,data}];
+validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema219.required,parentSchema:schema219,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "message") || (key0 === "signature")) || (key0 === "attestation"))){
-validate92.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema198,data}];
+validate93.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema219,data}];
 return false;
 break;
 }
@@ -5332,18 +5676,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 4096){
-validate92.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema198.properties.message,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters",schema:4096,parentSchema:schema219.properties.message,data:data0}];
 return false;
 }
 else {
 if(func0(data0) < 1){
-validate92.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema198.properties.message,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema219.properties.message,data:data0}];
 return false;
 }
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema198.properties.message.type,parentSchema:schema198.properties.message,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema219.properties.message.type,parentSchema:schema219.properties.message,data:data0}];
 return false;
 }
 }
@@ -5359,18 +5703,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func0(data1) > 16386){
-validate92.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/maxLength",keyword:"maxLength",params:{limit: 16386},message:"must NOT have more than 16386 characters",schema:16386,parentSchema:schema198.properties.signature,data:data1}];
+validate93.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/maxLength",keyword:"maxLength",params:{limit: 16386},message:"must NOT have more than 16386 characters",schema:16386,parentSchema:schema219.properties.signature,data:data1}];
 return false;
 }
 else {
 if(!pattern75.test(data1)){
-validate92.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x(?:[0-9a-fA-F]{2})+$"},message:"must match pattern \""+"^0x(?:[0-9a-fA-F]{2})+$"+"\"",schema:"^0x(?:[0-9a-fA-F]{2})+$",parentSchema:schema198.properties.signature,data:data1}];
+validate93.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x(?:[0-9a-fA-F]{2})+$"},message:"must match pattern \""+"^0x(?:[0-9a-fA-F]{2})+$"+"\"",schema:"^0x(?:[0-9a-fA-F]{2})+$",parentSchema:schema219.properties.signature,data:data1}];
 return false;
 }
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema198.properties.signature.type,parentSchema:schema198.properties.signature,data:data1}];
+validate93.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema219.properties.signature.type,parentSchema:schema219.properties.signature,data:data1}];
 return false;
 }
 }
@@ -5386,12 +5730,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern0.test(data2)){
-validate92.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema198.properties.attestation,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema219.properties.attestation,data:data2}];
 return false;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema198.properties.attestation.type,parentSchema:schema198.properties.attestation,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/attestation",schemaPath:"#/properties/attestation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema219.properties.attestation.type,parentSchema:schema219.properties.attestation,data:data2}];
 return false;
 }
 }
@@ -5406,66 +5750,7 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema198.type,parentSchema:schema198,data}];
-return false;
-}
-}
-validate92.errors = vErrors;
-return errors === 0;
-}
-validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const check31 = validate93;
-const schema199 = {"title":"RefreshRequest","type":"object","additionalProperties":false,"required":["refreshToken"],"properties":{"refreshToken":{"type":"string","maxLength":256}}};
-
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate93.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.refreshToken === undefined) && (missing0 = "refreshToken")){
-validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema199.required,parentSchema:schema199,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "refreshToken")){
-validate93.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema199,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.refreshToken !== undefined){
-let data0 = data.refreshToken;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func0(data0) > 256){
-validate93.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema199.properties.refreshToken,data:data0}];
-return false;
-}
-}
-else {
-validate93.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema199.properties.refreshToken.type,parentSchema:schema199.properties.refreshToken,data:data0}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema199.type,parentSchema:schema199,data}];
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema219.type,parentSchema:schema219,data}];
 return false;
 }
 }
@@ -5475,7 +5760,7 @@ return errors === 0;
 validate93.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const check32 = validate94;
-const schema200 = {"title":"AccountKeyRequest","description":"Properties of a new API key of an account. Its tier and its limit are those of the account.","type":"object","additionalProperties":false,"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"scopes":{"type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs"]}},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"origins":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+const schema220 = {"title":"RefreshRequest","type":"object","additionalProperties":false,"required":["refreshToken"],"properties":{"refreshToken":{"type":"string","maxLength":256}}};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5489,10 +5774,69 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.refreshToken === undefined) && (missing0 = "refreshToken")){
+validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema220.required,parentSchema:schema220,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "refreshToken")){
+validate94.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema220,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.refreshToken !== undefined){
+let data0 = data.refreshToken;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func0(data0) > 256){
+validate94.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema220.properties.refreshToken,data:data0}];
+return false;
+}
+}
+else {
+validate94.errors = [{instancePath:instancePath+"/refreshToken",schemaPath:"#/properties/refreshToken/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.refreshToken.type,parentSchema:schema220.properties.refreshToken,data:data0}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema220.type,parentSchema:schema220,data}];
+return false;
+}
+}
+validate94.errors = vErrors;
+return errors === 0;
+}
+validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const check33 = validate95;
+const schema221 = {"title":"AccountKeyRequest","description":"Properties of a new API key of an account. Its tier and its limit are those of the account.","type":"object","additionalProperties":false,"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"scopes":{"type":"array","minItems":1,"items":{"enum":["compute","verify","records","jobs"]}},"expiresAt":{"description":"ISO 8601, in the future. Without it, the key is valid until it is revoked.","type":"string","maxLength":40},"origins":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":300}},"addresses":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string","maxLength":60}}}};
+
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate95.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "label") || (key0 === "scopes")) || (key0 === "expiresAt")) || (key0 === "origins")) || (key0 === "addresses"))){
-validate94.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema200,data}];
+validate95.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema221,data}];
 return false;
 break;
 }
@@ -5504,18 +5848,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func0(data0) > 200){
-validate94.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema200.properties.label,data:data0}];
+validate95.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema221.properties.label,data:data0}];
 return false;
 }
 else {
 if(func0(data0) < 1){
-validate94.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200.properties.label,data:data0}];
+validate95.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema221.properties.label,data:data0}];
 return false;
 }
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.properties.label.type,parentSchema:schema200.properties.label,data:data0}];
+validate95.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema221.properties.label.type,parentSchema:schema221.properties.label,data:data0}];
 return false;
 }
 }
@@ -5531,7 +5875,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate94.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema200.properties.scopes,data:data1}];
+validate95.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema221.properties.scopes,data:data1}];
 return false;
 }
 else {
@@ -5541,7 +5885,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs6 = errors;
 if(!((((data2 === "compute") || (data2 === "verify")) || (data2 === "records")) || (data2 === "jobs"))){
-validate94.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema200.properties.scopes.items.enum},message:"must be equal to one of the allowed values",schema:schema200.properties.scopes.items.enum,parentSchema:schema200.properties.scopes.items,data:data2}];
+validate95.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema221.properties.scopes.items.enum},message:"must be equal to one of the allowed values",schema:schema221.properties.scopes.items.enum,parentSchema:schema221.properties.scopes.items,data:data2}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -5552,7 +5896,7 @@ break;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema200.properties.scopes.type,parentSchema:schema200.properties.scopes,data:data1}];
+validate95.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema221.properties.scopes.type,parentSchema:schema221.properties.scopes,data:data1}];
 return false;
 }
 }
@@ -5568,12 +5912,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func0(data3) > 40){
-validate94.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema200.properties.expiresAt,data:data3}];
+validate95.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters",schema:40,parentSchema:schema221.properties.expiresAt,data:data3}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.properties.expiresAt.type,parentSchema:schema200.properties.expiresAt,data:data3}];
+validate95.errors = [{instancePath:instancePath+"/expiresAt",schemaPath:"#/properties/expiresAt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema221.properties.expiresAt.type,parentSchema:schema221.properties.expiresAt,data:data3}];
 return false;
 }
 }
@@ -5589,12 +5933,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data4)){
 if(data4.length > 32){
-validate94.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema200.properties.origins,data:data4}];
+validate95.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema221.properties.origins,data:data4}];
 return false;
 }
 else {
 if(data4.length < 1){
-validate94.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema200.properties.origins,data:data4}];
+validate95.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema221.properties.origins,data:data4}];
 return false;
 }
 else {
@@ -5606,12 +5950,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func0(data5) > 300){
-validate94.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema200.properties.origins.items,data:data5}];
+validate95.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters",schema:300,parentSchema:schema221.properties.origins.items,data:data5}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.properties.origins.items.type,parentSchema:schema200.properties.origins.items,data:data5}];
+validate95.errors = [{instancePath:instancePath+"/origins/" + i1,schemaPath:"#/properties/origins/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema221.properties.origins.items.type,parentSchema:schema221.properties.origins.items,data:data5}];
 return false;
 }
 }
@@ -5624,7 +5968,7 @@ break;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema200.properties.origins.type,parentSchema:schema200.properties.origins,data:data4}];
+validate95.errors = [{instancePath:instancePath+"/origins",schemaPath:"#/properties/origins/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema221.properties.origins.type,parentSchema:schema221.properties.origins,data:data4}];
 return false;
 }
 }
@@ -5640,12 +5984,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 32){
-validate94.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema200.properties.addresses,data:data6}];
+validate95.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema221.properties.addresses,data:data6}];
 return false;
 }
 else {
 if(data6.length < 1){
-validate94.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema200.properties.addresses,data:data6}];
+validate95.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema221.properties.addresses,data:data6}];
 return false;
 }
 else {
@@ -5657,12 +6001,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(func0(data7) > 60){
-validate94.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema200.properties.addresses.items,data:data7}];
+validate95.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters",schema:60,parentSchema:schema221.properties.addresses.items,data:data7}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.properties.addresses.items.type,parentSchema:schema200.properties.addresses.items,data:data7}];
+validate95.errors = [{instancePath:instancePath+"/addresses/" + i2,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema221.properties.addresses.items.type,parentSchema:schema221.properties.addresses.items,data:data7}];
 return false;
 }
 }
@@ -5675,7 +6019,7 @@ break;
 }
 }
 else {
-validate94.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema200.properties.addresses.type,parentSchema:schema200.properties.addresses,data:data6}];
+validate95.errors = [{instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema221.properties.addresses.type,parentSchema:schema221.properties.addresses,data:data6}];
 return false;
 }
 }
@@ -5691,24 +6035,24 @@ var valid0 = true;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema200.type,parentSchema:schema200,data}];
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema221.type,parentSchema:schema221,data}];
 return false;
 }
 }
-validate94.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const check33 = validate107;
-const schema202 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
-const schema203 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
-const schema204 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
+const check34 = validate108;
+const schema223 = {"title":"VerifyStampRequest","type":"object","required":["stamp"],"properties":{"stamp":{"$ref":"#/$defs/LocationStamp"},"media":{"description":"The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.","type":"string"}}};
+const schema224 = {"title":"LocationStamp","description":"One observation by one proof-of-location system.","type":"object","required":["lpVersion","locationType","location","srs","temporalFootprint","plugin","pluginVersion","signals","signatures"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string","minLength":1},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string","minLength":1},"temporalFootprint":{"title":"TemporalFootprint","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number"},"end":{"type":"number"}}},"plugin":{"type":"string","minLength":1,"maxLength":64},"pluginVersion":{"type":"string","minLength":1,"maxLength":64},"signals":{"type":"object"},"signatures":{"type":"array","maxItems":16,"items":{"$ref":"#/$defs/StampSignature"}}}};
+const schema225 = {"title":"StampSignature","type":"object","required":["signer","algorithm","value","timestamp"],"properties":{"signer":{"$ref":"verified-proof.schema.json#/$defs/SubjectIdentifier"},"algorithm":{"type":"string","minLength":1},"value":{"description":"Hex with the prefix 0x.","type":"string","minLength":1},"timestamp":{"description":"Unix seconds.","type":"number"}}};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate99.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5719,7 +6063,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.signer === undefined) && (missing0 = "signer")) || ((data.algorithm === undefined) && (missing0 = "algorithm"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))){
-validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema204.required,parentSchema:schema204,data}];
+validate99.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema225.required,parentSchema:schema225,data}];
 return false;
 }
 else {
@@ -5731,7 +6075,7 @@ if(errors === _errs2){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.scheme === undefined) && (missing1 = "scheme")) || ((data0.value === undefined) && (missing1 = "value"))){
-validate98.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema183.required,parentSchema:schema183,data:data0}];
+validate99.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema204.required,parentSchema:schema204,data:data0}];
 return false;
 }
 else {
@@ -5739,7 +6083,7 @@ if(data0.scheme !== undefined){
 let data1 = data0.scheme;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate98.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.scheme.type,parentSchema:schema183.properties.scheme,data:data1}];
+validate99.errors = [{instancePath:instancePath+"/signer/scheme",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.scheme.type,parentSchema:schema204.properties.scheme,data:data1}];
 return false;
 }
 var valid2 = _errs4 === errors;
@@ -5752,7 +6096,7 @@ if(data0.value !== undefined){
 let data2 = data0.value;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate98.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.value.type,parentSchema:schema183.properties.value,data:data2}];
+validate99.errors = [{instancePath:instancePath+"/signer/value",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.value.type,parentSchema:schema204.properties.value,data:data2}];
 return false;
 }
 var valid2 = _errs6 === errors;
@@ -5764,7 +6108,7 @@ var valid2 = true;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.type,parentSchema:schema183,data:data0}];
+validate99.errors = [{instancePath:instancePath+"/signer",schemaPath:"verified-proof.schema.json#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema204.type,parentSchema:schema204,data:data0}];
 return false;
 }
 }
@@ -5780,12 +6124,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate98.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema204.properties.algorithm,data:data3}];
+validate99.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema225.properties.algorithm,data:data3}];
 return false;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.algorithm.type,parentSchema:schema204.properties.algorithm,data:data3}];
+validate99.errors = [{instancePath:instancePath+"/algorithm",schemaPath:"#/properties/algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema225.properties.algorithm.type,parentSchema:schema225.properties.algorithm,data:data3}];
 return false;
 }
 }
@@ -5801,12 +6145,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate98.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema204.properties.value,data:data4}];
+validate99.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema225.properties.value,data:data4}];
 return false;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.value.type,parentSchema:schema204.properties.value,data:data4}];
+validate99.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema225.properties.value.type,parentSchema:schema225.properties.value,data:data4}];
 return false;
 }
 }
@@ -5820,7 +6164,7 @@ if(data.timestamp !== undefined){
 let data5 = data.timestamp;
 const _errs12 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate98.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema204.properties.timestamp.type,parentSchema:schema204.properties.timestamp,data:data5}];
+validate99.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"#/properties/timestamp/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema225.properties.timestamp.type,parentSchema:schema225.properties.timestamp,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -5834,20 +6178,20 @@ var valid0 = true;
 }
 }
 else {
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema204.type,parentSchema:schema204,data}];
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema225.type,parentSchema:schema225,data}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
+validate99.evaluated = {"props":{"signer":true,"algorithm":true,"value":true,"timestamp":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate97.evaluated;
+const evaluated0 = validate98.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5858,7 +6202,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.temporalFootprint === undefined) && (missing0 = "temporalFootprint"))) || ((data.plugin === undefined) && (missing0 = "plugin"))) || ((data.pluginVersion === undefined) && (missing0 = "pluginVersion"))) || ((data.signals === undefined) && (missing0 = "signals"))) || ((data.signatures === undefined) && (missing0 = "signatures"))){
-validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema203.required,parentSchema:schema203,data}];
+validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema224.required,parentSchema:schema224,data}];
 return false;
 }
 else {
@@ -5866,7 +6210,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate97.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema203.properties.lpVersion,data:data0}];
+validate98.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema224.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5881,12 +6225,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate97.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.locationType,data:data1}];
+validate98.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema224.properties.locationType,data:data1}];
 return false;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.locationType.type,parentSchema:schema203.properties.locationType,data:data1}];
+validate98.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema224.properties.locationType.type,parentSchema:schema224.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -5900,7 +6244,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate97.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema203.properties.location.type},message:"must be object,string",schema:schema203.properties.location.type,parentSchema:schema203.properties.location,data:data2}];
+validate98.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema224.properties.location.type},message:"must be object,string",schema:schema224.properties.location.type,parentSchema:schema224.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -5915,12 +6259,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate97.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.srs,data:data3}];
+validate98.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema224.properties.srs,data:data3}];
 return false;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.srs.type,parentSchema:schema203.properties.srs,data:data3}];
+validate98.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema224.properties.srs.type,parentSchema:schema224.properties.srs,data:data3}];
 return false;
 }
 }
@@ -5937,7 +6281,7 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.start === undefined) && (missing1 = "start")) || ((data4.end === undefined) && (missing1 = "end"))){
-validate97.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema203.properties.temporalFootprint.required,parentSchema:schema203.properties.temporalFootprint,data:data4}];
+validate98.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema224.properties.temporalFootprint.required,parentSchema:schema224.properties.temporalFootprint,data:data4}];
 return false;
 }
 else {
@@ -5945,7 +6289,7 @@ if(data4.start !== undefined){
 let data5 = data4.start;
 const _errs10 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate97.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema203.properties.temporalFootprint.properties.start.type,parentSchema:schema203.properties.temporalFootprint.properties.start,data:data5}];
+validate98.errors = [{instancePath:instancePath+"/temporalFootprint/start",schemaPath:"#/properties/temporalFootprint/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema224.properties.temporalFootprint.properties.start.type,parentSchema:schema224.properties.temporalFootprint.properties.start,data:data5}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -5958,7 +6302,7 @@ if(data4.end !== undefined){
 let data6 = data4.end;
 const _errs12 = errors;
 if(!((typeof data6 == "number") && (isFinite(data6)))){
-validate97.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema203.properties.temporalFootprint.properties.end.type,parentSchema:schema203.properties.temporalFootprint.properties.end,data:data6}];
+validate98.errors = [{instancePath:instancePath+"/temporalFootprint/end",schemaPath:"#/properties/temporalFootprint/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema224.properties.temporalFootprint.properties.end.type,parentSchema:schema224.properties.temporalFootprint.properties.end,data:data6}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -5970,7 +6314,7 @@ var valid1 = true;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema203.properties.temporalFootprint.type,parentSchema:schema203.properties.temporalFootprint,data:data4}];
+validate98.errors = [{instancePath:instancePath+"/temporalFootprint",schemaPath:"#/properties/temporalFootprint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema224.properties.temporalFootprint.type,parentSchema:schema224.properties.temporalFootprint,data:data4}];
 return false;
 }
 }
@@ -5986,18 +6330,18 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(func0(data7) > 64){
-validate97.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema203.properties.plugin,data:data7}];
+validate98.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema224.properties.plugin,data:data7}];
 return false;
 }
 else {
 if(func0(data7) < 1){
-validate97.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.plugin,data:data7}];
+validate98.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema224.properties.plugin,data:data7}];
 return false;
 }
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.plugin.type,parentSchema:schema203.properties.plugin,data:data7}];
+validate98.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema224.properties.plugin.type,parentSchema:schema224.properties.plugin,data:data7}];
 return false;
 }
 }
@@ -6013,18 +6357,18 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func0(data8) > 64){
-validate97.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema203.properties.pluginVersion,data:data8}];
+validate98.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema224.properties.pluginVersion,data:data8}];
 return false;
 }
 else {
 if(func0(data8) < 1){
-validate97.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.pluginVersion,data:data8}];
+validate98.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema224.properties.pluginVersion,data:data8}];
 return false;
 }
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.pluginVersion.type,parentSchema:schema203.properties.pluginVersion,data:data8}];
+validate98.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema224.properties.pluginVersion.type,parentSchema:schema224.properties.pluginVersion,data:data8}];
 return false;
 }
 }
@@ -6038,7 +6382,7 @@ if(data.signals !== undefined){
 let data9 = data.signals;
 const _errs18 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate97.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema203.properties.signals.type,parentSchema:schema203.properties.signals,data:data9}];
+validate98.errors = [{instancePath:instancePath+"/signals",schemaPath:"#/properties/signals/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema224.properties.signals.type,parentSchema:schema224.properties.signals,data:data9}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -6053,7 +6397,7 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(Array.isArray(data10)){
 if(data10.length > 16){
-validate97.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema203.properties.signatures,data:data10}];
+validate98.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items",schema:16,parentSchema:schema224.properties.signatures,data:data10}];
 return false;
 }
 else {
@@ -6061,8 +6405,8 @@ var valid2 = true;
 const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 const _errs22 = errors;
-if(!(validate98(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
+if(!(validate99(data10[i0], {instancePath:instancePath+"/signatures/" + i0,parentData:data10,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs22 === errors;
@@ -6073,7 +6417,7 @@ break;
 }
 }
 else {
-validate97.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema203.properties.signatures.type,parentSchema:schema203.properties.signatures,data:data10}];
+validate98.errors = [{instancePath:instancePath+"/signatures",schemaPath:"#/properties/signatures/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema224.properties.signatures.type,parentSchema:schema224.properties.signatures,data:data10}];
 return false;
 }
 }
@@ -6093,20 +6437,20 @@ var valid0 = true;
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema203.type,parentSchema:schema203,data}];
+validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema224.type,parentSchema:schema224,data}];
 return false;
 }
 }
-validate97.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"temporalFootprint":true,"plugin":true,"pluginVersion":true,"signals":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate108.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6117,14 +6461,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.stamp === undefined) && (missing0 = "stamp")){
-validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema202.required,parentSchema:schema202,data}];
+validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema223.required,parentSchema:schema223,data}];
 return false;
 }
 else {
 if(data.stamp !== undefined){
 const _errs1 = errors;
-if(!(validate97(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate98(data.stamp, {instancePath:instancePath+"/stamp",parentData:data,parentDataProperty:"stamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -6137,7 +6481,7 @@ if(data.media !== undefined){
 let data1 = data.media;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate107.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema202.properties.media.type,parentSchema:schema202.properties.media,data:data1}];
+validate108.errors = [{instancePath:instancePath+"/media",schemaPath:"#/properties/media/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema223.properties.media.type,parentSchema:schema223.properties.media,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -6149,23 +6493,23 @@ var valid0 = true;
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema202.type,parentSchema:schema202,data}];
+validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema223.type,parentSchema:schema223,data}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":{"stamp":true,"media":true},"dynamicProps":false,"dynamicItems":false};
 
-const check34 = validate109;
-const schema206 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
-const schema210 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
+const check35 = validate110;
+const schema227 = {"title":"VerifyProofRequest","type":"object","required":["proof"],"properties":{"proof":{"title":"EvidenceProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"verified-proof.schema.json#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"$ref":"#/$defs/LocationStamp"}}}},"options":{"$ref":"#/$defs/VerifyOptions"}}};
+const schema231 = {"title":"VerifyOptions","type":"object","properties":{"chainId":{"description":"Signs the result for this chain; without chainId nothing is signed.","type":"integer","minimum":1,"maximum":9007199254740991},"submitOnchain":{"type":"boolean"},"recipient":{"description":"Recipient of the attestation. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"}}};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6176,7 +6520,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.locationType === undefined) && (missing0 = "locationType"))) || ((data.location === undefined) && (missing0 = "location"))) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.subject === undefined) && (missing0 = "subject"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema182.required,parentSchema:schema182,data}];
+validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema203.required,parentSchema:schema203,data}];
 return false;
 }
 else {
@@ -6184,7 +6528,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate103.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema182.properties.lpVersion,data:data0}];
+validate104.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema203.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6197,7 +6541,7 @@ if(data.locationType !== undefined){
 let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate103.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.locationType.type,parentSchema:schema182.properties.locationType,data:data1}];
+validate104.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.locationType.type,parentSchema:schema203.properties.locationType,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -6210,7 +6554,7 @@ if(data.location !== undefined){
 let data2 = data.location;
 const _errs4 = errors;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (typeof data2 !== "string")){
-validate103.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema182.properties.location.type},message:"must be object,string",schema:schema182.properties.location.type,parentSchema:schema182.properties.location,data:data2}];
+validate104.errors = [{instancePath:instancePath+"/location",schemaPath:"#/properties/location/type",keyword:"type",params:{type: schema203.properties.location.type},message:"must be object,string",schema:schema203.properties.location.type,parentSchema:schema203.properties.location,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -6223,7 +6567,7 @@ if(data.srs !== undefined){
 let data3 = data.srs;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate103.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.srs.type,parentSchema:schema182.properties.srs,data:data3}];
+validate104.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.srs.type,parentSchema:schema203.properties.srs,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -6240,7 +6584,7 @@ if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
 if(((data4.scheme === undefined) && (missing1 = "scheme")) || ((data4.value === undefined) && (missing1 = "value"))){
-validate103.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema183.required,parentSchema:schema183,data:data4}];
+validate104.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema204.required,parentSchema:schema204,data:data4}];
 return false;
 }
 else {
@@ -6248,7 +6592,7 @@ if(data4.scheme !== undefined){
 let data5 = data4.scheme;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate103.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.scheme.type,parentSchema:schema183.properties.scheme,data:data5}];
+validate104.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/$defs/SubjectIdentifier/properties/scheme/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.scheme.type,parentSchema:schema204.properties.scheme,data:data5}];
 return false;
 }
 var valid2 = _errs11 === errors;
@@ -6261,7 +6605,7 @@ if(data4.value !== undefined){
 let data6 = data4.value;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate103.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema183.properties.value.type,parentSchema:schema183.properties.value,data:data6}];
+validate104.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/$defs/SubjectIdentifier/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema204.properties.value.type,parentSchema:schema204.properties.value,data:data6}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -6273,7 +6617,7 @@ var valid2 = true;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema183.type,parentSchema:schema183,data:data4}];
+validate104.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/$defs/SubjectIdentifier/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema204.type,parentSchema:schema204,data:data4}];
 return false;
 }
 }
@@ -6289,12 +6633,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 <= 0 || isNaN(data7)){
-validate103.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema182.properties.radius,data:data7}];
+validate104.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema203.properties.radius,data:data7}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema182.properties.radius.type,parentSchema:schema182.properties.radius,data:data7}];
+validate104.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema203.properties.radius.type,parentSchema:schema203.properties.radius,data:data7}];
 return false;
 }
 }
@@ -6312,7 +6656,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing2;
 if(((data8.start === undefined) && (missing2 = "start")) || ((data8.end === undefined) && (missing2 = "end"))){
-validate103.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema184.required,parentSchema:schema184,data:data8}];
+validate104.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema205.required,parentSchema:schema205,data:data8}];
 return false;
 }
 else {
@@ -6322,12 +6666,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate103.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema184.properties.start,data:data9}];
+validate104.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema205.properties.start,data:data9}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema184.properties.start.type,parentSchema:schema184.properties.start,data:data9}];
+validate104.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/$defs/TimeRange/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema205.properties.start.type,parentSchema:schema205.properties.start,data:data9}];
 return false;
 }
 }
@@ -6343,12 +6687,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate103.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema184.properties.end,data:data10}];
+validate104.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema205.properties.end,data:data10}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema184.properties.end.type,parentSchema:schema184.properties.end,data:data10}];
+validate104.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/$defs/TimeRange/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema205.properties.end.type,parentSchema:schema205.properties.end,data:data10}];
 return false;
 }
 }
@@ -6361,7 +6705,7 @@ var valid4 = true;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema184.type,parentSchema:schema184,data:data8}];
+validate104.errors = [{instancePath:instancePath+"/time",schemaPath:"#/$defs/TimeRange/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema205.type,parentSchema:schema205,data:data8}];
 return false;
 }
 }
@@ -6375,7 +6719,7 @@ if(data.eventType !== undefined){
 let data11 = data.eventType;
 const _errs24 = errors;
 if(typeof data11 !== "string"){
-validate103.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema182.properties.eventType.type,parentSchema:schema182.properties.eventType,data:data11}];
+validate104.errors = [{instancePath:instancePath+"/eventType",schemaPath:"#/properties/eventType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema203.properties.eventType.type,parentSchema:schema203.properties.eventType,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -6393,20 +6737,20 @@ var valid0 = true;
 }
 }
 else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema182.type,parentSchema:schema182,data}];
+validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema203.type,parentSchema:schema203,data}];
 return false;
 }
 }
-validate103.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"lpVersion":true,"locationType":true,"location":true,"srs":true,"subject":true,"radius":true,"time":true,"eventType":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate109.evaluated;
+const evaluated0 = validate110.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6417,7 +6761,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.proof === undefined) && (missing0 = "proof")){
-validate109.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema206.required,parentSchema:schema206,data}];
+validate110.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema227.required,parentSchema:schema227,data}];
 return false;
 }
 else {
@@ -6428,14 +6772,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.claim === undefined) && (missing1 = "claim")) || ((data0.stamps === undefined) && (missing1 = "stamps"))){
-validate109.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema206.properties.proof.required,parentSchema:schema206.properties.proof,data:data0}];
+validate110.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema227.properties.proof.required,parentSchema:schema227.properties.proof,data:data0}];
 return false;
 }
 else {
 if(data0.claim !== undefined){
 const _errs3 = errors;
-if(!(validate103(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate104(data0.claim, {instancePath:instancePath+"/proof/claim",parentData:data0,parentDataProperty:"claim",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -6450,12 +6794,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 64){
-validate109.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema206.properties.proof.properties.stamps,data:data2}];
+validate110.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema227.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
 if(data2.length < 1){
-validate109.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema206.properties.proof.properties.stamps,data:data2}];
+validate110.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema227.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 else {
@@ -6463,8 +6807,8 @@ var valid2 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate97(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate98(data2[i0], {instancePath:instancePath+"/proof/stamps/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -6476,7 +6820,7 @@ break;
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema206.properties.proof.properties.stamps.type,parentSchema:schema206.properties.proof.properties.stamps,data:data2}];
+validate110.errors = [{instancePath:instancePath+"/proof/stamps",schemaPath:"#/properties/proof/properties/stamps/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema227.properties.proof.properties.stamps.type,parentSchema:schema227.properties.proof.properties.stamps,data:data2}];
 return false;
 }
 }
@@ -6489,7 +6833,7 @@ var valid1 = true;
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema206.properties.proof.type,parentSchema:schema206.properties.proof,data:data0}];
+validate110.errors = [{instancePath:instancePath+"/proof",schemaPath:"#/properties/proof/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema227.properties.proof.type,parentSchema:schema227.properties.proof,data:data0}];
 return false;
 }
 }
@@ -6509,18 +6853,18 @@ if(data4.chainId !== undefined){
 let data5 = data4.chainId;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate109.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema210.properties.chainId.type,parentSchema:schema210.properties.chainId,data:data5}];
+validate110.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema231.properties.chainId.type,parentSchema:schema231.properties.chainId,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate109.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema210.properties.chainId,data:data5}];
+validate110.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema231.properties.chainId,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate109.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema210.properties.chainId,data:data5}];
+validate110.errors = [{instancePath:instancePath+"/options/chainId",schemaPath:"#/$defs/VerifyOptions/properties/chainId/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema231.properties.chainId,data:data5}];
 return false;
 }
 }
@@ -6536,7 +6880,7 @@ if(data4.submitOnchain !== undefined){
 let data6 = data4.submitOnchain;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate109.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema210.properties.submitOnchain.type,parentSchema:schema210.properties.submitOnchain,data:data6}];
+validate110.errors = [{instancePath:instancePath+"/options/submitOnchain",schemaPath:"#/$defs/VerifyOptions/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema231.properties.submitOnchain.type,parentSchema:schema231.properties.submitOnchain,data:data6}];
 return false;
 }
 var valid4 = _errs12 === errors;
@@ -6551,12 +6895,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(!pattern1.test(data7)){
-validate109.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema210.properties.recipient,data:data7}];
+validate110.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema231.properties.recipient,data:data7}];
 return false;
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema210.properties.recipient.type,parentSchema:schema210.properties.recipient,data:data7}];
+validate110.errors = [{instancePath:instancePath+"/options/recipient",schemaPath:"#/$defs/VerifyOptions/properties/recipient/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema231.properties.recipient.type,parentSchema:schema231.properties.recipient,data:data7}];
 return false;
 }
 }
@@ -6569,7 +6913,7 @@ var valid4 = true;
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema210.type,parentSchema:schema210,data:data4}];
+validate110.errors = [{instancePath:instancePath+"/options",schemaPath:"#/$defs/VerifyOptions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema231.type,parentSchema:schema231,data:data4}];
 return false;
 }
 }
@@ -6582,22 +6926,22 @@ var valid0 = true;
 }
 }
 else {
-validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema206.type,parentSchema:schema206,data}];
+validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema227.type,parentSchema:schema227,data}];
 return false;
 }
 }
-validate109.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"proof":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
-const check35 = validate112;
-const schema214 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
+const check36 = validate113;
+const schema235 = {"title":"StampRules","description":"Rules for a stamp; breaking one is a `validation` problem. They cover the members without which a stamp cannot be read. A readable stamp that is wrong is not a problem, but gets a verification result.","type":"object","properties":{"lpVersion":{"const":"0.2"},"locationType":{"minLength":1},"srs":{"minLength":1},"plugin":{"minLength":1},"pluginVersion":{"minLength":1},"signatures":{"items":{"properties":{"signer":{"properties":{"scheme":{"minLength":1},"value":{"minLength":1}}},"algorithm":{"minLength":1},"value":{"minLength":1}}}}}};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6610,7 +6954,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate112.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema214.properties.lpVersion,data:data0}];
+validate113.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema235.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6624,7 +6968,7 @@ let data1 = data.locationType;
 const _errs2 = errors;
 if(typeof data1 === "string"){
 if(func0(data1) < 1){
-validate112.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.locationType,data:data1}];
+validate113.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.locationType,data:data1}];
 return false;
 }
 }
@@ -6639,7 +6983,7 @@ let data2 = data.srs;
 const _errs3 = errors;
 if(typeof data2 === "string"){
 if(func0(data2) < 1){
-validate112.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.srs,data:data2}];
+validate113.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.srs,data:data2}];
 return false;
 }
 }
@@ -6654,7 +6998,7 @@ let data3 = data.plugin;
 const _errs4 = errors;
 if(typeof data3 === "string"){
 if(func0(data3) < 1){
-validate112.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.plugin,data:data3}];
+validate113.errors = [{instancePath:instancePath+"/plugin",schemaPath:"#/properties/plugin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.plugin,data:data3}];
 return false;
 }
 }
@@ -6669,7 +7013,7 @@ let data4 = data.pluginVersion;
 const _errs5 = errors;
 if(typeof data4 === "string"){
 if(func0(data4) < 1){
-validate112.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.pluginVersion,data:data4}];
+validate113.errors = [{instancePath:instancePath+"/pluginVersion",schemaPath:"#/properties/pluginVersion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.pluginVersion,data:data4}];
 return false;
 }
 }
@@ -6698,7 +7042,7 @@ let data8 = data7.scheme;
 const _errs9 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate112.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
+validate113.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/scheme",schemaPath:"#/properties/signatures/items/properties/signer/properties/scheme/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.signatures.items.properties.signer.properties.scheme,data:data8}];
 return false;
 }
 }
@@ -6713,7 +7057,7 @@ let data9 = data7.value;
 const _errs10 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate112.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.signatures.items.properties.signer.properties.value,data:data9}];
+validate113.errors = [{instancePath:instancePath+"/signatures/" + i0+"/signer/value",schemaPath:"#/properties/signatures/items/properties/signer/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.signatures.items.properties.signer.properties.value,data:data9}];
 return false;
 }
 }
@@ -6735,7 +7079,7 @@ let data10 = data6.algorithm;
 const _errs11 = errors;
 if(typeof data10 === "string"){
 if(func0(data10) < 1){
-validate112.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.signatures.items.properties.algorithm,data:data10}];
+validate113.errors = [{instancePath:instancePath+"/signatures/" + i0+"/algorithm",schemaPath:"#/properties/signatures/items/properties/algorithm/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.signatures.items.properties.algorithm,data:data10}];
 return false;
 }
 }
@@ -6750,7 +7094,7 @@ let data11 = data6.value;
 const _errs12 = errors;
 if(typeof data11 === "string"){
 if(func0(data11) < 1){
-validate112.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema214.properties.signatures.items.properties.value,data:data11}];
+validate113.errors = [{instancePath:instancePath+"/signatures/" + i0+"/value",schemaPath:"#/properties/signatures/items/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.signatures.items.properties.value,data:data11}];
 return false;
 }
 }
@@ -6780,22 +7124,22 @@ var valid0 = true;
 }
 }
 else {
-validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema214.type,parentSchema:schema214,data}];
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema235.type,parentSchema:schema235,data}];
 return false;
 }
 }
-validate112.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":{"lpVersion":true,"locationType":true,"srs":true,"plugin":true,"pluginVersion":true,"signatures":true},"dynamicProps":false,"dynamicItems":false};
 
-const check36 = validate113;
-const schema215 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
+const check37 = validate114;
+const schema236 = {"title":"ClaimRules","description":"Rules for a claim; breaking one is a `validation` problem.","type":"object","required":["lpVersion","srs","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"srs":{"enum":["http://www.opengis.net/def/crs/OGC/1.3/CRS84","http://www.opengis.net/def/crs/OGC/0/CRS84","http://www.opengis.net/def/crs/EPSG/0/4326","https://www.opengis.net/def/crs/OGC/1.3/CRS84","https://www.opengis.net/def/crs/EPSG/0/4326","urn:ogc:def:crs:OGC:1.3:CRS84","urn:ogc:def:crs:EPSG::4326","EPSG:4326","WGS84"]},"radius":{"type":"number","exclusiveMinimum":0},"time":{"type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"subject":{"type":"object","properties":{"scheme":{"enum":["eth-address","device-pubkey","did:web"]},"value":{"minLength":1}}},"locationType":{"minLength":1}}};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate114.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6806,7 +7150,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.lpVersion === undefined) && (missing0 = "lpVersion")) || ((data.srs === undefined) && (missing0 = "srs"))) || ((data.radius === undefined) && (missing0 = "radius"))) || ((data.time === undefined) && (missing0 = "time"))){
-validate113.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema215.required,parentSchema:schema215,data}];
+validate114.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema236.required,parentSchema:schema236,data}];
 return false;
 }
 else {
@@ -6814,7 +7158,7 @@ if(data.lpVersion !== undefined){
 let data0 = data.lpVersion;
 const _errs1 = errors;
 if("0.2" !== data0){
-validate113.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema215.properties.lpVersion,data:data0}];
+validate114.errors = [{instancePath:instancePath+"/lpVersion",schemaPath:"#/properties/lpVersion/const",keyword:"const",params:{allowedValue: "0.2"},message:"must be equal to constant",schema:"0.2",parentSchema:schema236.properties.lpVersion,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6827,7 +7171,7 @@ if(data.srs !== undefined){
 let data1 = data.srs;
 const _errs2 = errors;
 if(!(((((((((data1 === "http://www.opengis.net/def/crs/OGC/1.3/CRS84") || (data1 === "http://www.opengis.net/def/crs/OGC/0/CRS84")) || (data1 === "http://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "https://www.opengis.net/def/crs/OGC/1.3/CRS84")) || (data1 === "https://www.opengis.net/def/crs/EPSG/0/4326")) || (data1 === "urn:ogc:def:crs:OGC:1.3:CRS84")) || (data1 === "urn:ogc:def:crs:EPSG::4326")) || (data1 === "EPSG:4326")) || (data1 === "WGS84"))){
-validate113.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema215.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema215.properties.srs.enum,parentSchema:schema215.properties.srs,data:data1}];
+validate114.errors = [{instancePath:instancePath+"/srs",schemaPath:"#/properties/srs/enum",keyword:"enum",params:{allowedValues: schema236.properties.srs.enum},message:"must be equal to one of the allowed values",schema:schema236.properties.srs.enum,parentSchema:schema236.properties.srs,data:data1}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -6842,12 +7186,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 <= 0 || isNaN(data2)){
-validate113.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema215.properties.radius,data:data2}];
+validate114.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema236.properties.radius,data:data2}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema215.properties.radius.type,parentSchema:schema215.properties.radius,data:data2}];
+validate114.errors = [{instancePath:instancePath+"/radius",schemaPath:"#/properties/radius/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema236.properties.radius.type,parentSchema:schema236.properties.radius,data:data2}];
 return false;
 }
 }
@@ -6864,7 +7208,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.start === undefined) && (missing1 = "start")) || ((data3.end === undefined) && (missing1 = "end"))){
-validate113.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema215.properties.time.required,parentSchema:schema215.properties.time,data:data3}];
+validate114.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema236.properties.time.required,parentSchema:schema236.properties.time,data:data3}];
 return false;
 }
 else {
@@ -6874,12 +7218,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate113.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema215.properties.time.properties.start,data:data4}];
+validate114.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema236.properties.time.properties.start,data:data4}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema215.properties.time.properties.start.type,parentSchema:schema215.properties.time.properties.start,data:data4}];
+validate114.errors = [{instancePath:instancePath+"/time/start",schemaPath:"#/properties/time/properties/start/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema236.properties.time.properties.start.type,parentSchema:schema236.properties.time.properties.start,data:data4}];
 return false;
 }
 }
@@ -6895,12 +7239,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate113.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema215.properties.time.properties.end,data:data5}];
+validate114.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema236.properties.time.properties.end,data:data5}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema215.properties.time.properties.end.type,parentSchema:schema215.properties.time.properties.end,data:data5}];
+validate114.errors = [{instancePath:instancePath+"/time/end",schemaPath:"#/properties/time/properties/end/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema236.properties.time.properties.end.type,parentSchema:schema236.properties.time.properties.end,data:data5}];
 return false;
 }
 }
@@ -6913,7 +7257,7 @@ var valid1 = true;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema215.properties.time.type,parentSchema:schema215.properties.time,data:data3}];
+validate114.errors = [{instancePath:instancePath+"/time",schemaPath:"#/properties/time/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema236.properties.time.type,parentSchema:schema236.properties.time,data:data3}];
 return false;
 }
 }
@@ -6932,7 +7276,7 @@ if(data6.scheme !== undefined){
 let data7 = data6.scheme;
 const _errs13 = errors;
 if(!(((data7 === "eth-address") || (data7 === "device-pubkey")) || (data7 === "did:web"))){
-validate113.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema215.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema215.properties.subject.properties.scheme.enum,parentSchema:schema215.properties.subject.properties.scheme,data:data7}];
+validate114.errors = [{instancePath:instancePath+"/subject/scheme",schemaPath:"#/properties/subject/properties/scheme/enum",keyword:"enum",params:{allowedValues: schema236.properties.subject.properties.scheme.enum},message:"must be equal to one of the allowed values",schema:schema236.properties.subject.properties.scheme.enum,parentSchema:schema236.properties.subject.properties.scheme,data:data7}];
 return false;
 }
 var valid2 = _errs13 === errors;
@@ -6946,7 +7290,7 @@ let data8 = data6.value;
 const _errs14 = errors;
 if(typeof data8 === "string"){
 if(func0(data8) < 1){
-validate113.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema215.properties.subject.properties.value,data:data8}];
+validate114.errors = [{instancePath:instancePath+"/subject/value",schemaPath:"#/properties/subject/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema236.properties.subject.properties.value,data:data8}];
 return false;
 }
 }
@@ -6958,7 +7302,7 @@ var valid2 = true;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema215.properties.subject.type,parentSchema:schema215.properties.subject,data:data6}];
+validate114.errors = [{instancePath:instancePath+"/subject",schemaPath:"#/properties/subject/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema236.properties.subject.type,parentSchema:schema236.properties.subject,data:data6}];
 return false;
 }
 }
@@ -6973,7 +7317,7 @@ let data9 = data.locationType;
 const _errs15 = errors;
 if(typeof data9 === "string"){
 if(func0(data9) < 1){
-validate113.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema215.properties.locationType,data:data9}];
+validate114.errors = [{instancePath:instancePath+"/locationType",schemaPath:"#/properties/locationType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema236.properties.locationType,data:data9}];
 return false;
 }
 }
@@ -6990,14 +7334,14 @@ var valid0 = true;
 }
 }
 else {
-validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema215.type,parentSchema:schema215,data}];
+validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema236.type,parentSchema:schema236,data}];
 return false;
 }
 }
-validate113.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
+validate114.evaluated = {"props":{"lpVersion":true,"srs":true,"radius":true,"time":true,"subject":true,"locationType":true},"dynamicProps":false,"dynamicItems":false};
 
 /** The validators by the reference of their schema. */
 export const VALIDATORS = {
@@ -7024,18 +7368,19 @@ export const VALIDATORS = {
   "geometry.schema.json#/$defs/Polygon": check20,
   "geometry.schema.json#/$defs/MultiPolygon": check21,
   "geometry.schema.json#/$defs/GeometryCollection": check22,
-  "input-forms#/$defs/OffchainAttestation": check23,
-  "input-forms#/$defs/OnchainInput": check24,
-  "input-forms#/$defs/SignerAddress": check25,
-  "input-forms#/$defs/StoredInput": check26,
-  "verified-proof.schema.json": check27,
-  "resign-request.schema.json": check28,
-  "key.schema.json#/$defs/KeyRequest": check29,
-  "account.schema.json#/$defs/SignInRequest": check30,
-  "account.schema.json#/$defs/RefreshRequest": check31,
-  "account.schema.json#/$defs/AccountKeyRequest": check32,
-  "verify-request.schema.json#/$defs/VerifyStampRequest": check33,
-  "verify-request.schema.json#/$defs/VerifyProofRequest": check34,
-  "verify-request.schema.json#/$defs/StampRules": check35,
-  "verify-request.schema.json#/$defs/ClaimRules": check36,
+  "input-forms#/$defs/NamedInput": check23,
+  "input-forms#/$defs/OffchainAttestation": check24,
+  "input-forms#/$defs/OnchainInput": check25,
+  "input-forms#/$defs/SignerAddress": check26,
+  "input-forms#/$defs/StoredInput": check27,
+  "verified-proof.schema.json": check28,
+  "resign-request.schema.json": check29,
+  "key.schema.json#/$defs/KeyRequest": check30,
+  "account.schema.json#/$defs/SignInRequest": check31,
+  "account.schema.json#/$defs/RefreshRequest": check32,
+  "account.schema.json#/$defs/AccountKeyRequest": check33,
+  "verify-request.schema.json#/$defs/VerifyStampRequest": check34,
+  "verify-request.schema.json#/$defs/VerifyProofRequest": check35,
+  "verify-request.schema.json#/$defs/StampRules": check36,
+  "verify-request.schema.json#/$defs/ClaimRules": check37,
 }

@@ -16,7 +16,7 @@ const GEOMETRY_TYPES = [
   'GeometryCollection',
 ]
 /** Each of these members selects a form of input. An input must have exactly one of them (decision 15). */
-const FORM_MEMBERS = ['type', 'uid', 'attestation', 'verifiedProof', 'ref', 'input']
+const FORM_MEMBERS = ['type', 'uid', 'attestation', 'verifiedProof', 'ref', 'named', 'input']
 const FORMS =
   'a GeoJSON geometry, {"uid": "0x…"}, {"attestation": {…}}, {"ref": "0x…"}, {"verifiedProof": {…}} or one of them as {"input": {…}, "salt": "random"}'
 
@@ -71,17 +71,17 @@ export function readInput(
     case 'ref':
       check(getValidator('input-forms#/$defs/StoredInput'), value, path)
       return { form: 'stored', ref: (value['ref'] as string).toLowerCase() as Hex, path }
+    case 'named':
+      check(getValidator('input-forms#/$defs/NamedInput'), value, path)
+      return { form: 'named', name: value['named'] as string, path }
     case 'input':
       return readSalted(value, path, maxCollectionDepth, geometryCheck)
     default:
       throw problemAt(
         'invalid-input',
         path,
-        'has none of "type", "uid", "attestation", "ref", "verifiedProof" and "input"',
-        {
-          code: 'unknown-input',
-          hint: `send ${FORMS}`,
-        },
+        'has none of "type", "uid", "attestation", "ref", "named", "verifiedProof" and "input"',
+        { code: 'unknown-input', hint: `send ${FORMS}` },
       )
   }
 }
@@ -188,17 +188,22 @@ function readSalted(value: JsonObject, path: Path, maxCollectionDepth: number, g
   }
   const salt = readSalt(value['salt'], [...path, 'salt'])
   const input = readInput(inner, [...path, 'input'], maxCollectionDepth, geometryCheck)
+  rejectPublic(input, [...path, 'salt'])
+  return { ...input, salt }
+}
+
+/** @throws {ProblemError} `invalid-input` for an input that a salt cannot hide, with the path of the salt */
+export function rejectPublic(input: Input, path: Path): void {
   const isPublic =
     input.form === 'onchain' ||
     input.form === 'attested' ||
     (input.form === 'proof' && input.verifiedProof.attestation !== undefined)
   if (isPublic) {
-    throw problemAt('invalid-input', [...path, 'salt'], 'cannot hide an attestation, whose UID is public', {
+    throw problemAt('invalid-input', path, 'cannot hide an attestation, whose UID is public', {
       code: 'salted-attestation',
       hint: 'send the input without a salt, or the geometry itself',
     })
   }
-  return { ...input, salt }
 }
 
 function readSalt(value: unknown, path: Path): Salt {

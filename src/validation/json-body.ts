@@ -42,6 +42,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 
 /** Describes a JSON value for a message: its type, and a string (shortened to 40 characters), number or boolean itself. */
 export function describeValue(value: unknown): string {
+  if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return `array of ${value.length}`
   if (typeof value === 'object') return 'object'

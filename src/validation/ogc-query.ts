@@ -141,7 +141,9 @@ function checkFormat(format: string | undefined): void {
 /** Reads a box of four numbers, or of six with heights. Heights are ignored, because records have none. */
 function readFeatureBbox(text: string, crs: Crs): Bounds {
   const texts = text.split(',')
-  if (texts.length !== 6) return readBoxIn(crs, texts)
+  if (texts.length === 4) return readBoxIn(crs, texts)
+  if (texts.length !== 6)
+    throw recordProblem('Invalid bbox format', `Expected 4 or 6 numbers: ${texts.length} are given`)
   const [west, south, low, east, north, high] = texts as [string, string, string, string, string, string]
   const box = readBoxIn(crs, [west, south, east, north])
   const [lowMeters, highMeters] = [parseDecimal(low), parseDecimal(high)]

@@ -1,8 +1,8 @@
 import { parseDecimal } from '../base/decimal.ts'
-import { problemAt } from '../base/problem.ts'
+import { ProblemError, problemAt, withHint } from '../base/problem.ts'
 import type { MatchOptions } from '../wire/set-messages.ts'
 import type { Hex } from '../wire/values.ts'
-import { parseJsonObject } from './json-body.ts'
+import { type JsonObject, parseJsonObject } from './json-body.ts'
 
 const MAX_RADIUS_METERS = 20_037_508
 const MAX_MATCHES = 1000
@@ -39,7 +39,11 @@ export function readMatchQuery(query: string): SetMatchQuery {
   if (predicate !== undefined && usesDistance)
     throw wrong('predicate', 'cannot be combined with within or nearest', 'send one of them')
   if (predicate !== undefined && predicate !== 'contains' && predicate !== 'intersects')
-    throw wrong('predicate', `is ${JSON.stringify(predicate.slice(0, 40))}`, 'contains or intersects')
+    throw wrong(
+      'predicate',
+      `is ${JSON.stringify(predicate.slice(0, 40))}, and must be contains or intersects`,
+      'for distances use within=<meters> or nearest=<number> in place of predicate',
+    )
   return {
     match: {
       predicate: usesDistance ? undefined : (predicate ?? 'intersects'),
@@ -116,10 +120,21 @@ export function readFeatureCollection(
       [],
       `the FeatureCollection without its features has more than ${maxBatchEnvelopeBytes} bytes`,
     )
-  const type = envelope.length > maxBatchEnvelopeBytes ? undefined : parseJsonObject(envelope, maxJsonDepth)['type']
+  const type = envelope.length > maxBatchEnvelopeBytes ? undefined : parseEnvelope(envelope, maxJsonDepth)['type']
   if (cut !== undefined && type === 'FeatureCollection') return cut
   throw problemAt('invalid-input', [], 'must be a FeatureCollection', {
     code: 'wrong-type',
     hint: 'send {"type": "FeatureCollection", "features": […]}, or one Feature per line as application/x-ndjson',
   })
+}
+
+function parseEnvelope(envelope: Uint8Array, maxJsonDepth: number): JsonObject {
+  try {
+    return parseJsonObject(envelope, maxJsonDepth)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    // Several lines of JSON are the usual reason.
+    const hint = 'for one Feature per line send content-type: application/x-ndjson'
+    throw new ProblemError(withHint(error.data, 'not-json', hint), { cause: error })
+  }
 }

@@ -9,6 +9,14 @@ import type { Hex } from './values.ts'
 /** How the results of a batch are signed: each of them, only their Merkle root, or none. */
 export type BatchAttest = 'each' | 'merkle' | 'none'
 
+/** An input that the items of a batch name. */
+export interface NamedInput {
+  /** JSON of an object whose only member is the input, under its name. In shared memory, so that a message does not copy it. */
+  readonly json: Uint8Array
+  /** The geometry, read and checked; undefined if the input is a reference or a proof. */
+  readonly shape: StoredShape | undefined
+}
+
 /** Items of a batch that go to one thread. Each is parsed, computed and rejected independently. */
 export interface ComputeChunk {
   readonly type: 'chunk'
@@ -20,6 +28,8 @@ export interface ComputeChunk {
   /** Default for items without a recipient. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** True if the results, or their root, will be submitted to the chain: items that cannot be submitted are rejected. */
+  readonly submitOnchain?: boolean
   /** True if what is signed one by one are the results without a nonce (decision 104), not attestations. */
   readonly signsResults?: boolean
   /** The number of items, from the first, that the client's quota still covers. Of the other items only the `id` is read. */
@@ -39,6 +49,8 @@ export interface ComputeChunk {
   readonly resolved: readonly (readonly ResolvedInput[])[]
   /** Stored geometries that the client may name, among them those that the items name. */
   readonly stored?: readonly StoredShape[]
+  /** Inputs that the items may name. Undefined in a stream of lines and in a job, which have no names. */
+  readonly named?: ReadonlyMap<string, NamedInput> | undefined
   readonly timestampSeconds: number
 }
 

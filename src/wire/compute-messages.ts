@@ -23,6 +23,8 @@ export type Input = { readonly path: readonly (string | number)[]; readonly salt
   | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
   /** A stored geometry, by its hash in lower case. `isWhole`: the operation needs its text, not only its vertices. */
   | { readonly form: 'stored'; readonly ref: Hex; readonly isWhole?: boolean }
+  /** An input of the batch's table, by its name there. */
+  | { readonly form: 'named'; readonly name: string }
 )
 
 /** An input that main resolved (a `{uid}`, an off-chain attestation or a verified proof): its reference and its geometry as JSON. */
@@ -184,6 +186,8 @@ export type ComputeResult =
       readonly chainId: number
       readonly schema: Hex | undefined
       readonly recipient: Hex
+      /** True if the service is to submit the result to its chain itself. */
+      readonly submitOnchain?: boolean
     }
   /** A result that is never signed: a matrix or a geometry. */
   | { readonly type: 'unsigned'; readonly members: string; readonly chainId: number }

@@ -41,12 +41,14 @@ export interface Submission {
 }
 
 /**
- * `taken`: it is stored, by this request or by an equal earlier one. `conflict`: its idempotency key belongs to another payload.
+ * `taken`: it is stored, by this request or by an equal earlier one. `conflict`: its idempotency key belongs to another payload,
+ * `stored`.
  * `full`: too many submissions of its chain are queued; `share`: too many of its account. `spent`: its account has used up its daily gas.
  */
 export type SubmitOutcome =
   | { readonly outcome: 'taken'; readonly submission: Submission }
-  | { readonly outcome: 'conflict' | 'full' | 'share' | 'spent' }
+  | { readonly outcome: 'conflict'; readonly stored: Pick<AttestationPayload, 'kind' | 'data'> }
+  | { readonly outcome: 'full' | 'share' | 'spent' }
 
 /** One signed version of a transaction. The attempts of one nonce differ only in their fees. */
 export interface RelayAttempt {

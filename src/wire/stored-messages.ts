@@ -32,8 +32,11 @@ export interface StoredShape {
 /** Geometries to read, check and hash. */
 export interface PrepareTask {
   readonly type: 'prepare'
-  /** A request to store a geometry (`{"geometry": …}`), or the canonical text of one that is stored. */
-  readonly source: 'request' | 'text'
+  /**
+   * A request to store a geometry (`{"geometry": …}`), the canonical text of one that is stored, or an input that the items of a
+   * batch name (`{"zone": …}`).
+   */
+  readonly source: 'request' | 'text' | 'named'
   readonly bytes: Uint8Array
 }
 
@@ -44,6 +47,8 @@ export type PrepareResult =
       /** Canonical text (RFC 8785), which the reference is the hash of. Only for a request. */
       readonly text: string | undefined
     }
+  /** A named input that is not a geometry. `ref` is the hash of a stored geometry, if it is one. */
+  | { readonly type: 'reference'; readonly ref: Hex | undefined }
   | { readonly type: 'problem'; readonly problem: ProblemData }
 
 /** What is stored under a reference. Times are milliseconds since the epoch. */

@@ -149,6 +149,16 @@ describe('off-chain attestations as inputs', () => {
       const verdict = await verifyResult(results[0], { ...options, ...(merkle && { merkle }) } as never)
       expect(verdict.checks.filter(({ status }) => status === 'fail')).toEqual([])
     }
+    const named = await service.post('/compute/v0/batch', {
+      chainId: CHAIN,
+      geometries: { tower: { attestation } },
+      items: [
+        { op: 'distance', from: { named: 'tower' }, to: ROME },
+        { op: 'distance', from: { input: { named: 'tower' }, salt: 'random' }, to: ROME },
+      ],
+    })
+    expect(named.body.results[0]).toMatchObject({ result: plain, inputRefs: [attestation.sig.uid, expect.any(String)] })
+    expect(named.body.results[1].error.errors[0].code).toBe('salted-attestation')
     const response = await fetch(`${service.url}/compute/v0/batch?chainId=${CHAIN}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson' },

@@ -8,6 +8,7 @@ import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'js
 import inputSchema from '../../schemas/input.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { authenticateSignature } from '../../src/attest/authenticate.ts'
 import { chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric } from '../../src/attest/data.ts'
@@ -18,10 +19,10 @@ import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+import { NO_LOCAL_CALLERS, type SharedService, sharedService, startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
-const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema] })
+const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema, verifySchema] })
 const isBatchResponse = ajv.compile(responseSchema)
 
 const CHAIN = 84532
@@ -35,7 +36,7 @@ const distance = (id?: string | number) => ({
 })
 
 /** The samples of `/metrics`, by name with labels. */
-const counters = async ({ url }: TestService): Promise<Record<string, number>> => {
+const counters = async ({ url }: { readonly url: string }): Promise<Record<string, number>> => {
   const text = await (await fetch(`${url}/metrics`)).text()
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return Object.fromEntries(
@@ -44,12 +45,9 @@ const counters = async ({ url }: TestService): Promise<Record<string, number>> =
 }
 
 describe.each(ADAPTERS)('batches over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
 
   const batch = (body: object) => service.post('/compute/v0/batch', { chainId: CHAIN, ...body })

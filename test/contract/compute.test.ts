@@ -1,13 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifyResponseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { proofOf, stampOf } from '../evidence.ts'
 import { EIFFEL_TOWER, RECIPIENT, ROAD, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
-const isComputeResponse = new Ajv2020({ strict: false }).compile(responseSchema)
+const schemas = [verifyResponseSchema, proofSchema, problemSchema]
+const isComputeResponse = new Ajv2020({ strict: false, schemas }).compile(responseSchema)
 const isProblem = new Ajv2020({ strict: false }).compile(problemSchema)
 
 const ZERO = `0x${'0'.repeat(64)}`
@@ -25,12 +28,9 @@ const bowtie = {
 }
 
 describe.each(ADAPTERS)('compute over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
 
   const compute = async (operation: string, body: object) => {

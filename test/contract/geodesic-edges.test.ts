@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Point, Polygon } from '../../src/types/generated.ts'
 import { EAST, EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { ADAPTERS } from '../running-http-server.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
 const CHAIN = 84532
 /** Its north edge follows the parallel of 50°; the geodesic between the same corners runs up to 12 km north of it. */
@@ -26,13 +27,10 @@ const BETWEEN: Point = { type: 'Point', coordinates: [5, 50.05] }
 const ON_EDGE: Point = { type: 'Point', coordinates: [2.5, 48.00108814025104] }
 const recompute = createRecompute()
 
-describe.each(['uws', 'node'])('geodesic edges over %s', (adapter) => {
-  let service: TestService
+describe.each(ADAPTERS)('geodesic edges over %s', (adapter) => {
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
   const post = (operation: string, members: object) =>
     service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })

@@ -1,22 +1,32 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import batchRequestSchema from '../../schemas/batch-request.schema.json' with { type: 'json' }
 import batchResponseSchema from '../../schemas/batch-response.schema.json' with { type: 'json' }
 import requestSchema from '../../schemas/compute-request.schema.json' with { type: 'json' }
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { createClient } from '../../src/client/client.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
 const CHAIN = 84532
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })
-for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema, responseSchema])
+for (const schema of [
+  geometrySchema,
+  requestSchema,
+  batchRequestSchema,
+  problemSchema,
+  responseSchema,
+  proofSchema,
+  verifySchema,
+])
   ajv.addSchema(schema)
-ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
+ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {}, InputName: {}, InputWithName: {} } })
 const isResponse = ajv.compile({ $ref: 'compute-response.schema.json#/$defs/GeometryResponse' })
 const isBatchResponse = ajv.compile(batchResponseSchema)
 /** Its edges cross at [1, 1]. */
@@ -43,12 +53,9 @@ const REQUESTS = {
 const NAMES = Object.keys(REQUESTS) as (keyof typeof REQUESTS)[]
 
 describe.each(ADAPTERS)('answers that are geometries over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
   const post = (operation: string, members: object) =>
     service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })

@@ -4,7 +4,8 @@ import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { eventually } from '../eventually.ts'
 import { line, lines } from '../job-lines.ts'
-import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+import { ADAPTERS } from '../running-http-server.ts'
+import { NO_LOCAL_CALLERS, sharedService, startTestService, type TestService } from '../service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a response may have any members; the tests check them
 type Loose = any
@@ -285,23 +286,8 @@ describe('jobs', () => {
 
 describe('jobs of a service without a store', () => {
   it('are 501, with what to do instead', async () => {
-    const service = await startTestService()
+    const service = await sharedService(ADAPTERS[0]!)
     const answer = await service.post('/compute/v0/jobs', '', { 'content-type': 'application/x-ndjson' })
     expect([answer.status, answer.body.detail]).toEqual([501, expect.stringContaining('RECORDS=0')])
-    await service.stop()
-  })
-})
-
-describe('jobs of this machine in development', () => {
-  it('need no key, and are not those of a key', async () => {
-    const service = await startTestService({ RECORDS: '1', RATE_LIMIT_PUBLIC: '100' })
-    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
-    const body = JSON.stringify({ chainId: 84532, attest: 'none', items: [JSON.parse(line(0))] })
-    const created = await service.post('/compute/v0/jobs', body)
-    expect(created.status).toBe(202)
-    const url = `${service.url}/compute/v0/jobs/${created.body.id}`
-    expect((await fetch(url)).status).toBe(200)
-    expect((await fetch(url, { headers: { 'x-api-key': service.developerKey } })).status).toBe(404)
-    await service.stop()
   })
 })

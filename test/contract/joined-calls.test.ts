@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   ApiError,
   type Client,
@@ -14,7 +14,8 @@ import type { ComputeResponse, EvidenceProof, LocationStamp } from '../../src/ty
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { EIFFEL_TOWER, RECIPIENT, ROAD, ROME, SQUARE, TOWN_HALL } from '../fixtures.ts'
-import { NO_LOCAL_CALLERS, startTestService, type TestService } from '../service.ts'
+import { ADAPTERS } from '../running-http-server.ts'
+import { NO_LOCAL_CALLERS, type SharedService, sharedService, startTestService } from '../service.ts'
 
 const CHAIN = 84532
 const recompute = createRecompute()
@@ -40,14 +41,11 @@ function countingClient(baseUrl: string, options: Partial<ClientOptions> = {}) {
 const BATCH = '/compute/v0/batch'
 
 describe('a client that joins calls', () => {
-  let service: TestService
+  let service: SharedService
   let alone: Client
   beforeAll(async () => {
-    service = await startTestService({ RATE_LIMIT_DEVELOPER: '1000000' })
+    service = await sharedService(ADAPTERS[0]!)
     alone = createClient({ baseUrl: service.url, chainId: CHAIN })
-  })
-  afterAll(async () => {
-    await service.stop()
   })
 
   it('gives each call the response of its single request', async () => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
-import { startTestService } from '../service.ts'
+import { ADAPTERS } from '../running-http-server.ts'
+import { sharedService } from '../service.ts'
 import { SYSTEM_SECP256K1 } from '../system-secp256k1.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -37,10 +38,9 @@ describe.skipIf(!SYSTEM_SECP256K1)('the libsecp256k1 that signs', () => {
   it('is logged with path and release at startup', async () => {
     const { library } = await loadSecp256k1(['system'])
     expect(library).toMatch(/^libsecp256k1 0\.\d.*, \/usr\/lib.*\/libsecp256k1\.so\.\d/)
-    const service = await startTestService()
+    const service = await sharedService(ADAPTERS[0]!)
     const ready = service.lines.find((line) => line.includes('"event":"ready"'))!
     expect(JSON.parse(ready)).toMatchObject({ secp256k1: `system (${library})` })
-    expect(await service.stop()).toBe(0)
   })
 })
 

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { EIFFEL_TOWER } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
 const CHAIN = 84532
 const NOTES = [{ code: 'full-parallel' }]
@@ -34,12 +34,9 @@ const square = {
 }
 
 describe.each(ADAPTERS)('notes in responses over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
   const post = (operation: string, members: object) =>
     service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { attestationUid } from '../../src/attest/uid.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { type Loose, proofOf, stampOf } from '../evidence.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { ADAPTERS } from '../running-http-server.ts'
+import { type SharedService, sharedService, startTestService } from '../service.ts'
 
 describe('the older version of the verify API', () => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ RATE_LIMIT_INTERNAL: '1000000000' })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(ADAPTERS[0]!)
   })
 
   it('lists the plugins with its own environment names', async () => {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_POLICY } from '../../src/http/pages/assets.ts'
 import { problemPages } from '../../src/http/pages/problem-pages.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
 const HTML = { Accept: 'text/html,application/xhtml+xml' }
 
 describe.each(ADAPTERS)('the pages over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
 
   const page = (path: string) => fetch(service.url + path, { headers: HTML })

@@ -1,36 +1,36 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import batchRequestSchema from '../../schemas/batch-request.schema.json' with { type: 'json' }
 import batchResponseSchema from '../../schemas/batch-response.schema.json' with { type: 'json' }
 import requestSchema from '../../schemas/compute-request.schema.json' with { type: 'json' }
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { EAST, EIFFEL_TOWER, ROAD, ROME, SQUARE } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
 const CHAIN = 84532
 const NOTHING = { type: 'Polygon', coordinates: [] }
 const recompute = createRecompute()
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true })
-for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema]) ajv.addSchema(schema)
-ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {} } })
+for (const schema of [geometrySchema, requestSchema, batchRequestSchema, problemSchema, proofSchema, verifySchema])
+  ajv.addSchema(schema)
+ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {}, InputName: {}, InputWithName: {} } })
 const isResponse = ajv.compile({ $defs: responseSchema.$defs, $ref: '#/$defs/RelateResponse' })
 ajv.addSchema(responseSchema)
 const isBatchResponse = ajv.compile(batchResponseSchema)
 
 describe.each(ADAPTERS)('relate and its predicates over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
 
   const post = async (operation: string, geometry1: unknown, geometry2: unknown, members: object = {}) => {

@@ -1,5 +1,5 @@
 /** Inputs with a salt, whose references nobody can guess. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createClient, createReceipt, readReceipt, verifyReceipt, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { canonicalGeometry } from '../../src/crypto/canonical.ts'
@@ -9,7 +9,7 @@ import type { Geometry } from '../../src/types/generated.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { EAST, EIFFEL_TOWER, ROAD, ROME, SQUARE } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService } from '../service.ts'
 
 const CHAIN = 84532
 const SALT = `0x${'5a'.repeat(31)}0F`
@@ -94,12 +94,9 @@ const REQUESTS: readonly (readonly [string, readonly (readonly [string, Geometry
 ]
 
 describe.each(ADAPTERS)('inputs with a salt over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
   const post = (operation: string, members: object) =>
     service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })

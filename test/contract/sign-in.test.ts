@@ -12,6 +12,7 @@ const CHAIN_ID = 84532
 const DISTANCE = { chainId: CHAIN_ID, from: EIFFEL_TOWER, to: TOWN_HALL }
 const ALICE = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
 const BOB = privateKeyToAccount(`0x${'b2'.repeat(32)}`)
+const CAROL = privateKeyToAccount(`0x${'c3'.repeat(32)}`)
 
 async function send(service: TestService, method: string, path: string, token?: string, body?: unknown) {
   const response = await fetch(`${service.url}${path}`, {
@@ -277,6 +278,29 @@ describe.each(ENGINES_AND_ADAPTERS)('sign-in with a wallet: %s, %s', (engine, ad
     const { keys } = (await send(service, 'GET', '/account/keys', alice.token)).body
     for (const key of keys)
       expect((await send(service, 'DELETE', `/account/keys/${key.id}`, alice.token)).status).toBe(200)
+  })
+
+  it('lets an account whose limit is used up read its usage and revoke the key that used it', async () => {
+    const { token } = await openSession(service, CAROL)
+    const { key, properties } = (await send(service, 'POST', '/account/keys', token, {})).body
+    const items = Array.from({ length: 999 }, () => ({ op: 'distance', from: EIFFEL_TOWER, to: TOWN_HALL }))
+    const batch = { chainId: CHAIN_ID, attest: 'none', items }
+    await eventually(async () =>
+      expect((await send(service, 'POST', '/compute/v0/batch', key, batch)).status).toBe(200),
+    )
+    expect((await send(service, 'POST', '/compute/v0/distance', token, DISTANCE)).status).toBe(429)
+    expect((await send(service, 'POST', '/account/keys', token, {})).status).toBe(429)
+
+    const read = await send(service, 'GET', '/account', token)
+    expect([read.status, read.headers.get('x-ratelimit-remaining')]).toEqual([200, '0'])
+    for (const path of ['/account/keys', '/account/usage'])
+      expect((await send(service, 'GET', path, token)).status).toBe(200)
+    const rotated = await send(service, 'POST', `/account/keys/${properties.id}/rotate?overlapSeconds=0`, token)
+    expect(rotated.status).toBe(201)
+    const { id } = rotated.body.properties
+    expect((await send(service, 'DELETE', `/account/keys/${id}`, token)).status).toBe(200)
+    expect((await send(service, 'POST', '/auth/sign-out', token)).status).toBe(204)
+    expect((await send(service, 'GET', '/account', token)).status).toBe(401)
   })
 
   it.skipIf(engine !== 'postgres')(

@@ -1,15 +1,17 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { keccak256, recoverTypedDataAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import computeResponse from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import resignResponse from '../../schemas/resign-response.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { SIGNED_RESULT_TYPES } from '../attest-parts.ts'
 import { EIFFEL_TOWER, RECIPIENT, TOWN_HALL } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService, startTestService } from '../service.ts'
 
-const ajv = new Ajv2020({ strict: false }).addSchema(computeResponse)
+const ajv = new Ajv2020({ strict: false, schemas: [computeResponse, verifySchema, proofSchema] })
 const isComputeResponse = ajv.getSchema('compute-response.schema.json')!
 const isResigned = ajv.compile(resignResponse)
 const isProblem = ajv.compile(problemSchema)
@@ -22,12 +24,9 @@ const body = {
 }
 
 describe.each(ADAPTERS)('signatures over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
   const distance = (headers?: Record<string, string>) => service.post('/compute/v0/distance', body, headers)
 

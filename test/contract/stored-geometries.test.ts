@@ -299,35 +299,3 @@ describe('stored geometries', () => {
     expect((await compute('repair', { geometry: { ref } })).status).toBe(200)
   })
 })
-
-describe('the quota of stored geometries', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService({ RECORDS: '1', STORED_MAX_BYTES_PER_KEY: '2048' })
-    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
-  })
-  afterAll(() => service?.stop())
-
-  const put = async (geometry: object) => {
-    const response = await fetch(`${service.url}/compute/v0/geometries`, {
-      method: 'PUT',
-      headers: { 'x-api-key': service.developerKey },
-      body: JSON.stringify({ geometry }),
-    })
-    return { status: response.status, body: (await response.json()) as Loose }
-  }
-
-  it('refuses what would exceed it with its figures, and takes it after a deletion', async () => {
-    const first = await put(zone(30))
-    expect(first.status).toBe(200)
-    const second = await put(zone(31))
-    expect(second.status).toBe(413)
-    expect(second.body.detail).toContain(`uses ${first.body.bytes} of 2048 bytes`)
-    expect((await put(zone(30))).status).toBe(200)
-    await fetch(`${service.url}/compute/v0/geometries/${first.body.ref}`, {
-      method: 'DELETE',
-      headers: { 'x-api-key': service.developerKey },
-    })
-    expect((await put(zone(31))).status).toBe(200)
-  })
-})

@@ -123,7 +123,28 @@ describe('sets of features', () => {
     const verdict = await verifyResult(answer, { attester: service.attester, inputs })
     expect(verdict.ok, JSON.stringify(verdict)).toBe(true)
     expect(answer).toMatchObject({ result: true, operation: 'contains' })
+    // The match as it is: what it says of the feature is skipped, because it was not signed.
+    const whole = await verifyResult(matches[0], { attester: service.attester, inputs })
+    expect(whole.ok, JSON.stringify(whole)).toBe(true)
+    const skipped = whole.checks.filter(({ status }) => status === 'skip').map(({ id }) => id)
+    expect(skipped).toEqual(['feature', 'properties', 'notes'])
     const [nearest] = await match('zones', [point(5, 21)], '?nearest=1&attest=each&chainId=84532')
+    expect((await verifyResult(nearest.matches[0])).ok).toBe(true)
+    for (const forged of [
+      { ...nearest.matches[0], distance: 0 },
+      { ...matches[0], distance: 1 },
+      { ...answer, properties },
+      { ...matches[0], feature: { id: 'W' } },
+      { ...matches[0], near: true },
+    ])
+      expect((await verifyResult(forged)).ok, JSON.stringify(forged)).toBe(false)
+    for (const [unsigned, reason] of [
+      [{ feature: 'W' }, /attest=each/],
+      [{ id: 1, matches }, /each of its matches/],
+    ] as const)
+      expect((await verifyResult(unsigned)).checks).toEqual([
+        expect.objectContaining({ status: 'fail', detail: expect.stringMatching(reason) }),
+      ])
     expect(nearest.matches[0]).toMatchObject({ feature: 2, operation: 'distance', units: 'meters' })
     expect(nearest.matches[0].result).toBe(nearest.matches[0].distance)
   })
@@ -164,7 +185,7 @@ describe('sets of features', () => {
     ] as const) {
       const answer = await send(method, path, body, other)
       expect(answer.status, `${method} ${path}`).toBe(404)
-      expect(answer.body.detail).toContain('zones')
+      expect(answer.body.detail).toContain('this API key has no set "zones"')
       const none = await fetch(`${service.url}/compute/v0/sets${path}`, {
         method,
         ...(body && { body: JSON.stringify(body) }),
@@ -256,10 +277,65 @@ describe('sets of features', () => {
 
   it('have names of letters and digits', async () => {
     for (const name of ['-a', 'a%20b', 'x'.repeat(65)])
-      expect((await send('PUT', `/${name}`, collection([]))).status).toBe(400)
-    expect((await send('PUT', '/empty', collection([]))).body).toMatchObject({ features: 0 })
-    expect(await match('empty', [point(0, 0)])).toEqual([{ matches: [] }])
-    await send('DELETE', '/empty')
+      expect((await send('PUT', `/${name}`, collection(ZONES))).body.errors[0].code).toBe('set-name')
+    expect((await send('PUT', '/A.b_c-9', collection(ZONES))).status).toBe(200)
+    await send('DELETE', '/A.b_c-9')
+  })
+
+  it('are not replaced by an upload without features', async () => {
+    await send('PUT', '/filled', collection(ZONES))
+    for (const answer of [
+      await send('PUT', '/filled', collection([])),
+      await send('PUT', '/filled', '', NDJSON),
+      await send('PUT', '/filled', '\n \n', NDJSON),
+    ]) {
+      expect(answer.status).toBe(400)
+      expect(answer.body.errors).toEqual([
+        expect.objectContaining({ code: 'no-features', hint: expect.stringContaining('DELETE') }),
+      ])
+    }
+    expect((await send('GET', '/filled')).body.features).toBe(3)
+    await send('DELETE', '/filled')
+  })
+
+  it('are uploaded and matched in the wrong form: the error says the right one', async () => {
+    const lines = toLines(ZONES)
+    const problem = async (method: string, path: string, body: string, headers?: Record<string, string>) => {
+      const response = await request(method, path, body, headers)
+      const { errors, error } = JSON.parse((await response.text()).split('\n')[0]!)
+      const { code, hint } = (errors ?? error.errors)[0]
+      return [response.status, code, hint]
+    }
+    expect(await problem('PUT', '/form', lines)).toEqual([
+      400,
+      'not-json',
+      'for one Feature per line send content-type: application/x-ndjson',
+    ])
+    expect(await problem('PUT', '/form', JSON.stringify(collection(ZONES)), NDJSON)).toEqual([
+      400,
+      'feature-collection',
+      expect.stringContaining('application/json'),
+    ])
+    expect(await problem('PUT', '/form', JSON.stringify(ZONES[0], null, 2), NDJSON)).toEqual([
+      400,
+      'not-json',
+      expect.stringContaining('each line is one whole Feature'),
+    ])
+    expect(await problem('POST', '/zones/match?predicate=within', lines)).toEqual([
+      400,
+      'match-option',
+      expect.stringContaining('within=<meters>'),
+    ])
+    for (const [body, code] of [
+      [JSON.stringify({ points: [] }), 'wrong-geometry-type'],
+      [JSON.stringify(collection([point(1, 1)])), 'wrong-geometry-type'],
+      [JSON.stringify(point(1, 1), null, 2), 'not-json'],
+    ] as const)
+      expect(await problem('POST', '/zones/match', body), body).toEqual([
+        200,
+        code,
+        'send one whole Point, or Feature of a Point, per line',
+      ])
   })
 
   it.each([
@@ -321,28 +397,5 @@ describe('sets of features', () => {
       ['W', undefined, 400],
       [undefined, [{ feature: 'E' }], undefined],
     ])
-  })
-})
-
-describe('a set that does not fit into memory', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService({ RECORDS: '1', STORED_MEMORY_BYTES: String(1_048_576) })
-    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'))
-  })
-  afterAll(() => service?.stop())
-
-  it('is kept and refused as too large for a match, also for its properties', async () => {
-    const features = Array.from({ length: 20 }, () =>
-      feature({ type: 'Point', coordinates: [1, 2] }, { x: 'x'.repeat(45_000) }),
-    )
-    const headers = { 'x-api-key': service.developerKey }
-    const url = `${service.url}/compute/v0/sets/large`
-    expect((await fetch(url, { method: 'PUT', headers, body: JSON.stringify(collection(features)) })).status).toBe(200)
-    for (let time = 0; time < 2; time++) {
-      const answer = await service.post('/compute/v0/sets/large/match', point(1, 2), headers)
-      expect([answer.status, answer.body.detail]).toEqual([413, expect.stringContaining('STORED_MEMORY_BYTES')])
-    }
-    expect((await fetch(`${url}/features`, { headers })).status).toBe(200)
   })
 })

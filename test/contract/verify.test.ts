@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
 import responseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
@@ -13,7 +13,7 @@ import { canonicalJson } from '../canonical-json.ts'
 import { account, type Loose, NOW, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
 import { RECIPIENT, TOWN_HALL } from '../fixtures.ts'
 import { ADAPTERS } from '../running-http-server.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { type SharedService, sharedService, startTestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
 const isStampResponse = ajv.getSchema('verify-response.schema.json#/$defs/VerifyStampResponse')!
@@ -21,12 +21,9 @@ const isProofResponse = ajv.getSchema('verify-response.schema.json#/$defs/Verify
 const isProblem = ajv.compile(problemSchema)
 
 describe.each(ADAPTERS)('verify over %s', (adapter) => {
-  let service: TestService
+  let service: SharedService
   beforeAll(async () => {
-    service = await startTestService({ HTTP_ADAPTER: adapter })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
+    service = await sharedService(adapter)
   })
 
   it('lists the plugins', async () => {
@@ -331,11 +328,10 @@ describe('the evaluation that the operator claims', () => {
   })
 
   it('defaults to local and multifactor-v0, and is then not logged at startup', async () => {
-    const service = await startTestService()
+    const service = await sharedService(ADAPTERS[0]!)
     expect(service.lines.join('\n')).not.toContain("operator's claim")
     const { body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]) })
     expect(body.evaluationMethod).toBe('multifactor-v0')
     expect(body.credibility.meta.evaluationMode).toBe('local')
-    await service.stop()
   })
 })

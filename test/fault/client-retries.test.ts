@@ -143,6 +143,25 @@ describe('a client without a response', () => {
     expect(seen).toHaveLength(1)
   })
 
+  it('retries a result that is submitted only under a key of its own', async () => {
+    const bare = await startFaultyServer([hangUp, ok])
+    await expect(bare.requestDistance({ submitOnchain: true })).rejects.toBeInstanceOf(ConnectionError)
+    expect(bare.seen).toHaveLength(1)
+    expect(JSON.parse(bare.seen[0]!.body).options).toEqual({ submitOnchain: true })
+    server?.close()
+    const keyed = await startFaultyServer([hangUp, ok, hangUp, ok])
+    await keyed.requestDistance({ submitOnchain: true, idempotencyKey: 'order-1' })
+    const items: BatchOperation[] = [{ op: 'distance', from: POINT, to: POINT }]
+    await keyed.client.batch.run(items, { submitOnchain: true, attest: 'merkle', idempotencyKey: 'order-2' })
+    expect(keyed.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([
+      'order-1',
+      'order-1',
+      'order-2',
+      'order-2',
+    ])
+    expect(JSON.parse(keyed.seen[3]!.body)).toMatchObject({ attest: 'merkle', options: { submitOnchain: true } })
+  })
+
   it('limits the wait for a response', async () => {
     const { requestDistance, seen } = await startFaultyServer([silence], { timeoutMs: 100 })
     await expect(requestDistance({ maxRetries: 1 })).rejects.toThrow('no response within 100 ms')

@@ -80,18 +80,21 @@ describe('a damaged store', () => {
       async () =>
         expect((await get('/ready')).body).toMatchObject({
           status: 'not ready',
-          checks: { database: { detail: expect.stringMatching(/is damaged.*trigpoint store rebuild/) } },
+          checks: {
+            database: { detail: expect.stringMatching(/is damaged.*trigpoint store check.*trigpoint store rebuild/) },
+          },
         }),
       { timeout: 50_000 },
     )
     const { status, headers, body } = await get(LIST)
     expect(status).toBe(503)
     expect(body['detail']).toBe(
-      'the store is damaged: its operator has to run `npx --no-install trigpoint store rebuild`',
+      'the store is damaged: its operator has to run `npx --no-install trigpoint store check`, then `npx --no-install trigpoint store rebuild`',
     )
     expect((await get('/health')).body).toMatchObject({
       database: 'disconnected',
-      detail: 'the store is damaged: run `npx --no-install trigpoint store rebuild`',
+      detail:
+        'the store is damaged: run `npx --no-install trigpoint store check`, then `npx --no-install trigpoint store rebuild`',
     })
     expect(await (await fetch(`${service!.url}/metrics`)).text()).toContain('store_state{state="damaged"} 1')
     expect(headers.get('retry-after')).toBe('60')

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
+import { LOUVRE } from '../fixtures.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -51,12 +52,23 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
     })
     return service
   }
+  /** Submits proofs and results in turn. A result has other data in each second, so only its key makes a repeated request the same. */
   const submit = async (service: TestService, index: number) => {
-    const body = {
-      proof: proofOf([stampOf()], { radius: 100 + index }),
-      options: { chainId: local.chain.id, submitOnchain: true },
-    }
-    const answer = await service.post('/verify/v0/proof', body, { 'x-api-key': service.developerKey })
+    const options = { submitOnchain: true }
+    const key = { 'x-api-key': service.developerKey }
+    const to = { type: 'Point', coordinates: [index / 10, 45] }
+    const answer =
+      index % 2 === 0
+        ? await service.post(
+            '/verify/v0/proof',
+            { proof: proofOf([stampOf()], { radius: 100 + index }), options: { chainId: local.chain.id, ...options } },
+            key,
+          )
+        : await service.post(
+            '/compute/v0/distance',
+            { chainId: local.chain.id, from: LOUVRE, to, options },
+            { ...key, 'Idempotency-Key': `result-${index}` },
+          )
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
     return answer.body.submission.id as string
   }

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import type { Loose } from '../evidence.ts'
-import { startChainService } from '../local-chain-service.ts'
+import { type ChainService, startChainService } from '../local-chain-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy } from './solidity.ts'
@@ -286,31 +286,36 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
   })
 })
 
-describe.skipIf(skipReason())('the first contract of docs/solidity.md', () => {
+describe.skipIf(skipReason())('the scripts of docs/solidity.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-solidity-docs-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const project = join(folder, 'nearest')
+  let service: ChainService
+  beforeAll(async () => {
+    service = await startChainService(join(folder, 'data'))
+    mkdirSync(join(project, 'node_modules'), { recursive: true })
+    // `npm install` of the page makes the same link to the checkout, and installs the other two.
+    symlinkSync(root, join(project, 'node_modules/trigpoint'))
+    for (const name of ['viem', 'solc'])
+      symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name))
+  })
+  afterAll(async () => {
+    await service?.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
 
-  it('is two files that run as they are, beside `npm start -- --chain`', async () => {
-    const service = await startChainService(join(folder, 'data'))
-    try {
-      const project = join(folder, 'nearest')
-      mkdirSync(join(project, 'node_modules'), { recursive: true })
-      // `npm install` of the page makes the same link to the checkout, and installs the other two.
-      symlinkSync(root, join(project, 'node_modules/trigpoint'))
-      for (const name of ['viem', 'solc'])
-        symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name))
-      const script = block('nearest.mjs')
-        .replaceAll('http://127.0.0.1:3000', service.facts['url']!)
-        .replaceAll('http://127.0.0.1:8545', service.facts['rpcUrl']!)
-      writeFileSync(join(project, 'Nearest.sol'), block('Nearest.sol'))
-      writeFileSync(join(project, 'nearest.mjs'), script)
-      const { stdout } = await promisify(execFile)(process.execPath, ['nearest.mjs'], { cwd: project })
-      const promised = [...script.matchAll(/^console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
-      expect(promised).toHaveLength(2)
-      expect(stdout.trimEnd().split('\n')).toEqual(promised)
-    } finally {
-      await service.end('SIGTERM')
-    }
+  it.each([
+    ['nearest.mjs', 2],
+    ['gate.mjs', 4],
+  ])('%s runs as it is beside `npm start -- --chain`, and prints what the page says', async (name, lines) => {
+    const script = block(name)
+      .replaceAll('http://127.0.0.1:3000', service.facts['url']!)
+      .replaceAll('http://127.0.0.1:8545', service.facts['rpcUrl']!)
+    writeFileSync(join(project, 'Nearest.sol'), block('Nearest.sol'))
+    writeFileSync(join(project, name), script)
+    const { stdout } = await promisify(execFile)(process.execPath, [name], { cwd: project })
+    const promised = [...script.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
+    expect(promised).toHaveLength(lines)
+    expect(stdout.trimEnd().split('\n')).toEqual(promised)
   })
 
   it('installs the versions that the tests use', () => {

@@ -20,7 +20,6 @@ const clientFolder = mkdtempSync(join(tmpdir(), 'trigpoint-client-'))
 const MODULES = { client: 'trigpoint/client', recompute: 'trigpoint/client/recompute' }
 const LIBRARY = { geodesy: 'trigpoint/geodesy', topology: 'trigpoint/topology' }
 const MAX_LIBRARY_GZIPPED_KB = 150
-const CLIENT_MODULES = { client: 'trigpoint-client', recompute: 'trigpoint-client/recompute' }
 const run = (command: string, args: readonly string[], cwd = folder) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
@@ -237,25 +236,25 @@ describe('the library of the package', () => {
 describe('the client alone, installed in an empty folder', () => {
   it('brings only what it imports', () => {
     const packages = readdirSync(join(clientFolder, 'node_modules')).filter((name) => !name.startsWith('.'))
-    expect(packages).toEqual(['@noble', 'robust-predicates', 'trigpoint-client'])
+    expect(packages).toEqual(['@noble', 'robust-predicates', 'trigpoint'])
   })
 
   it('computes with a service, verifies the response, and recomputes it', () => {
-    writeFileSync(join(clientFolder, 'ask.js'), ask(url, CLIENT_MODULES.client))
+    writeFileSync(join(clientFolder, 'ask.js'), ask(url, MODULES.client))
     expect(run(process.execPath, ['ask.js'], clientFolder)).toBe('4238.77 true\n')
-    const again = ask(url, CLIENT_MODULES.client)
-      .replace('import', `import { createRecompute } from '${CLIENT_MODULES.recompute}'; import`)
+    const again = ask(url, MODULES.client)
+      .replace('import', `import { createRecompute } from '${MODULES.recompute}'; import`)
       .replace('issuer:', 'recompute: createRecompute(), issuer:')
     writeFileSync(join(clientFolder, 'again.js'), again)
     expect(run(process.execPath, ['again.js'], clientFolder)).toBe('4238.77 true\n')
   })
 
   it('has types', () => {
-    expect(checkTypes(clientFolder, CLIENT_MODULES)).toBe('')
+    expect(checkTypes(clientFolder, MODULES)).toBe('')
   })
 
   it('has the same size in a browser as the client of the whole package', async () => {
-    expect(await bundleSizes(clientFolder, CLIENT_MODULES)).toEqual(await bundleSizes(folder, MODULES))
+    expect(await bundleSizes(clientFolder, MODULES)).toEqual(await bundleSizes(folder, MODULES))
   })
 })
 

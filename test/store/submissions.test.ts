@@ -68,8 +68,10 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     const first = takenSubmission(await put(1))
     expect(first).toEqual({ id: '1-1', chainId: 1, status: 'queued' })
     expect(takenSubmission(await put(1, { id: 'another' }))).toEqual(first)
-    expect(await put(1, { payload: newSubmission(2).payload })).toEqual({ outcome: 'conflict' })
-    expect(await put(1, { payload: { ...newSubmission(1).payload, chainId: 9 } })).toEqual({ outcome: 'conflict' })
+    const { kind, data } = newSubmission(1).payload
+    const conflict = { outcome: 'conflict', stored: { kind, data } }
+    expect(await put(1, { payload: newSubmission(2).payload })).toEqual(conflict)
+    expect(await put(1, { payload: { ...newSubmission(1).payload, chainId: 9 } })).toEqual(conflict)
     expect(takenSubmission(await put(1, { id: 'other', account: 'other' })).id).toBe('other')
     expect((await work()).queued.map(({ id }) => id)).toEqual(['1-1', 'other'])
     expect((await work()).queued[0]!.payload).toEqual(newSubmission(1).payload)

@@ -397,7 +397,13 @@ describe('the id of an item', () => {
 
 describe('lines beyond a limit', () => {
   const item = pack([Buffer.from(JSON.stringify({ op: 'area', geometry: { type: 'Point', coordinates: [0, 0] } }))])
-  const options = { chainId: 84532, recipient: undefined, attest: 'none', sequence: 'same' } as const
+  const options = {
+    chainId: 84532,
+    recipient: undefined,
+    attest: 'none',
+    sequence: 'same',
+    submitOnchain: false,
+  } as const
 
   /** Computes a chunk of one item, and returns how often it was sent to a thread before and after a pause. */
   async function compute(firstIndex: number | undefined, granted: number) {
@@ -482,7 +488,13 @@ describe('an item with an attestation as its input', () => {
       },
       now: Date.now,
     } as unknown as BatchParts
-    const options = { chainId: 84532, recipient: undefined, attest: 'none', sequence: 'same' } as const
+    const options = {
+      chainId: 84532,
+      recipient: undefined,
+      attest: 'none',
+      sequence: 'same',
+      submitOnchain: false,
+    } as const
     const { handled } = await new BatchRun(parts, options, context).compute(pack(items), 4)
     expect([...handled.keys()]).toEqual([1])
     return JSON.parse(handled.get(1) as string)

@@ -1,10 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import recordSchema from '../../schemas/location-record.schema.json' with { type: 'json' }
 import { readConfig } from '../../src/config/config.ts'
 import { ConfigError } from '../../src/config/setting.ts'
-import { fillWithSamples, sampleRanges } from '../../src/service/records/sample-records.ts'
+import { fillUntilStored, fillWithSamples, sampleRanges } from '../../src/service/records/sample-records.ts'
 import { serializeRecord } from '../../src/store/records/writes.ts'
+import { StoreFault } from '../../src/wire/store-messages.ts'
 import { explorerAddress, isMadeUp } from '../../web/explorer/records/place.ts'
 
 const CHAINS = new Map([
@@ -134,6 +135,41 @@ describe('filling a store with sample records', () => {
     expect(await fill()).toEqual({ stored: 3500 })
     expect(uids.size).toBe(5000)
     expect(await fill()).toEqual({ stored: 0, reason: 'the sample records are already stored' })
+  })
+
+  // Regression: on a busy machine, one late answer of the store ended the fill for good.
+  it('is repeated while the store is too slow, and given up after the last attempt', async () => {
+    vi.useFakeTimers()
+    try {
+      let lateCount = 3
+      const store = {
+        state: { isOpen: true },
+        async ask(operation: string): Promise<unknown> {
+          if (lateCount-- > 0) throw new StoreFault('late', 'it did not answer in time')
+          return operation === 'stats' ? { byChain: [] } : { inserted: 500 }
+        },
+      }
+      const reasons: string[] = []
+      const fill = () =>
+        fillUntilStored(
+          (reason) => reasons.push(reason),
+          store as never,
+          CHAINS,
+          readConfig({}, 1).limits,
+          () => NEWEST * 1000,
+        )
+      const filled = fill()
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect((await filled).stored).toBeGreaterThan(0)
+      expect(reasons).toEqual(Array(3).fill('it did not answer in time'))
+
+      lateCount = Number.POSITIVE_INFINITY
+      const outcome = expect(fill()).rejects.toMatchObject({ kind: 'late' })
+      await vi.advanceTimersByTimeAsync(600_000)
+      await outcome
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('does nothing to a store that has records from chains', async () => {

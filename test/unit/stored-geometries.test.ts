@@ -60,31 +60,31 @@ describe('the references in a body', () => {
 describe('stored geometries in memory', () => {
   it('are read once, and the store is asked again after a second', async () => {
     const { geometries, asked, state } = service(new Set(['a 1']))
-    const first = await geometries.named(body(1), 'a', context)
+    const first = await geometries.findMentioned(body(1), 'a', context)
     expect(first.shapes.map(({ ref }) => ref)).toEqual([refOf(1)])
     expect(asked).toEqual(['useGeometries', 'readGeometry'])
-    const again = geometries.named(body(1), 'a', context)
+    const again = geometries.findMentioned(body(1), 'a', context)
     expect(again).not.toBeInstanceOf(Promise)
     expect((again as typeof first).shapes[0]).toBe(first.shapes[0])
     state.nowMs += config.limits.storedFreshMs
-    expect((await geometries.named(body(1), 'a', context)).shapes).toHaveLength(1)
+    expect((await geometries.findMentioned(body(1), 'a', context)).shapes).toHaveLength(1)
     expect(asked).toEqual(['useGeometries', 'readGeometry', 'useGeometries'])
     expect(state.prepared).toBe(1)
   })
 
   it('are read once for requests at the same time', async () => {
     const { geometries, asked, state } = service(new Set(['a 1']))
-    await Promise.all(Array.from({ length: 5 }, () => geometries.named(body(1), 'a', context)))
+    await Promise.all(Array.from({ length: 5 }, () => geometries.findMentioned(body(1), 'a', context)))
     expect([asked, state.prepared]).toEqual([['useGeometries', 'readGeometry'], 1])
   })
 
   it('are not those of another account, although they are in memory', async () => {
     const { geometries, state } = service(new Set(['a 1', 'b 2']))
-    await geometries.named(body(1), 'a', context)
-    const named = await geometries.named(body(1, 2), 'b', context)
-    expect(named.shapes.map(({ ref }) => ref)).toEqual([refOf(2)])
-    expect([...named.missing]).toEqual([refOf(1)])
-    expect(geometries.named(body(1), undefined, context)).toMatchObject({ shapes: [] })
+    await geometries.findMentioned(body(1), 'a', context)
+    const mentioned = await geometries.findMentioned(body(1, 2), 'b', context)
+    expect(mentioned.shapes.map(({ ref }) => ref)).toEqual([refOf(2)])
+    expect([...mentioned.missing]).toEqual([refOf(1)])
+    expect(geometries.findMentioned(body(1), undefined, context)).toMatchObject({ shapes: [] })
     const input = { form: 'stored', ref: refOf(1), path: ['geometry'] } as const
     await expect(geometries.require([input], 'b', context)).rejects.toMatchObject({ data: { type: 'not-found' } })
     await expect(geometries.require([input], undefined, context)).rejects.toMatchObject({
@@ -96,22 +96,24 @@ describe('stored geometries in memory', () => {
   it('end with their deletion: at once here, after a second where another process deleted them', async () => {
     const owned = new Set(['a 1', 'a 2'])
     const { geometries, state } = service(owned)
-    await geometries.named(body(1, 2), 'a', context)
+    await geometries.findMentioned(body(1, 2), 'a', context)
     owned.delete('a 1')
     await geometries.delete(refOf(1), 'a', context)
-    expect([...(await geometries.named(body(1), 'a', context)).missing]).toEqual([refOf(1)])
+    expect([...(await geometries.findMentioned(body(1), 'a', context)).missing]).toEqual([refOf(1)])
     owned.delete('a 2')
-    expect((await geometries.named(body(2), 'a', context)).shapes).toHaveLength(1)
+    expect((await geometries.findMentioned(body(2), 'a', context)).shapes).toHaveLength(1)
     state.nowMs += config.limits.storedFreshMs
-    expect([...(await geometries.named(body(2), 'a', context)).missing]).toEqual([refOf(2)])
+    expect([...(await geometries.findMentioned(body(2), 'a', context)).missing]).toEqual([refOf(2)])
   })
 
   it('can be used while the store is away, if they were used before', async () => {
     const { geometries, state } = service(new Set(['a 1', 'a 2']))
-    await geometries.named(body(1), 'a', context)
+    await geometries.findMentioned(body(1), 'a', context)
     state.nowMs += config.limits.storedFreshMs
     state.isAway = true
-    expect((await geometries.named(body(1), 'a', context)).shapes).toHaveLength(1)
-    await expect(geometries.named(body(2), 'a', context)).rejects.toMatchObject({ data: { type: 'overloaded' } })
+    expect((await geometries.findMentioned(body(1), 'a', context)).shapes).toHaveLength(1)
+    await expect(geometries.findMentioned(body(2), 'a', context)).rejects.toMatchObject({
+      data: { type: 'overloaded' },
+    })
   })
 })

@@ -57,6 +57,7 @@ function start(root: HTMLElement): void {
     proof: async () => (await import('./lab/page.ts')).createLabPage(parts),
     records: async () => (await import('./records/page.ts')).createRecordsPage(parts),
     status: async () => (await import('./status/page.ts')).createStatusPage(parts),
+    gate: async () => (await import('./gate/page.ts')).createGatePage(parts),
     account: async () => (await import('./account/page.ts')).createAccountPage(parts),
     verify: async () => (await import('./receipt/page.ts')).createReceiptPage(parts),
   }

@@ -1,11 +1,11 @@
 /**
  * Reads and writes the page and its query in the address: `/explore/records?chain=celo`.
  *
- * The query of the compute page holds the whole request, and that of the page of receipts a signed answer. So both stand behind `#`,
- * which browsers do not send to the service. Receipts have the shorter address `/verify`.
+ * The query of the compute page holds the whole request, that of the page of gates a zone, and that of the page of receipts a signed
+ * answer. So they stand behind `#`, which browsers do not send to the service. Receipts have the shorter address `/verify`.
  */
 
-export const PAGE_NAMES = ['compute', 'jobs', 'proof', 'records', 'status', 'account', 'verify'] as const
+export const PAGE_NAMES = ['compute', 'jobs', 'proof', 'records', 'status', 'gate', 'account', 'verify'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
 
 export interface Route {
@@ -29,7 +29,7 @@ export function addressOf({ page, query }: Route): string {
 }
 
 function isBehindHash(page: PageName): boolean {
-  return page === 'compute' || page === 'verify'
+  return page === 'compute' || page === 'gate' || page === 'verify'
 }
 
 /** Writes the query of the current page into the address without adding a history entry. */

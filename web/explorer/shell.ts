@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<PageName, string>> = {
   proof: 'Proof lab',
   records: 'Records',
   status: 'Status',
+  gate: 'Gate',
   account: 'Account',
   verify: 'Receipt',
 }

@@ -5,6 +5,8 @@ import { bytesToHex, utf8 } from '../../src/crypto/hex.ts'
 /** The EIP-1193 provider that wallets inject into pages. */
 export interface Wallet {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>
+  /** Not every wallet reports events. */
+  on?(event: string, listener: () => void): void
 }
 
 export interface FoundWallet {

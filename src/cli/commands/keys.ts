@@ -34,7 +34,9 @@ export async function addKey(tier: Tier, options: AddKeyOptions, terminal: Termi
   const given = { tier, label, scopes: scopes?.split(','), expiresAt, requestsPerHour, origins, addresses }
   // Undefined members would be taken for members of a wrong type.
   const properties = checkKeyProperties(JSON.parse(JSON.stringify(given)), terminal.now())
-  await withKeys(options, terminal, async (keys) => showNewKey(await keys.add(properties), options, terminal))
+  await withKeys(options, terminal, async (keys, place) =>
+    showNewKey(await keys.add(properties), place, options, terminal),
+  )
 }
 
 /** Returns the time after a number of days, such as `30d`; any other text unchanged, because the check of the key reads it. */
@@ -54,7 +56,7 @@ export async function rotateKey(
   return withKeys(options, terminal, async (keys, place) => {
     const old = await findKey(keys, idOrKey, place, terminal)
     if (old === undefined) return EXIT.failed
-    await showNewKey(await keys.rotate(old.id, options.overlap), options, terminal)
+    await showNewKey(await keys.rotate(old.id, options.overlap), place, options, terminal)
     terminal.err(
       options.overlap === 0 ? `${old.id} is revoked\n` : `${old.id} is valid for ${options.overlap} s more\n`,
     )
@@ -62,11 +64,16 @@ export async function rotateKey(
   })
 }
 
-async function showNewKey({ key, stored }: NewKey, options: KeysOptions, terminal: Terminal): Promise<void> {
+async function showNewKey(
+  { key, stored }: NewKey,
+  place: string,
+  options: KeysOptions,
+  terminal: Terminal,
+): Promise<void> {
   if (options.json === true) return outJson(terminal, { key, ...describeKey(stored) })
   await terminal.out(`${key}\n`)
   terminal.err(
-    `key ${stored.id} (${stored.tier}, ${stored.label}), shown only once; the service accepts it within a second\n`,
+    `key ${stored.id} (${stored.tier}, ${stored.label}), shown only once; stored in ${place}: a service that uses it accepts the key within a second\n`,
   )
 }
 

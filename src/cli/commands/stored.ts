@@ -6,6 +6,7 @@ import { usage } from '../exit-codes.ts'
 import { isFlatGeobuf, readFlatGeobuf } from '../inputs/flatgeobuf.ts'
 import { readInput, readWhole } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { isPlaceText } from '../inputs/source-item.ts'
 import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
 import { formatCount, outJson, type Terminal } from '../terminal.ts'
 
@@ -21,7 +22,7 @@ export async function putGeometries(
 ): Promise<void> {
   const read: Geometry[] = []
   for (const text of inputs) {
-    const input = toInput(await readInput(text, terminal, options))
+    const input = toInput(await readInput(text, terminal, { ...options, severalHint }))
     if (!('type' in input)) throw usage(`${text}: is not a geometry, and only geometries are stored`)
     read.push(input as Geometry)
   }
@@ -33,6 +34,12 @@ export async function putGeometries(
   }
 }
 
+function severalHint(file: string): string {
+  // Standard input can be read only once.
+  const numbered = file === '-' ? 'one as -#1' : `each one as in ${file}#1 ${file}#2`
+  return `name ${numbered}, or store all as a set with \`trigpoint sets put\``
+}
+
 /** Runs `trigpoint geometries list`. */
 export async function listGeometries(options: StoredOptions, terminal: Terminal): Promise<void> {
   const client = await createServiceClient(options, terminal)
@@ -40,7 +47,8 @@ export async function listGeometries(options: StoredOptions, terminal: Terminal)
   if (options.json === true) return outJson(terminal, listed)
   const { geometries, count, usedBytes, maxBytes } = listed
   await terminal.out(geometries.map((geometry) => `${geometryLine(geometry)}\n`).join(''))
-  terminal.err(`${formatCount(count, 'geometry', 'geometries')}, ${usedBytes} of ${maxBytes} bytes\n`)
+  const geometriesText = formatCount(count, 'geometry', 'geometries')
+  terminal.err(`${geometriesText}; ${usedBytes} of ${maxBytes} bytes used, those of sets included\n`)
 }
 
 function geometryLine({ ref, bytes, expires }: StoredGeometry): string {
@@ -127,6 +135,10 @@ export async function matchSet(
 }
 
 async function* readPoints(file: string, options: SourceOptions, terminal: Terminal): AsyncGenerator<PointLike> {
+  if (isPlaceText(file) || file.startsWith('{')) {
+    yield (await readInput(file, terminal)) as PointLike
+    return
+  }
   const label = file === '-' ? 'standard input' : file
   for await (const { place, value, fault, id } of sourceItems(readFileBytes(file, terminal), label, options)) {
     if (fault !== undefined) throw usage(`${label}: ${place}: ${fault}`)

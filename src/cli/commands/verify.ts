@@ -9,6 +9,7 @@ import type { MerkleAttestation } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import type { SourceItem } from '../inputs/source-item.ts'
 import { createProgress, formatCount, outJson, printable, type Terminal } from '../terminal.ts'
 
 const KINDS: Readonly<Record<Verdict['kind'], string>> = {
@@ -103,12 +104,12 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   let failed = 0
   let refused = 0
   let anyoneSigned = false
-  let single: Verdict | undefined
+  /** The first result, while there is no other. */
+  let single: { readonly place: string; readonly verdict: Verdict } | undefined
   let chainId: number | undefined
   const progress = createProgress(terminal, 'result')
-  for await (const { place, value, fault } of sourceItems(readFileBytes(file, terminal), name, {
-    format: readFormat(options),
-  })) {
+  const items = sourceItems(readFileBytes(file, terminal), name, { format: readFormat(options) })
+  for await (const { place, value, fault } of withMatches(items)) {
     count++
     progress.update({
       done: count - 1,
@@ -116,7 +117,7 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     })
     if (single !== undefined) {
       // There are several results, so the first one gets one line as well.
-      await printFailure('line 1', single, options, terminal)
+      await printFailure(single.place, single.verdict, options, terminal)
       single = undefined
     }
     if (isErrorResult(value) && count > 1) {
@@ -127,14 +128,15 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     chainId ??= verdict.chainId
     if (!verdict.ok) failed++
     anyoneSigned ||= isSignedByAnyone(verdict)
-    if (count === 1) single = verdict
+    if (count === 1) single = { place, verdict }
     else await printFailure(place, verdict, options, terminal)
   }
   progress.stop()
   if (count === 0) throw usage(`${name} contains no result`)
   if (single !== undefined) {
-    if (options.json === true) await outJson(terminal, { ...single, signerChecked: isSignerChecked(single) })
-    else await terminal.out(printable(verdictText(single)))
+    const { verdict } = single
+    if (options.json === true) await outJson(terminal, { ...verdict, signerChecked: isSignerChecked(verdict) })
+    else await terminal.out(printable(verdictText(verdict)))
   } else {
     const held = count - failed - refused
     const tally: Tally = { count, held, failed, refused, signerChecked: !anyoneSigned }
@@ -146,6 +148,15 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   }
   if (failed > 0) return EXIT.failed
   return anyoneSigned ? EXIT.signerUnchecked : EXIT.ok
+}
+
+/** Replaces each line of matches by its matches, each of which is a result of its own. */
+async function* withMatches(items: AsyncIterable<SourceItem>): AsyncGenerator<SourceItem> {
+  for await (const item of items) {
+    const matches = isObject(item.value) ? item.value['matches'] : undefined
+    if (!Array.isArray(matches)) yield item
+    else yield* matches.map((value, index) => ({ place: `${item.place}, matches[${index}]`, value }))
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type InputLike, isObject } from '../../client/forms.ts'
 import { usage } from '../exit-codes.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
-import { missingFileText, readFileBytes, type SourceOptions, sourceItems } from './source.ts'
+import { missingFileText, type OneItemOptions, readFileBytes, type SourceOptions, sourceItems } from './source.ts'
 import { isPlaceText, readPlaceText, type SourceItem } from './source-item.ts'
 
 const UID = /^0x[0-9a-fA-F]{64}$/
@@ -37,7 +37,7 @@ function inputFormsText(): string {
  *
  * @throws {CommandError} the message says what was found and what would be valid
  */
-export async function readInput(input: string, terminal: Terminal, options: SourceOptions = {}): Promise<InputLike> {
+export async function readInput(input: string, terminal: Terminal, options: OneItemOptions = {}): Promise<InputLike> {
   const text = input.trim()
   if (UID.test(text)) return { uid: text }
   const ref = STORED.exec(text)?.[1]
@@ -59,19 +59,21 @@ export async function readInput(input: string, terminal: Terminal, options: Sour
   return toInput(item, name)
 }
 
-async function onlyItem(pieces: AsyncIterable<Uint8Array>, name: string, options: SourceOptions): Promise<SourceItem> {
+async function onlyItem(pieces: AsyncIterable<Uint8Array>, name: string, options: OneItemOptions): Promise<SourceItem> {
   let only: SourceItem | undefined
   for await (const item of sourceItems(pieces, name, options)) {
     if (only !== undefined) {
-      const first = name === 'standard input' ? '-#1' : `${name}#1`
-      throw usage(
-        `${name} contains several geometries: select one, for example ${first}, or use \`trigpoint batch\` for all`,
-      )
+      const { severalHint = selectionHint } = options
+      throw usage(`${name} contains several geometries: ${severalHint(name === 'standard input' ? '-' : name)}`)
     }
     only = item
   }
   if (only === undefined) throw usage(`${name} contains no geometry`)
   return only
+}
+
+function selectionHint(file: string): string {
+  return `select one, for example ${file}#1, or use \`trigpoint batch\` for all`
 }
 
 async function nthItem(

@@ -14,6 +14,12 @@ export interface SourceOptions {
   readonly columns?: string | undefined
 }
 
+/** Options of a source that should hold one item. */
+export interface OneItemOptions extends SourceOptions {
+  /** Returns what to do with several, for the error. By default, to select one. */
+  readonly severalHint?: ((file: string) => string) | undefined
+}
+
 const EXTENSIONS: Readonly<Record<string, Format>> = {
   '.ndjson': 'ndjson',
   '.jsonl': 'ndjson',

@@ -78,7 +78,7 @@ export function addSets(program: Command, terminal: Terminal): void {
     .command('match')
     .description('print the features that match each point of a file, as lines of JSON')
     .argument('<name>', 'name of the set')
-    .argument('<file>', 'points: lines of JSON, GeoJSON, WKT, CSV or GPX; - for standard input')
+    .argument('<points>', 'a file (lines of JSON, GeoJSON, WKT, CSV, GPX), - for standard input, or one point: lon,lat')
     .addOption(
       new Option('--predicate <name>', 'how a feature matches (default: intersects)').choices([
         'contains',
@@ -95,6 +95,7 @@ export function addSets(program: Command, terminal: Terminal): void {
     .option('--columns <names>', 'columns of a table without a header: lon,lat')
   withExamples(
     match,
+    'trigpoint sets match zones 2.2945,48.8584',
     'trigpoint sets match zones stops.csv --properties name',
     'trigpoint sets match zones stops.csv --nearest 3 --within 5000',
   )

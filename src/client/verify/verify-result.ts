@@ -66,7 +66,7 @@ function knownSchemas(issuer: Issuer | undefined): ReadonlyMap<string, DataKind>
 /**
  * Checks a signed response of the service, without contacting the service.
  *
- * Accepts a compute response (with or without `resultSignature`), an item of a batch, a batch, a line of a job, a Merkle root, a
+ * Accepts a compute response (with or without `resultSignature`), a match of a point with a set, an item of a batch, a batch, a line of a job, a Merkle root, a
  * re-signed attestation, a verified proof or a stamp; as JSON text or parsed.
  *
  * @param response untrusted; no content of it makes this function throw
@@ -86,7 +86,11 @@ export async function verifyResult(response: unknown, options: VerifyResultOptio
   }
   const kind = detectKind(value)
   if (!isObject(value) || kind === 'unknown') {
-    list.fail('form', 'is not a kind of response that can be checked')
+    const isLine = isObject(value) && Array.isArray(value['matches'])
+    list.fail(
+      'form',
+      isLine ? 'is a line of matches: check each of its matches' : 'is not a kind of response that can be checked',
+    )
     return list.verdict('unknown')
   }
   const context = await createCheckContext(options)
@@ -114,7 +118,7 @@ export function detectKind(value: unknown): ResponseKind {
   if (Array.isArray(value['proof'])) return 'merkle-item'
   if ('leafCount' in value) return 'merkle-root'
   if ('resultSignature' in value && !('attestation' in value)) return 'signed-result'
-  if ('operation' in value || 'result' in value) return 'compute'
+  if ('operation' in value || 'result' in value || 'feature' in value) return 'compute'
   return 'attestation' in value ? 'attestation' : 'unknown'
 }
 
@@ -129,6 +133,10 @@ async function verifyBatch(
   const { chainId } = value
   if (typeof chainId !== 'number' || chains.every(({ id }) => id !== chainId)) {
     list.fail('chain', `chain ${JSON.stringify(chainId)} is not the expected one, or is not known`)
+    return list.verdict('batch')
+  }
+  if (value['attest'] === 'none') {
+    list.fail('signature', 'nothing in this batch is signed: its request had attest "none"')
     return list.verdict('batch')
   }
   const { inputs: _, recompute: __, rpcUrl: ___, ...common } = options
@@ -150,7 +158,8 @@ async function verifyBatch(
     faults.push(`count is ${value['count']}, but there are ${results.length} results`)
   if (value['failed'] !== rejected) faults.push(`failed is ${value['failed']}, but ${rejected} items have problems`)
   const validCount = results.length - rejected
-  list.judge('items', faults, `${validCount} results are valid, ${rejected} items have problems`)
+  const valid = validCount === 1 ? '1 result is valid' : `${validCount} results are valid`
+  list.judge('items', faults, rejected === 0 ? valid : `${valid}; ${rejected} of the items failed and have no result`)
   if (validCount > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${validCount}`)
   else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results are valid')
   return list.verdict('batch', { ...(signer === undefined ? {} : { signer }) })

@@ -7,6 +7,7 @@ import {
   type Form,
   findFaults,
   isObject,
+  MATCH_FORM,
   MERKLE_ITEM_FORM,
   MERKLE_ROOT_FORM,
   PROOF_ATTESTATION_FORM,
@@ -63,12 +64,14 @@ export async function verifySigned(
 ): Promise<Verdict> {
   const layout = LAYOUTS[kind]
   if (!('attestation' in value)) {
-    const reason = 'error' in value ? 'is a problem, which is never signed' : 'has no attestation, so it is not signed'
+    const hint = isMatch(kind, value) ? ': match with attest=each' : ''
+    const reason =
+      'error' in value ? 'is a problem, which is never signed' : `has no attestation, so it is not signed${hint}`
     list.fail('signature', reason)
     return list.verdict(kind)
   }
   const faults = [
-    ...findFaults(value, layout.form),
+    ...findFaults(value, isMatch(kind, value) ? MATCH_FORM : layout.form),
     ...findFaults(value['attestation'], layout.attestation, 'attestation.'),
     ...findFaults(value['delegatedAttestation'], DELEGATION_FORM, 'delegatedAttestation.'),
     ...('resultSignature' in value
@@ -95,9 +98,17 @@ export async function verifySigned(
   })
 }
 
+/** Returns whether a result is a match of a point with a set. Only matches name a feature. */
+function isMatch(kind: ResponseKind, value: Readonly<Record<string, unknown>>): boolean {
+  return kind === 'compute' && 'feature' in value
+}
+
 /** Adds a skipped check for each member that is not signed. */
 function skipUnsigned(value: Readonly<Record<string, unknown>>, list: CheckList): void {
   if ('id' in value) list.skip('id', 'was chosen by the caller and is not signed')
+  if ('feature' in value)
+    list.skip('feature', 'names a feature of a set and was not signed; inputRefs has its geometry')
+  if ('properties' in value) list.skip('properties', 'are those of the feature and were not signed')
   if ('notes' in value) list.skip('notes', 'say how inputs were read, and are not signed')
   if (!('proofInputs' in value)) return
   list.skip('proof-inputs', 'describe proofs among the inputs and are not signed; the references of the proofs are')
@@ -143,11 +154,19 @@ function checkMembers(
         list.judge('values', rootFaults(value, data), 'root and leafCount match the signed data')
       return
     default:
-      if (kind === 'compute') list.judge('values', findDifferences(value, data), 'the members match the signed data')
+      if (kind === 'compute') list.judge('values', resultFaults(value, data), 'the members match the signed data')
       // The signature of `legacy` does not cover the deadline, so an expired deadline proves nothing.
       checkTime(data.timestampSeconds, chain?.profile === 'legacy' ? Number.MAX_SAFE_INTEGER : deadline, context, list)
       checkInputs(data, value['inputSalts'] as InputSalts, options, context, list)
   }
+}
+
+function resultFaults(value: Record<string, unknown>, data: Parameters<typeof findDifferences>[1]): string[] {
+  const faults = [...findDifferences(value, data)]
+  // A match by distance repeats its result.
+  if ('distance' in value && value['distance'] !== value['result'])
+    faults.push('distance is not the result, which was signed')
+  return faults
 }
 
 /** Adds a failed check if there are inputs for an answer that names none: nothing of them was signed. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import type { SubmissionCaller } from '../../service/request.ts'
+import { LOCAL_CALLER, type SubmissionCaller } from '../../service/request.ts'
 import type { SessionState } from '../../wire/account-messages.ts'
 import type { Tier } from '../../wire/key-messages.ts'
 import type { ResponseContext } from '../routes/respond.ts'
@@ -23,9 +23,6 @@ import {
 import type { RequestUsage } from './request-usage.ts'
 import type { UnreadToken } from './session-tokens.ts'
 import { TOKEN_METADATA_PATH } from './tokens.ts'
-
-/** Subject of requests without a key from this machine. In development they have the limit of the internal tier (decision 133). */
-export const LOCAL_CALLER = 'local'
 
 const NO_COSTS: UsedCosts = { window: undefined, addressWindow: undefined }
 

@@ -21,6 +21,12 @@ const PREFER = header(
   },
 )
 
+const IDEMPOTENCY_KEY = header(
+  'Idempotency-Key',
+  'For results that the service submits itself: the same key refers to the same attestations, so a retry never pays twice.',
+  { type: 'string', minLength: 1, maxLength: 255 },
+)
+
 const NUMERIC = 'NumericComputeResponse'
 const BOOLEAN = 'BooleanComputeResponse'
 
@@ -35,15 +41,15 @@ function compute(
     tag: 'Compute',
     operationId: operation,
     summary,
-    description,
-    parameters: [PREFER],
+    description: `${description} With \`options.submitOnchain\`, the service also submits the result, if the operator offers this.`,
+    parameters: [PREFER, IDEMPOTENCY_KEY],
     body: { content: json(schemaRef(request)) },
     responses: ok('The result and its attestation.', json(schemaRef(response)), [
       'X-Attester-Nonce-Source',
       'Preference-Applied',
     ]),
-    // 404: a stored geometry that the key does not have.
-    errorStatuses: [...ERROR_STATUSES, 404, 501],
+    // 404: a stored geometry that the key does not have. 409: an Idempotency-Key of another result.
+    errorStatuses: [...ERROR_STATUSES, 404, 409, 501],
     counts: true,
   }
 }
@@ -58,11 +64,13 @@ function predicate(operation: string, summary: string, condition: string): Opera
 /** An operation whose answer is a geometry. It takes no preference, because nothing is signed. */
 function geometryAnswer(operation: string, summary: string, description: string): Operation {
   const name = `${operation[0]!.toUpperCase()}${operation.slice(1)}`
-  const answer = `${description} Not signed; \`ref\` is the reference that the geometry has as an input.`
+  const response = `${name}Response`
   return {
-    ...compute(operation, `${name}Request`, `${name}Response`, summary, answer),
+    ...compute(operation, `${name}Request`, response, summary, ''),
+    description: `${description} Not signed; \`ref\` is the reference that the geometry has as an input.`,
+    errorStatuses: [...ERROR_STATUSES, 404, 501],
     parameters: [],
-    responses: ok('The geometry and its reference.', json(schemaRef(`${name}Response`))),
+    responses: ok('The geometry and its reference.', json(schemaRef(response))),
   }
 }
 
@@ -196,8 +204,11 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     description:
       'A JSON body takes up to 10,000 items and 8 MiB. A body of `application/x-ndjson` takes any number of lines, with the ' +
       'options in the query; each line gets one line of the response, in the same order. Items fail independently: a failed item ' +
-      'gets a problem instead of a result. Each item counts towards the hourly limit.',
-    parameters: [...lineOptions('each or none.')],
+      'gets a problem instead of a result. Each item counts towards the hourly limit. A JSON body can have `geometries`, inputs that ' +
+      'are sent once and that items name with `{"named": "…"}`; one that cannot be used makes the request fail. With ' +
+      '`options.submitOnchain`, the service also submits each result or, with `attest` of `merkle`, one root of all results, if the ' +
+      'operator offers this.',
+    parameters: [...lineOptions('each or none.'), IDEMPOTENCY_KEY],
     body: {
       content: {
         'application/json': schemaRef('BatchRequest'),
@@ -212,7 +223,8 @@ export const COMPUTE_OPERATIONS: OperationTable = {
       },
       ['X-Attester-Nonce-Source'],
     ),
-    errorStatuses: [...ERROR_STATUSES, 501],
+    // 404: as for one operation, under a name.
+    errorStatuses: [...ERROR_STATUSES, 404, 409, 501],
     counts: true,
   },
   'GET /compute/v0': folderIndex('Compute', 'computeIndex', 'Routes of the compute API'),

@@ -69,7 +69,7 @@ export const STORED_OPERATIONS: OperationTable = {
       description:
         'Stores up to 1,000,000 features for the API key: a FeatureCollection, or one Feature per line of `application/x-ndjson`. ' +
         'It replaces the set of this name in one step, when all of it is stored; until then the old set answers. Polygons must be ' +
-        'valid. The first wrong feature makes the request 400, and the old set stays.',
+        'valid. The first wrong feature makes the request 400, as does an upload without features, and the old set stays.',
       parameters: [NAME],
       body: {
         content: {

@@ -13,18 +13,21 @@ export function accountRoutes(accounts: AccountService): Route[] {
     countedPost('/auth/refresh', 'continues a session with a refresh token', ({ exchange }, body) =>
       accounts.refresh(body, exchange),
     ),
-    ofAccount('POST', '/auth/sign-out', 'ends a session', async (session, { exchange }) => {
+    ofAccount('POST', '/auth/sign-out', 'ends a session', 'nothing', async (session, { exchange }) => {
       await accounts.signOut(session, exchange)
       return { json: '', status: 204 }
     }),
-    ofAccount('GET', '/account', 'the account of a session, and its limits', (session) => accounts.describe(session)),
-    ofAccount('GET', '/account/keys', 'lists the API keys of the account', (session, { exchange }) =>
+    ofAccount('GET', '/account', 'the account of a session, and its limits', 'cost', (session) =>
+      accounts.describe(session),
+    ),
+    ofAccount('GET', '/account/keys', 'lists the API keys of the account', 'cost', (session, { exchange }) =>
       accounts.listKeys(session, exchange),
     ),
     ofAccount(
       'POST',
       '/account/keys',
       'adds an API key of the account, and shows it once',
+      undefined,
       async (session, { exchange }, body) => ({
         ...(await accounts.addKey(session, body, exchange)),
         status: 201,
@@ -34,13 +37,18 @@ export function accountRoutes(accounts: AccountService): Route[] {
       'POST',
       '/account/keys/:id/rotate',
       'replaces an API key of the account by a new one',
+      'cost',
       async (session, { parameter, exchange }) => ({
         ...(await accounts.rotateKey(session, parameter, exchange.query, exchange)),
         status: 201,
       }),
     ),
-    ofAccount('DELETE', '/account/keys/:id', 'revokes an API key of the account', (session, { parameter, exchange }) =>
-      accounts.revokeKey(session, parameter, exchange),
+    ofAccount(
+      'DELETE',
+      '/account/keys/:id',
+      'revokes an API key of the account',
+      'nothing',
+      (session, { parameter, exchange }) => accounts.revokeKey(session, parameter, exchange),
     ),
   ]
 }
@@ -53,6 +61,7 @@ function ofAccount(
   method: Route['method'],
   path: string,
   summary: string,
+  holderCounts: Route['holderCounts'],
   run: (session: SessionState, request: RouteRequest, body: Uint8Array) => ReturnType<Route['run']>,
 ): Route {
   return {
@@ -61,6 +70,7 @@ function ofAccount(
     summary,
     counts: true,
     needsSession: true,
+    ...(holderCounts === undefined ? {} : { holderCounts }),
     run: (request, body) => run(request.session!, request, body),
   }
 }

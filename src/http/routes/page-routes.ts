@@ -12,7 +12,7 @@ import { isOlderPath, isRecordPath } from './respond.ts'
 import { getRoute, type Route, type RouteRequest, type RouteResult, VARY_ACCEPT } from './route.ts'
 
 /** Pages of the explorer with an address of their own; its script shows them. */
-const EXPLORER_PAGES = ['compute', 'jobs', 'proof', 'records', 'status', 'account', 'verify']
+const EXPLORER_PAGES = ['compute', 'jobs', 'proof', 'records', 'status', 'gate', 'account', 'verify']
 
 /** Opens the files of the explorer, which browsers also get at `/`. */
 export function openExplorer(): Assets {

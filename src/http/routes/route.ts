@@ -52,6 +52,11 @@ export interface Route {
   readonly needsSession?: boolean
   /** True if each request counts for its network address, as without a key, whatever key or token it carries. */
   readonly countsForAddress?: boolean
+  /**
+   * What a request counts for if it has a valid key, or the session that the route needs: only towards the limits by cost, or towards
+   * none. Without this, `counts` holds for it. Whoever has used up a limit, or whose key a thief uses, still has to see it and end it.
+   */
+  readonly holderCounts?: 'cost' | 'nothing'
   /** True if it needs a key, whatever its scopes. */
   readonly needsKey?: boolean
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */
@@ -66,6 +71,7 @@ export interface Route {
 
 /** A request whose route reads the body and writes the response itself. */
 export interface StreamRequest extends RouteRequest, BatchContext {
+  readonly caller: SubmissionCaller
   /**
    * Charges bytes that are sent by a route whose requests do not count.
    *

@@ -95,9 +95,9 @@ function computeRoutes(services: Services): Route[] {
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
     const route = countedPost(`/compute/v0/${operation}`, summary, (request, body) => {
-      const { exchange } = request
-      const isPreferred = prefers(exchange.head.prefer, 'result-signature')
-      return services.compute(operation, body, exchange, isPreferred, ownerOf(request))
+      const { exchange, caller } = request
+      const prefersResultSignature = prefers(exchange.head.prefer, 'result-signature')
+      return services.compute(operation, body, exchange, { prefersResultSignature, caller, account: ownerOf(request) })
     })
     return { ...route, refusal: services.computeRefusal }
   }

@@ -116,6 +116,12 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       return exchange.aborted
     },
     deadlineMs: exchange.deadlineMs,
+    get extraMs() {
+      return exchange.extraMs
+    },
+    set extraMs(ms) {
+      exchange.extraMs = ms ?? 0
+    },
     client: subject,
     costs: exchange.costs,
     chargeSent(bytes) {

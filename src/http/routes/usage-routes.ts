@@ -1,18 +1,21 @@
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { UsageFormat, UsageService } from '../../service/usage/usage-api.ts'
-
-import type { KeyScope } from '../../wire/key-messages.ts'
 import { acceptQuality } from '../transport/request-head.ts'
 import { type Route, type RouteRequest, VARY_ACCEPT } from './route.ts'
 
 /** Returns the routes with which the holder of a key, and an operator, read what a key used. */
 export function usageRoutes(usage: UsageService): Route[] {
   return [
-    route('/account/usage', 'what your API key used, by day', { needsKey: true }, async (request, format) => {
-      const { account } = request.caller
-      if (account === undefined) throw new ProblemError({ type: 'unauthorized', detail: 'An API key is required' })
-      return usage.own(account, request.exchange.query, format, request.exchange)
-    }),
+    route(
+      '/account/usage',
+      'what your API key used, by day',
+      { needsKey: true, holderCounts: 'cost' },
+      async (request, format) => {
+        const { account } = request.caller
+        if (account === undefined) throw new ProblemError({ type: 'unauthorized', detail: 'An API key is required' })
+        return usage.own(account, request.exchange.query, format, request.exchange)
+      },
+    ),
     route('/admin/keys/:id/usage', 'what an API key used, by day', { scope: 'admin' }, (request, format) =>
       usage.ofKey(request.parameter, request.exchange.query, format, request.exchange),
     ),
@@ -22,7 +25,7 @@ export function usageRoutes(usage: UsageService): Route[] {
 function route(
   path: string,
   summary: string,
-  access: { readonly needsKey?: boolean; readonly scope?: KeyScope },
+  access: Pick<Route, 'needsKey' | 'scope' | 'holderCounts'>,
   run: (request: RouteRequest, format: UsageFormat) => ReturnType<UsageService['own']>,
 ): Route {
   return {

@@ -11,14 +11,15 @@ import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
 import { NONCE_SOURCE, unsignedJson } from '../compute/signed-answer.ts'
-import type { BatchContext, RequestContext } from '../request.ts'
-import { type NamedGeometries, NOTHING_NAMED, type StoredShapes } from '../stored/geometries.ts'
+import type { BatchContext, RequestContext, SubmissionCaller } from '../request.ts'
+import { type MentionedGeometries, NOTHING_MENTIONED, type StoredShapes } from '../stored/geometries.ts'
+import { type NamedInputs, type NamedJson, NO_NAMES, readNames } from './named-inputs.ts'
 
 type Computed = Extract<ComputeResult, { type: 'computed' }>
 type Unresolved = Extract<ComputeResult, { type: 'unresolved' }>
 
 /** A chunk, and the references in it that its client has not stored. */
-interface NamedChunk extends ComputeChunk {
+interface CheckedChunk extends ComputeChunk {
   readonly missing: ReadonlySet<Hex>
 }
 
@@ -49,7 +50,7 @@ export interface BatchParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly storedShapes: Pick<StoredShapes, 'named'>
+  readonly storedShapes: Pick<StoredShapes, 'findMentioned' | 'require'>
   readonly signer: SignerClient
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -60,6 +61,7 @@ export interface BatchParts {
  * service refuse a million lines a second, for hours.
  */
 const REFUSED_LINES_MS = 100
+const NOBODY: SubmissionCaller = { account: undefined, tier: 'public', idempotencyKey: undefined }
 
 /**
  * Runs the items of one batch, chunk by chunk. Every item becomes a result, or the JSON of its problem. Both kinds of batch and
@@ -81,16 +83,19 @@ export class BatchRun {
    * batch.
    */
   #isStarted = false
+  /** The inputs that items may name; undefined in a stream of lines and in a job. */
+  #named: NamedInputs | undefined
   /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
 
-  constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
+  /** @param timestampSeconds as of when results are computed; now by default */
+  constructor(parts: BatchParts, options: BatchOptions, context: BatchContext, timestampSeconds?: number) {
     const { config, chains, signer, now } = parts
-    const { chainId, recipient, attest } = options
+    const { chainId, recipient, attest, submitOnchain } = options
     this.#parts = parts
     this.#context = context
     this.options = options
-    this.timestampSeconds = Math.floor(now() / 1000)
+    this.timestampSeconds = timestampSeconds ?? Math.floor(now() / 1000)
     this.tally = new BatchTally(context)
     this.#common = {
       type: 'chunk',
@@ -99,6 +104,7 @@ export class BatchRun {
       attest,
       attester: attest === 'each' ? signer.address : undefined,
       maxItemBytes: config.limits.maxBodyBytes,
+      submitOnchain,
       signsResults: context.signsResults === true,
       schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
       timestampSeconds: this.timestampSeconds,
@@ -108,6 +114,36 @@ export class BatchRun {
   /** True if what is signed one by one are the results without a nonce, not attestations. */
   get signsResults(): boolean {
     return this.#common.signsResults === true
+  }
+
+  /** Returns a run of the same batch as of another time. Its items are not counted again. */
+  asOf(timestampSeconds: number): BatchRun {
+    const context = Object.create(this.#context, { takeQuota: { value: (items: number) => items } }) as BatchContext
+    const run = new BatchRun(this.#parts, this.options, context, timestampSeconds)
+    run.#named = this.#named
+    return run
+  }
+
+  /** For whom results are submitted. */
+  get caller(): SubmissionCaller {
+    return this.#context.caller ?? NOBODY
+  }
+
+  /** Returns the context of submissions. They have the deadline of a request that begins now, and prolong the batch by their wait. */
+  submissionContext(): RequestContext {
+    const context = this.#context
+    const { client, costs } = context
+    return {
+      client,
+      costs,
+      deadlineMs: this.#requestContext().deadlineMs,
+      get aborted() {
+        return context.aborted
+      },
+      set extraMs(ms: number) {
+        context.extraMs = ms
+      },
+    }
   }
 
   /** Who sent the batch. */
@@ -121,27 +157,43 @@ export class BatchRun {
   }
 
   /**
+   * Reads the inputs that items name, once for all items of a JSON batch. Reads none if all items are beyond the client's quota.
+   *
+   * @throws {ProblemError} for the first that cannot be used
+   */
+  async readNames(names: readonly NamedJson[]): Promise<void> {
+    this.#named = NO_NAMES
+    if (names.length === 0 || this.#reserved === 0) return
+    const { pool, storedShapes, config } = this.#parts
+    this.#named = await readNames(names, config.limits, {
+      prepare: (task) => pool.runPrepare(this.#job(task)),
+      requireStored: (inputs) => storedShapes.require(inputs, this.#context.account, this.#requestContext()),
+    })
+  }
+
+  /**
    * Computes a chunk.
    *
    * @param firstIndex index of the first item in the batch; undefined for lines of a stream
    * @throws {ProblemError} `overloaded` if the first chunk of a batch cannot be computed now
    */
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<ComputedChunk> {
-    const { attest, sequence } = this.options
+    const { attest, sequence, submitOnchain } = this.options
     const count = items.offsets.length - 1
     const costProblem = this.#context.costProblem(count)
     const granted = costProblem === undefined ? this.#grant(count) : 0
-    const named = this.#findNamed(items)
-    const { shapes, missing } = named instanceof Promise ? await named : named
-    const chunk: NamedChunk = {
+    const mentioned = this.#findMentioned(items)
+    const { shapes, missing } = mentioned instanceof Promise ? await mentioned : mentioned
+    const chunk: CheckedChunk = {
       ...this.#common,
-      stored: shapes,
+      stored: [...shapes, ...(this.#named?.stored ?? [])],
+      named: this.#named?.inputs,
       missing,
       items,
       firstIndex,
       itemsInQuota: typeof granted === 'number' ? granted : await granted,
       quotaProblem: costProblem ?? this.#context.quotaProblem,
-      returnsObjects: sequence === 'consecutive',
+      returnsObjects: sequence === 'consecutive' || (submitOnchain && attest === 'each'),
       resolved: [],
     }
     if (firstIndex === undefined && chunk.itemsInQuota === 0)
@@ -209,6 +261,7 @@ export class BatchRun {
       returnsObjects: true,
       resolved: [resolved],
       stored: chunk.stored ?? [],
+      named: chunk.named,
     })
     return unfinished.get(0)!
   }
@@ -248,7 +301,7 @@ export class BatchRun {
 
   #handle(
     item: UnfinishedItem,
-    chunk: NamedChunk,
+    chunk: CheckedChunk,
     index: number,
     proofInputs: readonly string[] = [],
   ): HandledItem | Promise<HandledItem> {
@@ -269,14 +322,14 @@ export class BatchRun {
     }
   }
 
-  /** Finds the stored geometries that items name. If the store does not answer, each of those items gets that problem later. */
-  #findNamed(items: PackedBytes): NamedGeometries | Promise<NamedGeometries> {
+  /** Finds the stored geometries whose hashes are in items. If the store does not answer, each of those items gets that problem later. */
+  #findMentioned(items: PackedBytes): MentionedGeometries | Promise<MentionedGeometries> {
     const bytes = new Uint8Array(items.buffer)
-    const named = this.#parts.storedShapes.named(bytes, this.#context.account, this.#requestContext())
-    if (!(named instanceof Promise)) return named
-    return named.catch((error) => {
+    const mentioned = this.#parts.storedShapes.findMentioned(bytes, this.#context.account, this.#requestContext())
+    if (!(mentioned instanceof Promise)) return mentioned
+    return mentioned.catch((error) => {
       if (!(error instanceof ProblemError)) throw error
-      return NOTHING_NAMED
+      return NOTHING_MENTIONED
     })
   }
 
@@ -287,7 +340,12 @@ export class BatchRun {
   }
 
   /** Resolves the references of an item and runs it again, separately. */
-  async #resolve(id: string, { chainId, inputs }: Unresolved, chunk: NamedChunk, index: number): Promise<HandledItem> {
+  async #resolve(
+    id: string,
+    { chainId, inputs }: Unresolved,
+    chunk: CheckedChunk,
+    index: number,
+  ): Promise<HandledItem> {
     const { chains, resolver } = this.#parts
     try {
       chains.require(chainId)

@@ -2,16 +2,20 @@ import { type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { type BatchOptions, readBatchQuery } from '../../validation/batch.ts'
+import { EarlierResultError } from '../chains/submissions.ts'
 import type { ResponseSigner } from '../compute/signed-answer.ts'
 import { Gate } from '../gate.ts'
 import type { BatchContext, BatchSink, LineStream } from '../request.ts'
 import type { Services } from '../services.ts'
 import { type BatchParts, BatchRun, type ComputedChunk } from './batch.ts'
-import { LineCutter, readJsonBatch, type SplitBatch } from './item-cutters.ts'
+import { LineCutter, type SplitBatch } from './item-cutters.ts'
+import { readJsonBatch } from './json-batch.ts'
+import { rejectUnused } from './named-inputs.ts'
 import { OrderedQueue } from './ordered-queue.ts'
 import { attestInSequence, attestUnderRoot, type BatchTexts, signEach } from './sign.ts'
+import { requireSubmitted, rootSubmissionMember, type SubmitParts, storeRoot, submitEach } from './submit.ts'
 
-export interface BatchServiceParts extends BatchParts {
+export interface BatchServiceParts extends BatchParts, SubmitParts {
   readonly answers: ResponseSigner
 }
 
@@ -50,15 +54,28 @@ export function createBatchService(parts: SharedParts): Pick<Services, 'batch' |
   }
   return {
     async batch(body, context, sink) {
-      const { options, split } = await readJsonBatch(body, parts.config.limits, context)
+      const { options, split, names } = await readJsonBatch(body, parts.config.limits, context)
       const run = createRun(options, context)
+      await rejectUnused(names, body, split, context)
+      if (options.submitOnchain) requireSubmitted(run, split.count, parts)
       await run.reserve(split.count)
-      await new JsonBatch(parts, run, body, split, sink).answer()
+      await run.readNames(names)
+      await answerJson(new JsonBatch(parts, run, body, split, sink))
     },
 
     openBatch(query, context, sink, onRoom) {
       return new LineBatch(parts, createRun(readBatchQuery(query), context), sink, onRoom)
     },
+  }
+}
+
+/** Answers a batch; as of an earlier time if its `Idempotency-Key` stands for the root of that time. */
+async function answerJson(batch: JsonBatch): Promise<void> {
+  try {
+    await batch.answer()
+  } catch (error) {
+    if (!(error instanceof EarlierResultError)) throw error
+    await batch.asOf(error.timestampSeconds).answer()
   }
 }
 
@@ -78,8 +95,14 @@ class JsonBatch {
     this.#sink = sink
   }
 
+  /** Returns the same batch, to be computed as of another time. */
+  asOf(timestampSeconds: number): JsonBatch {
+    return new JsonBatch(this.#parts, this.#run.asOf(timestampSeconds), this.#body, this.#split, this.#sink)
+  }
+
   answer(): Promise<void> {
-    const { attest, sequence } = this.#run.options
+    const { attest, sequence, submitOnchain } = this.#run.options
+    if (submitOnchain && attest === 'each') return this.#writeSubmitted()
     if (attest === 'merkle') return this.#writeTogether((chunks) => attestUnderRoot(this.#run, chunks, this.#parts))
     if (sequence === 'consecutive') {
       return this.#writeTogether((chunks) => attestInSequence(this.#run, chunks, this.#parts))
@@ -108,18 +131,36 @@ class JsonBatch {
 
   /** Computes and signs all items before it writes the first result, for batches that are signed together. */
   async #writeTogether(signAll: (chunks: readonly ComputedChunk[]) => Promise<BatchTexts>): Promise<void> {
-    const { items, head } = await this.#parts.assembling.run(this.#run.client, async () => {
-      const chunks: ComputedChunk[] = []
-      await this.#inChunks(
-        (items, first) => this.#run.compute(items, first),
-        (computed) => void chunks.push(computed),
-      )
-      return signAll(chunks)
+    const run = this.#run
+    const { items, head, stored } = await this.#parts.assembling.run(run.client, async () => {
+      const texts = await signAll(await this.#computeAll())
+      const isSubmitted = run.options.submitOnchain && texts.payload !== undefined
+      return { ...texts, stored: isSubmitted ? await storeRoot(run, texts.payload, this.#parts) : undefined }
     })
-    this.#sink.addHeaders(this.#run.tally.headers)
+    this.#sink.addHeaders(run.tally.headers)
     await this.#sink.write(this.#head(head))
     for (const piece of items) await this.#sink.write(piece)
-    await this.#sink.write(this.#tail())
+    // The wait for the block comes last, so that the results do not fill memory meanwhile.
+    await this.#sink.write(this.#tail(stored && (await rootSubmissionMember(run, stored, this.#parts))))
+  }
+
+  /** Computes all items, then submits each result and writes all of them. */
+  async #writeSubmitted(): Promise<void> {
+    const chunks = await this.#parts.assembling.run(this.#run.client, () => this.#computeAll())
+    const computeOne = (run: BatchRun, index: number) =>
+      run.compute(packItems(this.#body, this.#split, index, index + 1), index)
+    const items = await submitEach(this.#run, chunks, computeOne, this.#parts)
+    this.#sink.addHeaders(this.#run.tally.headers)
+    await this.#sink.write(`${this.#head()}${items.join(',')}${this.#tail()}`)
+  }
+
+  async #computeAll(): Promise<readonly ComputedChunk[]> {
+    const chunks: ComputedChunk[] = []
+    await this.#inChunks(
+      (items, first) => this.#run.compute(items, first),
+      (computed) => void chunks.push(computed),
+    )
+    return chunks
   }
 
   /** Computes the items chunk by chunk, several chunks at a time, and writes the chunks in order. */
@@ -149,9 +190,9 @@ class JsonBatch {
     return `{"chainId":${chainId},"attest":"${attest}",${members}"results":[`
   }
 
-  /** Returns the end of the response. */
-  #tail(): string {
-    return `],"count":${this.#split.count},"failed":${this.#run.tally.failed}}`
+  /** Returns the end of the response. @param members JSON members, each with a comma before it */
+  #tail(members = ''): string {
+    return `],"count":${this.#split.count},"failed":${this.#run.tally.failed}${members}}`
   }
 }
 

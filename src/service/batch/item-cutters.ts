@@ -1,16 +1,12 @@
 /** Cuts the bytes of a batch into items without parsing them: a JSON batch at its commas, a stream at its newlines. */
 
 import { setImmediate } from 'node:timers/promises'
-import { ProblemError, problemAt } from '../../base/problem.ts'
-import type { Limits } from '../../config/config.ts'
-import { type BatchOptions, readBatchEnvelope } from '../../validation/batch.ts'
-import { ITEMS_HINT } from '../../validation/sentences.ts'
-import { MAX_SEQUENCE } from '../../wire/signing-messages.ts'
+import { ProblemError } from '../../base/problem.ts'
 import { chargeTime, type RequestContext } from '../request.ts'
 
-/** A JSON batch that was split into its items without parsing them. */
+/** A JSON document that was split into the items of one list, or the members of one object, without parsing them. */
 export interface SplitBatch {
-  /** The body with an empty list in place of the items. */
+  /** The body with an empty list or object in place of the items. */
   readonly envelope: Uint8Array
   /** Item i is bytes [starts[i], ends[i]) of the body. */
   readonly starts: Uint32Array
@@ -18,11 +14,11 @@ export interface SplitBatch {
   readonly count: number
 }
 
-const QUOTE = 0x22
+export const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_BRACE = 0x7b
+export const COLON = 0x3a
+export const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
@@ -36,37 +32,6 @@ for (const byte of [QUOTE, COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_B
 const SLICE_BYTES = 65_536
 
 /**
- * Splits a JSON batch into its items and reads its options. Other requests have their turn meanwhile. The client is charged for the time.
- *
- * @throws {ProblemError} if the batch as a whole is rejected
- */
-export async function readJsonBatch(
-  body: Uint8Array,
-  limits: Pick<Limits, 'maxBatchItems' | 'maxBatchEnvelopeBytes' | 'maxJsonDepth'>,
-  context: Pick<RequestContext, 'costs'>,
-): Promise<{ readonly options: BatchOptions; readonly split: SplitBatch }> {
-  const split = await runSlices(new BatchSplitter(body, limits.maxBatchItems), context)
-  // Without a list of items, check the whole body as an envelope: that reports other errors first.
-  const envelope = split?.envelope ?? body
-  if (envelope.length > limits.maxBatchEnvelopeBytes) {
-    throw split === undefined ? missingItems() : envelopeTooLarge(envelope.length, limits.maxBatchEnvelopeBytes)
-  }
-  const options = readBatchEnvelope(envelope, limits.maxJsonDepth)
-  if (split === undefined) throw missingItems()
-  if (options.sequence === 'consecutive') checkSequence(options, split.count)
-  return { options, split }
-}
-
-/** Lets other requests run after each slice. */
-async function runSlices(
-  splitter: BatchSplitter,
-  context: Pick<RequestContext, 'costs'>,
-): Promise<SplitBatch | undefined> {
-  while (!chargeTime(context, () => splitter.searchSlice())) await setImmediate()
-  return splitter.result
-}
-
-/**
  * Finds the items of `{"…": …, "items": [ … ]}` by counting brackets, slice by slice of the body. A thread parses each item later, and
  * the caller parses the envelope.
  *
@@ -77,6 +42,7 @@ export class BatchSplitter {
   readonly #body: Uint8Array
   readonly #maxItems: number
   readonly #name: Buffer
+  readonly #opening: number
   #starts = new Uint32Array(256)
   #ends = new Uint32Array(256)
   #count = 0
@@ -90,11 +56,15 @@ export class BatchSplitter {
   /** The items; undefined while they are searched, or if there is no such list. */
   result: SplitBatch | undefined
 
-  /** @param name of the member that holds the list */
-  constructor(body: Uint8Array, maxItems: number, name = 'items') {
+  /**
+   * @param name of the member that holds the list
+   * @param opening the first byte of its value: with `OPEN_BRACE` it is an object, whose members are the items
+   */
+  constructor(body: Uint8Array, maxItems: number, name = 'items', opening = OPEN_BRACKET) {
     this.#body = body
     this.#maxItems = maxItems
     this.#name = Buffer.from(name)
+    this.#opening = opening
   }
 
   /**
@@ -127,7 +97,7 @@ export class BatchSplitter {
         const colon = skipBlank(body, end + 1)
         if (body[colon] !== COLON) continue
         const bracket = skipBlank(body, colon + 1)
-        if (body[bracket] !== OPEN_BRACKET) continue
+        if (body[bracket] !== this.#opening) continue
         this.#listOffset = bracket
         this.#start = bracket + 1
         offset = bracket + 1
@@ -180,8 +150,21 @@ export class BatchSplitter {
   }
 }
 
+/**
+ * Searches a body to its end. Other requests have their turn after each slice. The client is charged for the time.
+ *
+ * @returns undefined if there is no such list
+ */
+export async function runSlices(
+  splitter: BatchSplitter,
+  context: Pick<RequestContext, 'costs'>,
+): Promise<SplitBatch | undefined> {
+  while (!chargeTime(context, () => splitter.searchSlice())) await setImmediate()
+  return splitter.result
+}
+
 /** Returns the offset of the closing quote, or an offset past the last byte if the quote is missing. */
-function endOfString(body: Uint8Array, quote: number): number {
+export function endOfString(body: Uint8Array, quote: number): number {
   let offset = quote + 1
   for (; offset < body.length; offset++) {
     const byte = body[offset]
@@ -191,7 +174,7 @@ function endOfString(body: Uint8Array, quote: number): number {
   return offset
 }
 
-function skipBlank(body: Uint8Array, from: number): number {
+export function skipBlank(body: Uint8Array, from: number): number {
   let offset = from
   while (offset < body.length && body[offset]! <= SPACE) offset++
   return offset
@@ -220,34 +203,6 @@ function tooManyItems(maxItems: number): ProblemError {
         hint: 'send several batches, or NDJSON, which has no limit',
       },
     ],
-  })
-}
-
-/** @throws {ProblemError} if the results cannot be signed as a sequence */
-function checkSequence({ attest }: BatchOptions, count: number): void {
-  if (attest !== 'each') {
-    throw problemAt('invalid-input', ['sequence'], `consecutive nonces need attest "each", found "${attest}"`, {
-      code: 'sequence-unsigned',
-    })
-  }
-  if (count <= MAX_SEQUENCE) return
-  throw problemAt('invalid-input', ['items'], `has ${count} items; a sequence can have at most ${MAX_SEQUENCE}`, {
-    code: 'sequence-too-long',
-    hint: 'one transaction cannot take more; attest "merkle" covers any number of items with one signature',
-  })
-}
-
-function envelopeTooLarge(bytes: number, maxBytes: number): ProblemError {
-  const detail = `the batch without its items has ${bytes} bytes, more than ${maxBytes}`
-  const hint = 'besides items, a batch has only chainId, recipient, attest and sequence'
-  const entry = { pointer: '#', detail, code: 'envelope-too-large', hint }
-  return new ProblemError({ type: 'payload-too-large', detail, invalidParts: [entry] })
-}
-
-function missingItems(): ProblemError {
-  return problemAt('invalid-input', ['items'], 'must be a list of operations', {
-    code: 'wrong-type',
-    hint: ITEMS_HINT,
   })
 }
 

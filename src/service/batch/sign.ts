@@ -239,6 +239,8 @@ export interface BatchTexts {
   readonly items: readonly string[] | readonly Uint8Array[]
   /** JSON members, each followed by a comma, or empty. */
   readonly head: string
+  /** What the service submits to the chain for the batch as a whole, if anything. */
+  readonly payload?: AttestationPayload
 }
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
@@ -263,7 +265,11 @@ export async function attestUnderRoot(
   const attested = await attestMerkleRoot({ chainId, recipient, timestampSeconds, tree }, { signer, chains })
   run.tally.countSigned(leafCount, nonceHeaders(attested))
   const head = `"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}},`
-  return { items, head }
+  return {
+    items,
+    head,
+    payload: { kind: 'merkle-root', chainId, schema: attested.schema, recipient, data: attested.data },
+  }
 }
 
 /** The results of a chunk without their proofs, and their leaves. */
@@ -406,7 +412,7 @@ function groupJson(schema: Hex, attested: readonly Attested[]): string {
  * Replaces results that must not be signed with their problem: those for another chain, and those with a schema we may not sign
  * under.
  */
-async function rejectDisallowed(
+export async function rejectDisallowed(
   run: BatchRun,
   chunk: ComputedChunk,
   chainId: number,

@@ -65,6 +65,20 @@ export class ChainPolicy {
     })
   }
 
+  /**
+   * Checks the schema of a result that the service submits itself. The operator pays only for attestations under schemas of this
+   * service, so that no contract of someone else runs at the operator's expense: a schema may name one.
+   *
+   * @throws {ProblemError} `invalid-input`
+   */
+  requireOwnSchema(kind: SchemaKind, schema: string | undefined): void {
+    if (schema === undefined || this.#parts.builtInKinds.get(schema) === kind) return
+    throw problemAt('invalid-input', ['schema'], 'is not a schema of this service, and submitOnchain takes no other', {
+      code: 'foreign-schema',
+      hint: 'leave schema out, or leave submitOnchain out and submit the delegated attestation yourself',
+    })
+  }
+
   /** @throws {ProblemError} if our signature under `schema` could be read as a statement other than the result */
   async requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void> {
     if (schema === undefined) return

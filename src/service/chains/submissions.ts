@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../attest/data.ts'
 import { ClientCounts } from '../../base/client-counts.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
@@ -27,18 +28,55 @@ export interface SubmissionServiceParts {
 
 /** Submits attestations to their chains. */
 export interface SubmissionService {
+  /** Results of one batch that may be submitted one by one. */
+  readonly maxBatchItems: number
   /** @throws {ProblemError} if the service does not submit to this chain, or not for this caller */
   require(chainId: number, caller: SubmissionCaller): void
   /**
    * Stores a submission and waits a limited time for its block.
    *
+   * @param item index of the attestation, if one request has several under its `Idempotency-Key`
+   * @throws {EarlierResultError} if the key stands for a result of an earlier time
    * @throws {ProblemError} if the submission is not accepted
    */
-  submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission>
+  submit(
+    payload: AttestationPayload,
+    caller: SubmissionCaller,
+    context: RequestContext,
+    item?: number,
+  ): Promise<Submission>
+  /**
+   * Stores a submission without waiting for its block.
+   *
+   * @param item index of the attestation, if one request has several under its `Idempotency-Key`
+   * @throws {EarlierResultError} if the key stands for a result of an earlier time
+   * @throws {ProblemError} if the submission is not accepted
+   */
+  store(
+    payload: AttestationPayload,
+    caller: SubmissionCaller,
+    context: RequestContext,
+    item?: number,
+  ): Promise<Submission>
+  /** Waits a limited time for the blocks of submissions. Returns their last known states, in the same order. */
+  wait(submissions: readonly Submission[], context: RequestContext): Promise<readonly Submission[]>
   /** Returns the state of a submission. @throws {ProblemError} `not-found` */
   submission(id: string, context: RequestContext): Promise<ServiceResponse>
   /** Ends every wait. */
   close(): void
+}
+
+/**
+ * The `Idempotency-Key` stands for a result of an earlier time. If the request is computed again as of that time, its result may be
+ * the same. For a caller that does not try this, it is the problem `conflict`.
+ */
+export class EarlierResultError extends ProblemError {
+  readonly timestampSeconds: number
+
+  constructor(timestampSeconds: number) {
+    super(OUTCOME_PROBLEMS.conflict)
+    this.timestampSeconds = timestampSeconds
+  }
 }
 
 const OPTION = ['options', 'submitOnchain']
@@ -65,12 +103,17 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
 }
 
 const NO_SUBMISSIONS: SubmissionService = {
+  maxBatchItems: 0,
   require() {
     throw notSubmitted()
   },
   submit: async () => {
     throw notSubmitted()
   },
+  store: async () => {
+    throw notSubmitted()
+  },
+  wait: async (submissions) => submissions,
   submission: async () => {
     throw unknownSubmission()
   },
@@ -128,22 +171,52 @@ class Submissions implements SubmissionService {
     }
   }
 
-  async submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission> {
-    this.require(payload.chainId, caller)
-    const { signer, now } = this.#parts
+  get maxBatchItems(): number {
+    return this.#settings.maxBatchItems
+  }
+
+  async submit(
+    payload: AttestationPayload,
+    caller: SubmissionCaller,
+    context: RequestContext,
+    item?: number,
+  ): Promise<Submission> {
+    const [submission] = await this.wait([await this.store(payload, caller, context, item)], context)
+    return submission!
+  }
+
+  async wait(submissions: readonly Submission[], context: RequestContext): Promise<readonly Submission[]> {
     const { waitMs } = this.#settings
+    context.extraMs = waitMs
+    const untilMs = this.#parts.now() + waitMs
+    return await Promise.all(submissions.map((submission) => this.#waits.wait(submission, untilMs, context)))
+  }
+
+  async store(
+    payload: AttestationPayload,
+    caller: SubmissionCaller,
+    context: RequestContext,
+    item?: number,
+  ): Promise<Submission> {
+    this.require(payload.chainId, caller)
+    const { signer } = this.#parts
     const sender = signer.address.toLowerCase() as Hex
     const submission = {
       id: randomBytes(16).toString('hex'),
       account: caller.account!,
-      idempotencyKey: this.#storedIdempotencyKey(caller, payload, sender),
+      idempotencyKey: this.#storedIdempotencyKey(caller, payload, sender, item),
       sender,
       payload,
       gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
     }
     const outcome = await this.#admission.admit(submission, context).catch(throwStoreProblem)
-    context.extraMs = waitMs
-    if (outcome.outcome === 'taken') return await this.#waits.wait(outcome.submission, now() + waitMs, context)
+    if (outcome.outcome === 'taken') return outcome.submission
+    if (outcome.outcome === 'conflict') {
+      const earlierSeconds = resultTimeSeconds(outcome.stored)
+      if (earlierSeconds !== undefined && earlierSeconds !== resultTimeSeconds(payload)) {
+        throw new EarlierResultError(earlierSeconds)
+      }
+    }
     throw new ProblemError(OUTCOME_PROBLEMS[outcome.outcome])
   }
 
@@ -162,8 +235,10 @@ class Submissions implements SubmissionService {
     { idempotencyKey }: SubmissionCaller,
     { chainId, schema, recipient, data }: AttestationPayload,
     sender: Hex,
+    item: number | undefined,
   ): string {
-    if (idempotencyKey !== undefined) return `key ${idempotencyKey}`
+    // A client's key has no spaces, so no key stands for an item of another one.
+    if (idempotencyKey !== undefined) return `key ${idempotencyKey}${item === undefined ? '' : ` ${item}`}`
     const text = [chainId, sender, schema, recipient, data].join(' ')
     return `payload ${this.#parts.keccak.hashHex(Buffer.from(text, 'latin1'))}`
   }
@@ -198,6 +273,15 @@ class Submissions implements SubmissionService {
     return await this.#store.ask(operation, argument, deadlineMs, caller)
   }
 }
+
+/** Returns the time at which a result was computed, Unix seconds; undefined for a verified proof, whose data has no time. */
+function resultTimeSeconds({ kind, data }: Pick<AttestationPayload, 'kind' | 'data'>): number | undefined {
+  if (kind === 'verify') return undefined
+  const decoded = RESULT_DECODERS[kind](data)
+  return decoded.ok ? Number(decoded.value.timestampSeconds) : undefined
+}
+
+const RESULT_DECODERS = { numeric: decodeNumeric, boolean: decodeBoolean, 'merkle-root': decodeMerkleRoot } as const
 
 function notSubmitted(): ProblemError {
   return problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {

@@ -7,7 +7,8 @@ import type { SignerClient } from '../../threads/signer-client.ts'
 import type { ComputeResult, ComputeTask } from '../../wire/compute-messages.ts'
 import type { OperationName } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { type RequestContext, rejectExpired, type ServiceResponse } from '../request.ts'
+import { EarlierResultError, type SubmissionService, submissionJson } from '../chains/submissions.ts'
+import { type RequestContext, rejectExpired, type ServiceResponse, type SubmissionCaller } from '../request.ts'
 import type { StoredShapes } from '../stored/geometries.ts'
 import type { InputResolver } from './inputs.ts'
 import type { Computed, ResponseSigner } from './signed-answer.ts'
@@ -17,11 +18,28 @@ export interface ComputeServiceParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly storedShapes: Pick<StoredShapes, 'named'>
+  readonly storedShapes: Pick<StoredShapes, 'findMentioned'>
   readonly answers: ResponseSigner
   readonly signer: Pick<SignerClient, 'waitForSlot'>
+  readonly submissions: Pick<SubmissionService, 'require' | 'submit'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
+}
+
+/** What the service knows of a compute request besides its body. */
+export interface ComputeCall {
+  /** True to sign the result without a nonce too, and to confirm it in `Preference-Applied`. */
+  readonly prefersResultSignature: boolean
+  /** For whom the result is submitted, if the body asks for that. */
+  readonly caller: SubmissionCaller
+  /** Whose stored geometries the request may name. */
+  readonly account?: string | undefined
+}
+
+/** The result of a request, before it is signed. */
+interface Finished {
+  readonly computed: Computed
+  readonly proofInputs: readonly string[]
 }
 
 /**
@@ -32,15 +50,14 @@ export interface ComputeServiceParts {
  * The function throws a ProblemError for every error that the client should see.
  */
 export function createComputeService(parts: ComputeServiceParts) {
-  const { config, pool, chains, resolver, storedShapes, answers, signer, now } = parts
+  const { config, pool, chains, resolver, storedShapes, answers, signer, submissions, now } = parts
   const { limits } = config
 
   return async function compute(
     operation: OperationName,
     body: Uint8Array,
     context: RequestContext,
-    prefersResultSignature: boolean,
-    account?: string,
+    call: ComputeCall,
   ): Promise<ServiceResponse> {
     // Only bodies that the main thread computes wait here for a slot at the signer. Larger ones wait in a compute thread.
     const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForSlot(context.client) : undefined
@@ -48,17 +65,57 @@ export function createComputeService(parts: ComputeServiceParts) {
       await roomAtSigner
       rejectExpired(context, now())
     }
-    const timestampSeconds = Math.floor(now() / 1000)
-    const named = storedShapes.named(body, account, context)
-    const { shapes, missing } = named instanceof Promise ? await named : named
-    const task: ComputeTask = { operation, body, resolved: [], stored: shapes, timestampSeconds }
-    const sign = (computed: Computed, proofInputs: readonly string[]) =>
-      answers.sign(computed, proofInputs, undefined, prefersResultSignature)
-    const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
-    if (first.type !== 'unresolved') {
-      if (isLarge(body)) freeBuffer(body.buffer)
-      return sign(first, [])
+    const finish = (timestampSeconds: number) => computeAt(timestampSeconds, operation, body, context, call.account)
+    const finished = await finish(Math.floor(now() / 1000))
+    const submits = finished.computed.type === 'computed' && finished.computed.submitOnchain === true
+    const answer = submits ? await submit(finished, finish, context, call) : await sign(finished, call)
+    if (isLarge(body)) freeBuffer(body.buffer)
+    return answer
+  }
+
+  function sign({ computed, proofInputs }: Finished, { prefersResultSignature }: ComputeCall) {
+    return answers.sign(computed, proofInputs, undefined, { prefersResultSignature })
+  }
+
+  /**
+   * Signs and submits a result. If the `Idempotency-Key` of the request stands for a result of an earlier time, computes the request
+   * again as of that time, so that a repeated request gets the attestation that was submitted first.
+   *
+   * @param finish computes the request as of a time in Unix seconds
+   */
+  async function submit(
+    finished: Finished,
+    finish: (timestampSeconds: number) => Promise<Finished>,
+    context: RequestContext,
+    { prefersResultSignature, caller }: ComputeCall,
+  ): Promise<ServiceResponse> {
+    const submitNow = ({ computed, proofInputs }: Finished) =>
+      answers.sign(computed, proofInputs, undefined, {
+        prefersResultSignature,
+        submit: async (payload) => submissionJson(await submissions.submit(payload, caller, context)),
+      })
+    const { computed } = finished
+    if (computed.type === 'computed') submissions.require(chains.require(computed.chainId).id, caller)
+    try {
+      return await submitNow(finished)
+    } catch (error) {
+      if (!(error instanceof EarlierResultError)) throw error
+      return await submitNow(await finish(error.timestampSeconds))
     }
+  }
+
+  async function computeAt(
+    timestampSeconds: number,
+    operation: OperationName,
+    body: Uint8Array,
+    context: RequestContext,
+    account: string | undefined,
+  ): Promise<Finished> {
+    const mentioned = storedShapes.findMentioned(body, account, context)
+    const { shapes, missing } = mentioned instanceof Promise ? await mentioned : mentioned
+    const task: ComputeTask = { operation, body, resolved: [], stored: shapes, timestampSeconds }
+    const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
+    if (first.type !== 'unresolved') return { computed: first, proofInputs: [] }
     chains.require(first.chainId)
     const inputs = first.inputs.map(({ input }) => input)
     const { resolved, stored, proofInputs } = await resolver.resolve(first.chainId, inputs, context, {
@@ -73,7 +130,7 @@ export function createComputeService(parts: ComputeServiceParts) {
       context,
     )
     if (second.type === 'unresolved') throw new RangeError('an input stayed unresolved')
-    return sign(second, proofInputs)
+    return { computed: second, proofInputs }
   }
 
   /**

@@ -23,7 +23,7 @@ export interface OffchainReaderParts {
 const CLOCK_SKEW_SECONDS = 300n
 
 /**
- * Makes the function that decides whether an off-chain attestation may be an input (decision 164): signed by the named signer for the
+ * Makes the function that decides whether an off-chain attestation may be an input (decision 167): signed by the named signer for the
  * EAS contract of a known chain, with the UID of its message, begun, not expired, and not revoked.
  *
  * Anybody may be the signer, as for attestations on a chain. The function throws {ProblemError}: `invalid-input` with the failed check,

@@ -23,14 +23,15 @@ export interface ResponseSigner {
   /**
    * @param proofInputs JSON summary of each authenticated proof among the inputs (decision 86)
    * @param id `"id":…,` of a batch item, empty if it has none; undefined for a single request
-   * @param prefersResultSignature also signs the result without a nonce (decision 104)
+   * @param options `prefersResultSignature`: also signs the result without a nonce (decision 104). `submit`: submits the attestation
+   *   after it was signed, and returns the submission as it appears in the response; without it, nothing is submitted
    * @throws {ProblemError} if the result is a problem, its schema must not be used, or the signer cannot sign now
    */
   sign(
     computed: Computed,
     proofInputs: readonly string[],
     id?: string,
-    prefersResultSignature?: boolean,
+    options?: { readonly prefersResultSignature?: boolean; readonly submit?: Submit | undefined },
   ): Promise<ServiceResponse>
   /**
    * Signs the result without a nonce and without an attestation, for an operation of a job. Otherwise like `sign`.
@@ -40,6 +41,8 @@ export interface ResponseSigner {
   signWithoutNonce(computed: Computed, proofInputs: readonly string[], id: string): Promise<string>
 }
 
+type Submit = (payload: AttestationPayload) => Promise<object>
+
 /** @param randomSalt returns 32 random bytes */
 export function createResponseSigner(
   signer: Pick<SignerClient, 'address' | 'sign'>,
@@ -47,7 +50,7 @@ export function createResponseSigner(
   randomSalt: () => Hex,
 ): ResponseSigner {
   return {
-    async sign(computed, proofInputs, id, prefersResultSignature = false) {
+    async sign(computed, proofInputs, id, { prefersResultSignature = false, submit } = {}) {
       if (computed.type === 'problem') throw new ProblemError(computed.problem)
       if (computed.type === 'unsigned') {
         chains.require(computed.chainId)
@@ -56,6 +59,7 @@ export function createResponseSigner(
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
+      if (submit !== undefined) chains.requireOwnSchema(kind, computed.schema)
       const payload = { chainId, schema: computed.schema ?? chains.defaultSchema(kind), recipient, data }
       const pendingAttestation = attest({ kind, ...payload }, signer, id !== undefined)
       // Both requests are made in the same tick, so they travel to the signer in one message.
@@ -65,7 +69,9 @@ export function createResponseSigner(
             signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload }),
           ])
         : [await pendingAttestation, undefined]
-      const json = computeResponseJson({ members: computed.members, ...attested, proofInputs, resultSignature }, id)
+      const submission = await submit?.({ kind, ...payload, data: attested.data })
+      const { members } = computed
+      const json = computeResponseJson({ members, ...attested, proofInputs, resultSignature, submission }, id)
       const headers = nonceHeaders(attested)
       return { json, headers: resultSignature === undefined ? headers : { ...headers, ...APPLIED } }
     },

@@ -10,6 +10,8 @@ const BODY = {
   to: { type: 'Point', coordinates: [2.3522, 48.8566] },
 }
 
+const NOBODY = { account: undefined, tier: 'public', idempotencyKey: undefined } as const
+
 /**
  * Computes and signs distances and discards them, so that the engine has compiled this path on the main thread and on the signer
  * thread before the first client sends a request.
@@ -18,10 +20,11 @@ const BODY = {
  */
 export async function warmUpSignedRequests(compute: ComputeService, chainId: number): Promise<void> {
   const body = Buffer.from(JSON.stringify({ chainId, ...BODY }))
+  const call = { prefersResultSignature: false, caller: NOBODY }
   const context = { client: 'warm-up', aborted: false, deadlineMs: Date.now() + DEADLINE_MS }
   let started = 0
   const sender = async () => {
-    while (started++ < REQUESTS) await compute('distance', Buffer.from(body), context, false)
+    while (started++ < REQUESTS) await compute('distance', Buffer.from(body), context, call)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, sender))
 }

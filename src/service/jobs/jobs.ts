@@ -9,7 +9,7 @@ import type { StoreClient } from '../../threads/store-client.ts'
 import { type BatchOptions, checkJobOptions, readJobQuery } from '../../validation/batch.ts'
 import type { Job } from '../../wire/job-messages.ts'
 import type { Hex } from '../../wire/values.ts'
-import { readJsonBatch } from '../batch/item-cutters.ts'
+import { readJsonBatch } from '../batch/json-batch.ts'
 import { attestMerkleRoot } from '../batch/sign.ts'
 import { nonceHeaders } from '../compute/signed-answer.ts'
 import type { EventSink } from '../records/record-services.ts'
@@ -91,8 +91,10 @@ class Jobs implements JobService {
     const { limits } = this.#parts.config
     requireAccount(caller)
     await caller.admitted
-    const { options, split } = await readJsonBatch(body, { ...limits, maxBatchItems: limits.maxJobOperations }, context)
+    const jobLimits = { ...limits, maxBatchItems: limits.maxJobOperations }
+    const { options, split, names } = await readJsonBatch(body, jobLimits, context)
     checkJobOptions(options)
+    if (names.length > 0) throw noNames()
     const writer = this.#writer(await this.#createJob(options, caller, context), 0, caller, context)
     for (let index = 0; index < split.count; index++)
       if (writer.add(body.subarray(split.starts[index], split.ends[index]))) await writer.store()
@@ -402,6 +404,13 @@ class Jobs implements JobService {
   async #pause(): Promise<void> {
     await pause(this.#parts.config.limits.jobPollMs, undefined, { signal: this.#stop.signal }).catch(() => {})
   }
+}
+
+function noNames(): ProblemError {
+  return problemAt('invalid-input', ['geometries'], 'a job has no named geometries', {
+    code: 'not-for-jobs',
+    hint: 'store each with PUT /compute/v0/geometries and send {"ref": "0x…"} in the operations',
+  })
 }
 
 function isFinal({ state }: Job): boolean {

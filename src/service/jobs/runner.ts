@@ -159,7 +159,7 @@ export class JobRunner {
     const input = await unpack(chunk.stored, chunk.isCompressed)
     const lines = decodeLines(input, chunk.operations)
     const { config } = this.#parts
-    const options = { ...chunk.job.options, sequence: 'same' as const }
+    const options = { ...chunk.job.options, sequence: 'same' as const, submitOnchain: false }
     const answered: Answered[] = []
     const groups = groupLines(lines)
     let next = 0

@@ -4,7 +4,7 @@ import { computeBounds } from '../../geometry/bounds.ts'
 import { createPoleResolver } from '../../geometry/pole-resolver.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { Geometry } from '../../types/generated.ts'
-import type { BlockRange, LocationRecord } from '../../wire/store-messages.ts'
+import { type BlockRange, type LocationRecord, StoreFault } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 
 /** A place around which sample records are made: the middle of a city or of a landscape, in degrees with two decimals. */
@@ -278,6 +278,9 @@ function mulberry32(seed: number): Draw {
 /** Enough records for several pages and a well-filled map; stored in about a second. */
 const SAMPLE_COUNT = 5000
 const POLL_MS = 100
+/** Pause before the next attempt, and the number of attempts: five minutes in all, and the time that the attempts take. */
+const RETRY_MS = 5000
+const MAX_ATTEMPTS = 60
 
 interface SampleFill {
   /** Number of records stored by this call; 0 if there is a `reason`. */
@@ -300,7 +303,7 @@ export async function fillWithSamples(
 ): Promise<SampleFill> {
   const latestMs = nowMs() + limits.storeOpenMs
   while (!store.state.isOpen) {
-    if (nowMs() > latestMs) return { stored: 0, reason: `the store is not open: ${store.state.reason}` }
+    if (nowMs() > latestMs) throw new StoreFault('opening', `the store is not open: ${store.state.reason}`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   const nowSeconds = Math.floor(nowMs() / 1000)
@@ -321,4 +324,26 @@ export async function fillWithSamples(
     stored += (await store.ask('apply', range, nowMs() + limits.storeWriteMs)).inserted
   }
   return { stored }
+}
+
+/**
+ * As `fillWithSamples`, but tries again while the store fails, as it does on a busy machine. Its pauses do not delay the end of the
+ * process.
+ *
+ * @param onRetry gets the reason of each attempt that failed and is repeated
+ * @throws {StoreFault} the last one, after the last attempt
+ */
+export async function fillUntilStored(
+  onRetry: (reason: string) => void,
+  ...parts: Parameters<typeof fillWithSamples>
+): Promise<SampleFill> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await fillWithSamples(...parts)
+    } catch (error) {
+      if (!(error instanceof StoreFault) || attempt === MAX_ATTEMPTS) throw error
+      onRetry(error.message)
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref())
+    }
+  }
 }

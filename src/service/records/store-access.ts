@@ -99,7 +99,7 @@ export async function findNextCursor(
   return following.length === 0 ? undefined : encodeCursor(after, end)
 }
 
-const DAMAGED = `the store is damaged: its operator has to run \`${PROGRAM} store rebuild\``
+const DAMAGED = `the store is damaged: its operator has to run \`${PROGRAM} store check\`, then \`${PROGRAM} store rebuild\``
 const FULL = 'the disk of the store is full: its operator has to make room; then it continues by itself'
 
 /** Makes the problem for a page that is too large (400); the client can request a smaller one. */

@@ -19,8 +19,8 @@ export interface GeometryService {
   delete(ref: string, account: string | undefined, context: RequestContext): Promise<ServiceResponse>
 }
 
-/** The stored geometries that the bytes of requests name. */
-export interface NamedGeometries {
+/** The stored geometries whose hashes are in the bytes of requests. */
+export interface MentionedGeometries {
   readonly shapes: readonly StoredShape[]
   /** References that the account has not stored. */
   readonly missing: ReadonlySet<Hex>
@@ -29,16 +29,16 @@ export interface NamedGeometries {
 /** Finds stored geometries for requests. */
 export interface StoredShapes {
   /**
-   * Finds the stored geometries that bytes of JSON seem to name. The bytes are not parsed: a name that is written with escapes is not
-   * found, and then the compute thread asks for it (`require`).
+   * Finds the stored geometries whose hashes seem to be in bytes of JSON. The bytes are not parsed: a hash that is written with escapes is
+   * not found, and then the compute thread asks for it (`require`).
    *
    * @returns a promise only if the store has to be asked
    */
-  named(
+  findMentioned(
     bytes: Uint8Array,
     account: string | undefined,
     context: RequestContext,
-  ): NamedGeometries | Promise<NamedGeometries>
+  ): MentionedGeometries | Promise<MentionedGeometries>
   /**
    * Finds the stored geometries of inputs.
    *
@@ -75,8 +75,8 @@ const DAY_MS = 86_400_000
 /** Part of the time that a geometry is kept after which a use postpones its expiry, so that few uses write. */
 const RENEWAL_SHARE = 1 / 30
 /** References in one message: as many as the items of a chunk can name. */
-const MAX_NAMED = 512
-export const NOTHING_NAMED: NamedGeometries = { shapes: [], missing: new Set() }
+const MAX_MENTIONED = 512
+export const NOTHING_MENTIONED: MentionedGeometries = { shapes: [], missing: new Set() }
 
 /** @param store undefined if the service stores nothing */
 export function createStoredGeometries(
@@ -94,7 +94,7 @@ export const NO_STORED_GEOMETRIES: GeometryService & StoredShapes = {
   list: async () => rejectStored(),
   get: async () => rejectStored(),
   delete: async () => rejectStored(),
-  named: () => NOTHING_NAMED,
+  findMentioned: () => NOTHING_MENTIONED,
   require: async () => rejectStored(),
   readText: async () => rejectStored(),
 }
@@ -182,28 +182,28 @@ class StoredGeometries implements GeometryService, StoredShapes {
     return { json: JSON.stringify({ deleted: hash }) }
   }
 
-  named(
+  findMentioned(
     bytes: Uint8Array,
     account: string | undefined,
     context: RequestContext,
-  ): NamedGeometries | Promise<NamedGeometries> {
-    if (account === undefined) return NOTHING_NAMED
+  ): MentionedGeometries | Promise<MentionedGeometries> {
+    if (account === undefined) return NOTHING_MENTIONED
     const refs = findRefs(bytes)
-    if (refs.length === 0) return NOTHING_NAMED
+    if (refs.length === 0) return NOTHING_MENTIONED
     const shapes: StoredShape[] = []
     for (const ref of refs) {
       const shape = this.#isFresh(account, ref) ? this.#shapes.get(ref) : undefined
       if (shape === undefined) return this.#find(refs, account, context)
       shapes.push(shape)
     }
-    return { shapes, missing: NOTHING_NAMED.missing }
+    return { shapes, missing: NOTHING_MENTIONED.missing }
   }
 
   async require(
     inputs: readonly Input[],
     account: string | undefined,
     context: RequestContext,
-    missing: ReadonlySet<Hex> = NOTHING_NAMED.missing,
+    missing: ReadonlySet<Hex> = NOTHING_MENTIONED.missing,
   ): Promise<readonly StoredShape[]> {
     const stored = inputs.filter((input): input is StoredInput => input.form === 'stored')
     if (account === undefined) throw noAccount()
@@ -228,7 +228,7 @@ class StoredGeometries implements GeometryService, StoredShapes {
     return found
   }
 
-  async #find(refs: readonly Hex[], account: string, context: RequestContext): Promise<NamedGeometries> {
+  async #find(refs: readonly Hex[], account: string, context: RequestContext): Promise<MentionedGeometries> {
     const owned = await this.#check(refs, account)
     const shapes = await Promise.all(
       [...owned].map((ref) => this.#shapes.get(ref) ?? this.#load(ref, account, context)),
@@ -299,6 +299,7 @@ class StoredGeometries implements GeometryService, StoredShapes {
     const job = { chunk: task, client, costs, deadlineMs, isAborted: () => context.aborted }
     const result = await this.#parts.pool.runPrepare(job)
     if (result.type === 'problem') throw new ProblemError(result.problem)
+    if (result.type === 'reference') throw new RangeError('only geometries are stored')
     return result
   }
 
@@ -315,7 +316,7 @@ export function findRefs(bytes: Uint8Array): Hex[] {
   let at = text.indexOf(NAME)
   if (at < 0) return []
   const refs = new Set<Hex>()
-  for (; at >= 0 && refs.size < MAX_NAMED; at = text.indexOf(NAME, at + NAME.length)) {
+  for (; at >= 0 && refs.size < MAX_MENTIONED; at = text.indexOf(NAME, at + NAME.length)) {
     const ref = /^\s*:\s*"(0x[0-9a-fA-F]{64})"/.exec(
       text.toString('latin1', at + NAME.length, at + NAME.length + 80),
     )?.[1]

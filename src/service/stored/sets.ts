@@ -18,7 +18,15 @@ import type { OpenUpload } from '../jobs/job-services.ts'
 import { pack, unpack } from '../jobs/packing.ts'
 import { LineUpload, type LineWriter } from '../jobs/upload.ts'
 import { createStoreAccess, type StoreAccess } from '../records/store-access.ts'
-import type { BatchContext, BatchSink, LineStream, RequestContext, ServiceResponse, TextSink } from '../request.ts'
+import {
+  type BatchContext,
+  type BatchSink,
+  type LineStream,
+  LOCAL_CALLER,
+  type RequestContext,
+  type ServiceResponse,
+  type TextSink,
+} from '../request.ts'
 import { GEOMETRIES_SHARE } from './geometries.ts'
 
 /** Who stores or reads a set. */
@@ -188,6 +196,7 @@ class Sets implements SetService {
       const writer = new SetWriter(this.#parts, this.#ask, id, patientContext)
       if (!(await write(writer)))
         throw new ProblemError({ type: 'overloaded', detail: 'the upload of the set broke off', retryAfterSeconds: 1 })
+      if (writer.isWithoutFeatures) throw noFeatures()
       const published = { id, expiresMs: this.#expiryMs(), nowMs: now() }
       const set = await this.#ask('publishSet', published, patientContext)
       if (set === undefined) throw new ProblemError(TOO_SLOW)
@@ -224,7 +233,7 @@ class Sets implements SetService {
   async delete(name: string, caller: SetCaller, context: RequestContext): Promise<ServiceResponse> {
     const account = requireAccount(caller)
     const wasThere = await this.#ask('deleteSet', { account, name, nowMs: this.#parts.now() }, context)
-    if (!wasThere) throw unknownSet(name)
+    if (!wasThere) throw unknownSet(name, account)
     return { json: JSON.stringify({ deleted: name }) }
   }
 
@@ -244,12 +253,12 @@ class Sets implements SetService {
 
   async #find(name: string, account: string | undefined, context: RequestContext): Promise<StoredSet> {
     if (account === undefined) throw noAccount()
-    if (!NAME.test(name)) throw unknownSet(name.slice(0, 80))
+    if (!NAME.test(name)) throw unknownSet(name.slice(0, 80), account)
     const nowMs = this.#parts.now()
     const expiresMs = this.#expiryMs()
     const renewBeforeMs = expiresMs - RENEWAL_SHARE * this.#parts.config.limits.storedKeepDays * DAY_MS
     const set = await this.#ask('useSet', { account, name, expiresMs, renewBeforeMs, nowMs }, context)
-    if (set === undefined) throw unknownSet(name)
+    if (set === undefined) throw unknownSet(name, account)
     return set
   }
 
@@ -368,6 +377,11 @@ class SetWriter implements LineWriter {
 
   get isEmpty(): boolean {
     return this.#lines.length === 0
+  }
+
+  /** True if no feature has been added. */
+  get isWithoutFeatures(): boolean {
+    return this.#stored + this.#lines.length === 0
   }
 
   async store(): Promise<void> {
@@ -692,7 +706,19 @@ function requireName(name: string): void {
   })
 }
 
-function unknownSet(name: string): ProblemError {
-  const detail = `this API key has no set ${JSON.stringify(name)}; GET /compute/v0/sets lists its sets`
+/** An upload without features is more likely the end of a failed conversion than the wish for an empty set. */
+function noFeatures(): ProblemError {
+  return problemAt('invalid-input', ['features'], 'is empty: a set has at least one feature', {
+    code: 'no-features',
+    hint: 'send at least one Feature; DELETE /compute/v0/sets/{name} deletes a set',
+  })
+}
+
+function unknownSet(name: string, account: string): ProblemError {
+  const set = `no set ${JSON.stringify(name)}; GET /compute/v0/sets lists`
+  const detail =
+    account === LOCAL_CALLER
+      ? `requests without an API key from this machine have ${set} their sets. A set that was stored with a key needs this key`
+      : `this API key has ${set} its sets. A set that was stored without a key, or with another one, is not among them`
   return new ProblemError({ type: 'not-found', detail })
 }

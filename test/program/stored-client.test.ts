@@ -75,6 +75,14 @@ describe('the client', () => {
     expect(await collect(client.sets.features('zones'))).toEqual(ZONES)
     expect((await client.sets.get('zones')).vertices).toBe(6)
     expect((await client.sets.list()).map(({ name }) => name)).toEqual(['zones'])
+    const collection = { type: 'FeatureCollection', features: ZONES } as const
+    expect(await client.sets.put('zones', collection)).toMatchObject({ features: 2 })
+    for (const wrong of [ZONES[0], { features: ZONES }, { type: 'FeatureCollection' }, 'zones.geojson', 3, null])
+      await expect(client.sets.put('zones', wrong as never)).rejects.toThrow(
+        new TypeError('features: must be a FeatureCollection or an iterable of Features'),
+      )
+    await expect(client.sets.put('zones', [])).rejects.toMatchObject({ status: 400 })
+    expect((await client.sets.get('zones')).features).toBe(2)
     expect(await client.sets.delete('zones')).toEqual({ deleted: 'zones' })
     await expect(client.sets.get('zones')).rejects.toThrow(ApiError)
   })
@@ -82,7 +90,10 @@ describe('the client', () => {
 
 describe('the command line', () => {
   const cli = (...argv: string[]) =>
-    runCli(argv, { env: { TRIGPOINT_URL: service.url, TRIGPOINT_API_KEY: service.developerKey } })
+    runCli(argv, {
+      env: { TRIGPOINT_URL: service.url, TRIGPOINT_API_KEY: service.developerKey },
+      nowMs: Date.now(),
+    })
   const file = (name: string, content: string | Uint8Array) => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)
@@ -96,8 +107,13 @@ describe('the command line', () => {
     expect([contains.exitCode, contains.out.split('\n')[0]]).toEqual([0, 'true'])
     const list = await cli('geometries', 'list')
     expect(list.out).toContain(ref)
-    expect(list.err).toMatch(/^2 geometries, \d+ of 67108864 bytes\n$/)
+    expect(list.err).toMatch(/^2 geometries; \d+ of 67108864 bytes used, those of sets included\n$/)
     expect(JSON.parse((await cli('geometries', 'get', `ref:${ref}`)).out)).toEqual(ZONE)
+    const collection = file('two.geojson', JSON.stringify({ type: 'FeatureCollection', features: ZONES }))
+    const several = await cli('geometries', 'put', collection)
+    expect([several.exitCode, several.err]).toEqual([2, expect.stringContaining(`${collection}#1 ${collection}#2`)])
+    expect(several.err).toContain('trigpoint sets put')
+    expect((await cli('geometries', 'put', `${collection}#1`)).out).toBe(`${ref}\n`)
     expect((await cli('geometries', 'delete', ref!)).err).toBe(`deleted ${ref}\n`)
     expect((await cli('geometries', 'delete', ref!)).exitCode).toBe(2)
     expect((await cli('compute', 'contains', `ref:${ref}`, '2.2945,48.8584', '--local')).err).toContain(
@@ -125,8 +141,23 @@ describe('the command line', () => {
       { id: 'a', matches: [{ feature: 'west', properties: { name: 'West' } }] },
       { id: 'b', matches: [] },
     ])
+    for (const place of ['2.2945,48.8584', 'POINT (2.2945 48.8584)', JSON.stringify(POINT)])
+      expect((await cli('sets', 'match', 'zones', place)).out, place).toBe('{"matches":[{"feature":"west"}]}\n')
     const near = await cli('sets', 'match', 'zones', stops, '--nearest', '3', '--within', '5000', '--attest', 'each')
     expect(JSON.parse(near.out.split('\n')[0]!).matches[0]).toMatchObject({ feature: 'west', operation: 'distance' })
+    const signed = await cli('sets', 'match', 'zones', stops, '--attest', 'each')
+    const verify = (text: string, ...argv: string[]) =>
+      cli('verify', file('matches.ndjson', text), '--attester', service.attester, ...argv)
+    const one = await verify(signed.out)
+    expect([one.exitCode, one.err]).toEqual([0, ''])
+    expect(one.out).toMatch(/– feature .*not signed/)
+    expect((await verify(near.out + signed.out)).out).toBe('2 results: 2 are valid, 0 are not\n')
+    const forged = near.out.replace('"distance":0,', '"distance":5,')
+    expect(await verify(signed.out + forged)).toMatchObject({
+      exitCode: 1,
+      out: expect.stringContaining('✗ line 3, matches[0]: values: distance is not the result'),
+    })
+    expect((await verify(match.out)).out).toContain('match with attest=each')
     expect((await cli('sets', 'list')).out.split('\n').map((line) => line.split(' ')[0])).toEqual(['copy', 'zones', ''])
     expect((await cli('sets', 'features', 'copy')).out.trim().split('\n')).toHaveLength(2)
     expect((await cli('sets', 'delete', 'copy')).err).toBe('deleted copy\n')

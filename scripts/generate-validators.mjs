@@ -23,7 +23,7 @@ const REFERENCES = [
   ...definitions('geometry.schema.json', [
     ...['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
   ]),
-  ...definitions('input-forms', ['NamedInput', 'OffchainAttestation', 'OnchainInput', 'SignerAddress', 'StoredInput']),
+  ...definitions('input-forms', ['OffchainAttestation', 'OnchainInput', 'SignerAddress', 'StoredInput', 'NamedInput']),
   'verified-proof.schema.json',
   'resign-request.schema.json',
   ...definitions('key.schema.json', ['KeyRequest']),
@@ -62,12 +62,10 @@ ajv.addKeyword('tsType')
 // `input.schema.json` accepts everything here, because its `anyOf` of all forms gives dozens of errors for one mistake.
 // Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
 ajv.addSchema({ $id: 'input.schema.json', $defs: { InputOrEmpty: {}, InputName: {}, InputWithName: {} } })
-const { InputName, NamedInput, OffchainAttestation, OnchainInput, SignerAddress, StoredInput, Uint64 } =
+const { OffchainAttestation, OnchainInput, SignerAddress, StoredInput, NamedInput, InputName, Uint64 } =
   readSchema('input').$defs
-ajv.addSchema({
-  $id: 'input-forms',
-  $defs: { InputName, NamedInput, OffchainAttestation, OnchainInput, SignerAddress, StoredInput, Uint64 },
-})
+const forms = { OffchainAttestation, OnchainInput, SignerAddress, StoredInput, NamedInput, InputName, Uint64 }
+ajv.addSchema({ $id: 'input-forms', $defs: forms })
 for (const name of [
   'geometry',
   'compute-request',

@@ -180,7 +180,7 @@ function offchainDigest({ domain, message }: OffchainAttestation, keccak: Keccak
   domainWords.set(keccak.hash(utf8(encodeType('EIP712Domain', DOMAIN_FIELDS))), 0)
   domainWords.set(keccak.hash(utf8(DOMAIN_NAME)), 32)
   domainWords.set(keccak.hash(utf8(domain.version)), 64)
-  putUint(domainWords, 3, Number(domain.chainId))
+  putBytes32(domainWords, 3, `0x${digits(domain.chainId, 64)}`)
   putHex(domainWords, 4, domain.verifyingContract)
 
   const words = new Uint8Array((FIELDS[version].length + 1) * 32)

@@ -63,6 +63,17 @@ function readNamedInput(table: JsonObject, limits: Limits): Input {
       hint: 'send the geometry under each name, or use one name in the items',
     })
   }
+  if (input.form === 'attested' || input.form === 'proof') {
+    throw problemAt(
+      'invalid-input',
+      path,
+      'is signed evidence, which would be checked again for each use of its name',
+      {
+        code: 'name-of-evidence',
+        hint: 'send it in the items, or send the geometry itself under the name',
+      },
+    )
+  }
   if (input.salt !== undefined) {
     throw problemAt('invalid-input', [...path, 'salt'], 'belongs to the item that uses the name', {
       code: 'salt-in-table',

@@ -101,7 +101,7 @@ const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
   'input.schema.json': {
     type: 'object',
     description:
-      'GeoJSON geometry or Feature, positions [longitude, latitude] in degrees; or {"uid": "0x…"}, a location attestation on the chain; or {"verifiedProof": {…}}, a response of verify_proof.',
+      'GeoJSON geometry or Feature, [longitude, latitude] in degrees; or {"uid": "0x…"}, a location attestation; {"attestation": {…}}, one off chain; {"verifiedProof": {…}}, from verify_proof.',
   },
   'input.schema.json#/$defs/InputOrEmpty': {
     type: 'object',

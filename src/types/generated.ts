@@ -375,6 +375,9 @@ export interface OffchainAttestation {
     expirationTime: number | string
     revocable: boolean
     refUID: string
+    /**
+     * At most 64 KiB.
+     */
     data: string
     /**
      * In version 2.
@@ -880,7 +883,7 @@ export interface BatchRequest {
     /**
      * An input that a batch can name. A salt goes to the places where the name is used.
      */
-    [k: string]: Geometry | Feature | OnchainInput | VerifiedProofInput | StoredInput
+    [k: string]: Geometry | Feature | OnchainInput | StoredInput
   }
   options?: BatchDelivery
   items: BatchItem[]

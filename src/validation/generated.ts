@@ -3419,8 +3419,14 @@ return errors === 0;
 validate77.evaluated = {"props":{"type":true,"geometries":true},"dynamicProps":false,"dynamicItems":false};
 
 const check23 = validate79;
-const schema190 = {"title":"NamedInput","description":"An input that a batch in one JSON document has in its `geometries`, by its name there. Other requests reject it.","type":"object","required":["named"],"properties":{"named":{"$ref":"#/$defs/InputName"}}};
-const schema191 = {"description":"1 to 64 printable characters.","type":"string","minLength":1,"maxLength":64};
+const schema190 = {"title":"OffchainAttestation","description":"What signOffchainAttestation of the EAS SDK returns, version 1 or 2.","type":"object","required":["uid","domain","primaryType","message","signature"],"properties":{"version":{"description":"The same as in the message.","enum":[1,2]},"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"domain":{"type":"object","required":["name","version","chainId","verifyingContract"],"properties":{"name":{"const":"EAS Attestation"},"version":{"description":"The version that the EAS contract of the chain states.","type":"string","pattern":"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},"chainId":{"$ref":"#/$defs/Uint64"},"verifyingContract":{"$ref":"#/$defs/SignerAddress"}}},"primaryType":{"const":"Attest"},"types":{"description":"The EIP-712 types of the version.","type":"object"},"message":{"type":"object","required":["version","schema","recipient","time","expirationTime","revocable","refUID","data"],"properties":{"version":{"enum":[1,2]},"schema":{"type":"string","pattern":"^0x[0-9a-f]{64}$"},"recipient":{"$ref":"#/$defs/SignerAddress"},"time":{"$ref":"#/$defs/Uint64"},"expirationTime":{"$ref":"#/$defs/Uint64"},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"data":{"description":"At most 64 KiB.","type":"string","maxLength":131074,"pattern":"^0x([0-9a-fA-F]{2})*$"},"salt":{"description":"In version 2.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}},"signature":{"description":"r, s and v, or 65 bytes in hex.","type":["object","string"],"pattern":"^0x[0-9a-fA-F]{130}$","required":["r","s","v"],"properties":{"r":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"s":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"v":{"type":"integer","minimum":0,"maximum":28}},"tsType":"string | { r: string; s: string; v: number }"}}};
+const schema191 = {"description":"A number, or its decimal digits as text.","type":["integer","string"],"minimum":0,"maximum":9007199254740991,"pattern":"^(0|[1-9][0-9]{0,19})$"};
+const schema192 = {"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
+const pattern41 = new RegExp("^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$", "u");
+const pattern42 = new RegExp("^(0|[1-9][0-9]{0,19})$", "u");
+const pattern44 = new RegExp("^0x[0-9a-f]{64}$", "u");
+const pattern49 = new RegExp("^0x([0-9a-fA-F]{2})*$", "u");
+const pattern51 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3435,70 +3441,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.named === undefined) && (missing0 = "named")){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema190.required,parentSchema:schema190,data}];
-return false;
-}
-else {
-if(data.named !== undefined){
-let data0 = data.named;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func0(data0) > 64){
-validate79.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema191,data:data0}];
-return false;
-}
-else {
-if(func0(data0) < 1){
-validate79.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema191,data:data0}];
-return false;
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.type,parentSchema:schema191,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.type,parentSchema:schema190,data}];
-return false;
-}
-}
-validate79.errors = vErrors;
-return errors === 0;
-}
-validate79.evaluated = {"props":{"named":true},"dynamicProps":false,"dynamicItems":false};
-
-const check24 = validate80;
-const schema192 = {"title":"OffchainAttestation","description":"What signOffchainAttestation of the EAS SDK returns, version 1 or 2.","type":"object","required":["uid","domain","primaryType","message","signature"],"properties":{"version":{"description":"The same as in the message.","enum":[1,2]},"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"domain":{"type":"object","required":["name","version","chainId","verifyingContract"],"properties":{"name":{"const":"EAS Attestation"},"version":{"description":"The version that the EAS contract of the chain states.","type":"string","pattern":"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},"chainId":{"$ref":"#/$defs/Uint64"},"verifyingContract":{"$ref":"#/$defs/SignerAddress"}}},"primaryType":{"const":"Attest"},"types":{"description":"The EIP-712 types of the version.","type":"object"},"message":{"type":"object","required":["version","schema","recipient","time","expirationTime","revocable","refUID","data"],"properties":{"version":{"enum":[1,2]},"schema":{"type":"string","pattern":"^0x[0-9a-f]{64}$"},"recipient":{"$ref":"#/$defs/SignerAddress"},"time":{"$ref":"#/$defs/Uint64"},"expirationTime":{"$ref":"#/$defs/Uint64"},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{2})*$"},"salt":{"description":"In version 2.","type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}},"signature":{"description":"r, s and v, or 65 bytes in hex.","type":["object","string"],"pattern":"^0x[0-9a-fA-F]{130}$","required":["r","s","v"],"properties":{"r":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"s":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"v":{"type":"integer","minimum":0,"maximum":28}},"tsType":"string | { r: string; s: string; v: number }"}}};
-const schema193 = {"description":"A number, or its decimal digits as text.","type":["integer","string"],"minimum":0,"maximum":9007199254740991,"pattern":"^(0|[1-9][0-9]{0,19})$"};
-const schema194 = {"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
-const pattern41 = new RegExp("^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$", "u");
-const pattern42 = new RegExp("^(0|[1-9][0-9]{0,19})$", "u");
-const pattern44 = new RegExp("^0x[0-9a-f]{64}$", "u");
-const pattern49 = new RegExp("^0x([0-9a-fA-F]{2})*$", "u");
-const pattern51 = new RegExp("^0x[0-9a-fA-F]{130}$", "u");
-
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate80.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
 if((((((data.uid === undefined) && (missing0 = "uid")) || ((data.domain === undefined) && (missing0 = "domain"))) || ((data.primaryType === undefined) && (missing0 = "primaryType"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema192.required,parentSchema:schema192,data}];
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema190.required,parentSchema:schema190,data}];
 return false;
 }
 else {
@@ -3506,7 +3450,7 @@ if(data.version !== undefined){
 let data0 = data.version;
 const _errs1 = errors;
 if(!((data0 === 1) || (data0 === 2))){
-validate80.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema192.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema192.properties.version.enum,parentSchema:schema192.properties.version,data:data0}];
+validate79.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/enum",keyword:"enum",params:{allowedValues: schema190.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema190.properties.version.enum,parentSchema:schema190.properties.version,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3521,12 +3465,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data1 === "string"){
 if(!pattern0.test(data1)){
-validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.uid,data:data1}];
+validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema190.properties.uid,data:data1}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.uid.type,parentSchema:schema192.properties.uid,data:data1}];
+validate79.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.uid.type,parentSchema:schema190.properties.uid,data:data1}];
 return false;
 }
 }
@@ -3543,7 +3487,7 @@ if(errors === _errs4){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 let missing1;
 if(((((data2.name === undefined) && (missing1 = "name")) || ((data2.version === undefined) && (missing1 = "version"))) || ((data2.chainId === undefined) && (missing1 = "chainId"))) || ((data2.verifyingContract === undefined) && (missing1 = "verifyingContract"))){
-validate80.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema192.properties.domain.required,parentSchema:schema192.properties.domain,data:data2}];
+validate79.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema190.properties.domain.required,parentSchema:schema190.properties.domain,data:data2}];
 return false;
 }
 else {
@@ -3551,7 +3495,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 const _errs6 = errors;
 if("EAS Attestation" !== data3){
-validate80.errors = [{instancePath:instancePath+"/domain/name",schemaPath:"#/properties/domain/properties/name/const",keyword:"const",params:{allowedValue: "EAS Attestation"},message:"must be equal to constant",schema:"EAS Attestation",parentSchema:schema192.properties.domain.properties.name,data:data3}];
+validate79.errors = [{instancePath:instancePath+"/domain/name",schemaPath:"#/properties/domain/properties/name/const",keyword:"const",params:{allowedValue: "EAS Attestation"},message:"must be equal to constant",schema:"EAS Attestation",parentSchema:schema190.properties.domain.properties.name,data:data3}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -3566,12 +3510,12 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data4 === "string"){
 if(!pattern41.test(data4)){
-validate80.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},message:"must match pattern \""+"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"+"\"",schema:"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$",parentSchema:schema192.properties.domain.properties.version,data:data4}];
+validate79.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"},message:"must match pattern \""+"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$"+"\"",schema:"^[0-9]{1,4}(\\.[0-9]{1,4}){1,2}$",parentSchema:schema190.properties.domain.properties.version,data:data4}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.domain.properties.version.type,parentSchema:schema192.properties.domain.properties.version,data:data4}];
+validate79.errors = [{instancePath:instancePath+"/domain/version",schemaPath:"#/properties/domain/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.domain.properties.version.type,parentSchema:schema190.properties.domain.properties.version,data:data4}];
 return false;
 }
 }
@@ -3586,18 +3530,18 @@ let data5 = data2.chainId;
 const _errs9 = errors;
 const _errs10 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema193.type},message:"must be integer,string",schema:schema193.type,parentSchema:schema193,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema191.type},message:"must be integer,string",schema:schema191.type,parentSchema:schema191,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 9007199254740991 || isNaN(data5)){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema193,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema191,data:data5}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema193,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema191,data:data5}];
 return false;
 }
 }
@@ -3605,7 +3549,7 @@ return false;
 if(errors === _errs10){
 if(typeof data5 === "string"){
 if(!pattern42.test(data5)){
-validate80.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema193,data:data5}];
+validate79.errors = [{instancePath:instancePath+"/domain/chainId",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema191,data:data5}];
 return false;
 }
 }
@@ -3624,12 +3568,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(!pattern1.test(data6)){
-validate80.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema194,data:data6}];
+validate79.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema192,data:data6}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema194.type,parentSchema:schema194,data:data6}];
+validate79.errors = [{instancePath:instancePath+"/domain/verifyingContract",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.type,parentSchema:schema192,data:data6}];
 return false;
 }
 }
@@ -3644,7 +3588,7 @@ var valid1 = true;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.domain.type,parentSchema:schema192.properties.domain,data:data2}];
+validate79.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.properties.domain.type,parentSchema:schema190.properties.domain,data:data2}];
 return false;
 }
 }
@@ -3658,7 +3602,7 @@ if(data.primaryType !== undefined){
 let data7 = data.primaryType;
 const _errs15 = errors;
 if("Attest" !== data7){
-validate80.errors = [{instancePath:instancePath+"/primaryType",schemaPath:"#/properties/primaryType/const",keyword:"const",params:{allowedValue: "Attest"},message:"must be equal to constant",schema:"Attest",parentSchema:schema192.properties.primaryType,data:data7}];
+validate79.errors = [{instancePath:instancePath+"/primaryType",schemaPath:"#/properties/primaryType/const",keyword:"const",params:{allowedValue: "Attest"},message:"must be equal to constant",schema:"Attest",parentSchema:schema190.properties.primaryType,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -3671,7 +3615,7 @@ if(data.types !== undefined){
 let data8 = data.types;
 const _errs16 = errors;
 if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
-validate80.errors = [{instancePath:instancePath+"/types",schemaPath:"#/properties/types/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.types.type,parentSchema:schema192.properties.types,data:data8}];
+validate79.errors = [{instancePath:instancePath+"/types",schemaPath:"#/properties/types/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.properties.types.type,parentSchema:schema190.properties.types,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -3687,7 +3631,7 @@ if(errors === _errs18){
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 let missing2;
 if(((((((((data9.version === undefined) && (missing2 = "version")) || ((data9.schema === undefined) && (missing2 = "schema"))) || ((data9.recipient === undefined) && (missing2 = "recipient"))) || ((data9.time === undefined) && (missing2 = "time"))) || ((data9.expirationTime === undefined) && (missing2 = "expirationTime"))) || ((data9.revocable === undefined) && (missing2 = "revocable"))) || ((data9.refUID === undefined) && (missing2 = "refUID"))) || ((data9.data === undefined) && (missing2 = "data"))){
-validate80.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema192.properties.message.required,parentSchema:schema192.properties.message,data:data9}];
+validate79.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'",schema:schema190.properties.message.required,parentSchema:schema190.properties.message,data:data9}];
 return false;
 }
 else {
@@ -3695,7 +3639,7 @@ if(data9.version !== undefined){
 let data10 = data9.version;
 const _errs20 = errors;
 if(!((data10 === 1) || (data10 === 2))){
-validate80.errors = [{instancePath:instancePath+"/message/version",schemaPath:"#/properties/message/properties/version/enum",keyword:"enum",params:{allowedValues: schema192.properties.message.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema192.properties.message.properties.version.enum,parentSchema:schema192.properties.message.properties.version,data:data10}];
+validate79.errors = [{instancePath:instancePath+"/message/version",schemaPath:"#/properties/message/properties/version/enum",keyword:"enum",params:{allowedValues: schema190.properties.message.properties.version.enum},message:"must be equal to one of the allowed values",schema:schema190.properties.message.properties.version.enum,parentSchema:schema190.properties.message.properties.version,data:data10}];
 return false;
 }
 var valid4 = _errs20 === errors;
@@ -3710,12 +3654,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data11 === "string"){
 if(!pattern44.test(data11)){
-validate80.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-f]{64}$"},message:"must match pattern \""+"^0x[0-9a-f]{64}$"+"\"",schema:"^0x[0-9a-f]{64}$",parentSchema:schema192.properties.message.properties.schema,data:data11}];
+validate79.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-f]{64}$"},message:"must match pattern \""+"^0x[0-9a-f]{64}$"+"\"",schema:"^0x[0-9a-f]{64}$",parentSchema:schema190.properties.message.properties.schema,data:data11}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.schema.type,parentSchema:schema192.properties.message.properties.schema,data:data11}];
+validate79.errors = [{instancePath:instancePath+"/message/schema",schemaPath:"#/properties/message/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.message.properties.schema.type,parentSchema:schema190.properties.message.properties.schema,data:data11}];
 return false;
 }
 }
@@ -3732,12 +3676,12 @@ const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data12 === "string"){
 if(!pattern1.test(data12)){
-validate80.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema194,data:data12}];
+validate79.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema192,data:data12}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema194.type,parentSchema:schema194,data:data12}];
+validate79.errors = [{instancePath:instancePath+"/message/recipient",schemaPath:"#/$defs/SignerAddress/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.type,parentSchema:schema192,data:data12}];
 return false;
 }
 }
@@ -3752,18 +3696,18 @@ let data13 = data9.time;
 const _errs26 = errors;
 const _errs27 = errors;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema193.type},message:"must be integer,string",schema:schema193.type,parentSchema:schema193,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema191.type},message:"must be integer,string",schema:schema191.type,parentSchema:schema191,data:data13}];
 return false;
 }
 if(errors === _errs27){
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 9007199254740991 || isNaN(data13)){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema193,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema191,data:data13}];
 return false;
 }
 else {
 if(data13 < 0 || isNaN(data13)){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema193,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema191,data:data13}];
 return false;
 }
 }
@@ -3771,7 +3715,7 @@ return false;
 if(errors === _errs27){
 if(typeof data13 === "string"){
 if(!pattern42.test(data13)){
-validate80.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema193,data:data13}];
+validate79.errors = [{instancePath:instancePath+"/message/time",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema191,data:data13}];
 return false;
 }
 }
@@ -3788,18 +3732,18 @@ let data14 = data9.expirationTime;
 const _errs29 = errors;
 const _errs30 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema193.type},message:"must be integer,string",schema:schema193.type,parentSchema:schema193,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/type",keyword:"type",params:{type: schema191.type},message:"must be integer,string",schema:schema191.type,parentSchema:schema191,data:data14}];
 return false;
 }
 if(errors === _errs30){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 9007199254740991 || isNaN(data14)){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema193,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema191,data:data14}];
 return false;
 }
 else {
 if(data14 < 0 || isNaN(data14)){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema193,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema191,data:data14}];
 return false;
 }
 }
@@ -3807,7 +3751,7 @@ return false;
 if(errors === _errs30){
 if(typeof data14 === "string"){
 if(!pattern42.test(data14)){
-validate80.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema193,data:data14}];
+validate79.errors = [{instancePath:instancePath+"/message/expirationTime",schemaPath:"#/$defs/Uint64/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,19})$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,19})$"+"\"",schema:"^(0|[1-9][0-9]{0,19})$",parentSchema:schema191,data:data14}];
 return false;
 }
 }
@@ -3823,7 +3767,7 @@ if(data9.revocable !== undefined){
 let data15 = data9.revocable;
 const _errs32 = errors;
 if(typeof data15 !== "boolean"){
-validate80.errors = [{instancePath:instancePath+"/message/revocable",schemaPath:"#/properties/message/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema192.properties.message.properties.revocable.type,parentSchema:schema192.properties.message.properties.revocable,data:data15}];
+validate79.errors = [{instancePath:instancePath+"/message/revocable",schemaPath:"#/properties/message/properties/revocable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema190.properties.message.properties.revocable.type,parentSchema:schema190.properties.message.properties.revocable,data:data15}];
 return false;
 }
 var valid4 = _errs32 === errors;
@@ -3838,12 +3782,12 @@ const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data16 === "string"){
 if(!pattern0.test(data16)){
-validate80.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.message.properties.refUID,data:data16}];
+validate79.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema190.properties.message.properties.refUID,data:data16}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.refUID.type,parentSchema:schema192.properties.message.properties.refUID,data:data16}];
+validate79.errors = [{instancePath:instancePath+"/message/refUID",schemaPath:"#/properties/message/properties/refUID/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.message.properties.refUID.type,parentSchema:schema190.properties.message.properties.refUID,data:data16}];
 return false;
 }
 }
@@ -3858,13 +3802,19 @@ let data17 = data9.data;
 const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data17 === "string"){
+if(func0(data17) > 131074){
+validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/maxLength",keyword:"maxLength",params:{limit: 131074},message:"must NOT have more than 131074 characters",schema:131074,parentSchema:schema190.properties.message.properties.data,data:data17}];
+return false;
+}
+else {
 if(!pattern49.test(data17)){
-validate80.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{2})*$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{2})*$"+"\"",schema:"^0x([0-9a-fA-F]{2})*$",parentSchema:schema192.properties.message.properties.data,data:data17}];
+validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/pattern",keyword:"pattern",params:{pattern: "^0x([0-9a-fA-F]{2})*$"},message:"must match pattern \""+"^0x([0-9a-fA-F]{2})*$"+"\"",schema:"^0x([0-9a-fA-F]{2})*$",parentSchema:schema190.properties.message.properties.data,data:data17}];
 return false;
 }
 }
+}
 else {
-validate80.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.data.type,parentSchema:schema192.properties.message.properties.data,data:data17}];
+validate79.errors = [{instancePath:instancePath+"/message/data",schemaPath:"#/properties/message/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.message.properties.data.type,parentSchema:schema190.properties.message.properties.data,data:data17}];
 return false;
 }
 }
@@ -3880,12 +3830,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data18 === "string"){
 if(!pattern0.test(data18)){
-validate80.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.message.properties.salt,data:data18}];
+validate79.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema190.properties.message.properties.salt,data:data18}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.message.properties.salt.type,parentSchema:schema192.properties.message.properties.salt,data:data18}];
+validate79.errors = [{instancePath:instancePath+"/message/salt",schemaPath:"#/properties/message/properties/salt/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.message.properties.salt.type,parentSchema:schema190.properties.message.properties.salt,data:data18}];
 return false;
 }
 }
@@ -3905,7 +3855,7 @@ var valid4 = true;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.properties.message.type,parentSchema:schema192.properties.message,data:data9}];
+validate79.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.properties.message.type,parentSchema:schema190.properties.message,data:data9}];
 return false;
 }
 }
@@ -3919,13 +3869,13 @@ if(data.signature !== undefined){
 let data19 = data.signature;
 const _errs40 = errors;
 if((!(data19 && typeof data19 == "object" && !Array.isArray(data19))) && (typeof data19 !== "string")){
-validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: schema192.properties.signature.type},message:"must be object,string",schema:schema192.properties.signature.type,parentSchema:schema192.properties.signature,data:data19}];
+validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: schema190.properties.signature.type},message:"must be object,string",schema:schema190.properties.signature.type,parentSchema:schema190.properties.signature,data:data19}];
 return false;
 }
 if(errors === _errs40){
 if(typeof data19 === "string"){
 if(!pattern51.test(data19)){
-validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema192.properties.signature,data:data19}];
+validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{130}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{130}$"+"\"",schema:"^0x[0-9a-fA-F]{130}$",parentSchema:schema190.properties.signature,data:data19}];
 return false;
 }
 }
@@ -3933,7 +3883,7 @@ if(errors === _errs40){
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 let missing3;
 if((((data19.r === undefined) && (missing3 = "r")) || ((data19.s === undefined) && (missing3 = "s"))) || ((data19.v === undefined) && (missing3 = "v"))){
-validate80.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'",schema:schema192.properties.signature.required,parentSchema:schema192.properties.signature,data:data19}];
+validate79.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'",schema:schema190.properties.signature.required,parentSchema:schema190.properties.signature,data:data19}];
 return false;
 }
 else {
@@ -3943,12 +3893,12 @@ const _errs42 = errors;
 if(errors === _errs42){
 if(typeof data20 === "string"){
 if(!pattern0.test(data20)){
-validate80.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.signature.properties.r,data:data20}];
+validate79.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema190.properties.signature.properties.r,data:data20}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.signature.properties.r.type,parentSchema:schema192.properties.signature.properties.r,data:data20}];
+validate79.errors = [{instancePath:instancePath+"/signature/r",schemaPath:"#/properties/signature/properties/r/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.signature.properties.r.type,parentSchema:schema190.properties.signature.properties.r,data:data20}];
 return false;
 }
 }
@@ -3964,12 +3914,12 @@ const _errs44 = errors;
 if(errors === _errs44){
 if(typeof data21 === "string"){
 if(!pattern0.test(data21)){
-validate80.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema192.properties.signature.properties.s,data:data21}];
+validate79.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema190.properties.signature.properties.s,data:data21}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.properties.signature.properties.s.type,parentSchema:schema192.properties.signature.properties.s,data:data21}];
+validate79.errors = [{instancePath:instancePath+"/signature/s",schemaPath:"#/properties/signature/properties/s/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema190.properties.signature.properties.s.type,parentSchema:schema190.properties.signature.properties.s,data:data21}];
 return false;
 }
 }
@@ -3983,18 +3933,18 @@ if(data19.v !== undefined){
 let data22 = data19.v;
 const _errs46 = errors;
 if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema192.properties.signature.properties.v.type,parentSchema:schema192.properties.signature.properties.v,data:data22}];
+validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema190.properties.signature.properties.v.type,parentSchema:schema190.properties.signature.properties.v,data:data22}];
 return false;
 }
 if(errors === _errs46){
 if((typeof data22 == "number") && (isFinite(data22))){
 if(data22 > 28 || isNaN(data22)){
-validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/maximum",keyword:"maximum",params:{comparison: "<=", limit: 28},message:"must be <= 28",schema:28,parentSchema:schema192.properties.signature.properties.v,data:data22}];
+validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/maximum",keyword:"maximum",params:{comparison: "<=", limit: 28},message:"must be <= 28",schema:28,parentSchema:schema190.properties.signature.properties.v,data:data22}];
 return false;
 }
 else {
 if(data22 < 0 || isNaN(data22)){
-validate80.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema192.properties.signature.properties.v,data:data22}];
+validate79.errors = [{instancePath:instancePath+"/signature/v",schemaPath:"#/properties/signature/properties/v/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema190.properties.signature.properties.v,data:data22}];
 return false;
 }
 }
@@ -4025,17 +3975,65 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema192.type,parentSchema:schema192,data}];
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema190.type,parentSchema:schema190,data}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"version":true,"uid":true,"domain":true,"primaryType":true,"types":true,"message":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+
+const check24 = validate80;
+const schema196 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema196.required,parentSchema:schema196,data}];
+return false;
+}
+else {
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema196.properties.uid,data:data0}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema196.properties.uid.type,parentSchema:schema196.properties.uid,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema196.type,parentSchema:schema196,data}];
 return false;
 }
 }
 validate80.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"version":true,"uid":true,"domain":true,"primaryType":true,"types":true,"message":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
 
 const check25 = validate81;
-const schema198 = {"title":"OnchainInput","description":"A location attestation on the chain named by chainId.","type":"object","required":["uid"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4048,42 +4046,24 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.uid === undefined) && (missing0 = "uid")){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema198.required,parentSchema:schema198,data}];
-return false;
-}
-else {
-if(data.uid !== undefined){
-let data0 = data.uid;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate81.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema198.properties.uid,data:data0}];
+if(typeof data === "string"){
+if(!pattern1.test(data)){
+validate81.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema192,data}];
 return false;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema198.properties.uid.type,parentSchema:schema198.properties.uid,data:data0}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema198.type,parentSchema:schema198,data}];
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema192.type,parentSchema:schema192,data}];
 return false;
 }
 }
 validate81.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"uid":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const check26 = validate82;
+const schema198 = {"title":"StoredInput","description":"A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.","type":"object","required":["ref"],"properties":{"ref":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4096,24 +4076,44 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(!pattern1.test(data)){
-validate82.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{40}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{40}$"+"\"",schema:"^0x[0-9a-fA-F]{40}$",parentSchema:schema194,data}];
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.ref === undefined) && (missing0 = "ref")){
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema198.required,parentSchema:schema198,data}];
+return false;
+}
+else {
+if(data.ref !== undefined){
+let data0 = data.ref;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern0.test(data0)){
+validate82.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema198.properties.ref,data:data0}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema194.type,parentSchema:schema194,data}];
+validate82.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema198.properties.ref.type,parentSchema:schema198.properties.ref,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema198.type,parentSchema:schema198,data}];
 return false;
 }
 }
 validate82.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"ref":true},"dynamicProps":false,"dynamicItems":false};
 
 const check27 = validate83;
-const schema200 = {"title":"StoredInput","description":"A geometry that the API key has stored with PUT /compute/v0/geometries, by its hash.","type":"object","required":["ref"],"properties":{"ref":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"}}};
+const schema199 = {"title":"NamedInput","description":"An input that a batch in one JSON document has in its `geometries`, by its name there. Other requests reject it.","type":"object","required":["named"],"properties":{"named":{"$ref":"#/$defs/InputName"}}};
+const schema200 = {"description":"1 to 64 printable characters.","type":"string","minLength":1,"maxLength":64};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4128,38 +4128,44 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.ref === undefined) && (missing0 = "ref")){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema200.required,parentSchema:schema200,data}];
+if((data.named === undefined) && (missing0 = "named")){
+validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema199.required,parentSchema:schema199,data}];
 return false;
 }
 else {
-if(data.ref !== undefined){
-let data0 = data.ref;
-const _errs1 = errors;
-if(errors === _errs1){
+if(data.named !== undefined){
+let data0 = data.named;
+const _errs2 = errors;
+if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern0.test(data0)){
-validate83.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/pattern",keyword:"pattern",params:{pattern: "^0x[0-9a-fA-F]{64}$"},message:"must match pattern \""+"^0x[0-9a-fA-F]{64}$"+"\"",schema:"^0x[0-9a-fA-F]{64}$",parentSchema:schema200.properties.ref,data:data0}];
+if(func0(data0) > 64){
+validate83.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema200,data:data0}];
 return false;
-}
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/ref",schemaPath:"#/properties/ref/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.properties.ref.type,parentSchema:schema200.properties.ref,data:data0}];
+if(func0(data0) < 1){
+validate83.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema200,data:data0}];
 return false;
-}
-}
 }
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema200.type,parentSchema:schema200,data}];
+validate83.errors = [{instancePath:instancePath+"/named",schemaPath:"#/$defs/InputName/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema200.type,parentSchema:schema200,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema199.type,parentSchema:schema199,data}];
 return false;
 }
 }
 validate83.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":{"ref":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"named":true},"dynamicProps":false,"dynamicItems":false};
 
 const check28 = validate84;
 const schema201 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"verified-proof.schema.json","title":"VerifiedLocationProof","description":"A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.","type":"object","required":["proof"],"properties":{"proof":{"$ref":"#/$defs/LocationProof"},"credibility":{"type":"object"},"evaluationMethod":{"type":"string"},"evaluatedAt":{"type":"number"},"chainId":{"type":"integer","minimum":1,"maximum":9007199254740991},"attestation":{"$ref":"#/$defs/ProofAttestation"},"delegatedAttestation":{"$ref":"#/$defs/ProofDelegation"}},"$defs":{"SubjectIdentifier":{"title":"SubjectIdentifier","type":"object","required":["scheme","value"],"properties":{"scheme":{"type":"string"},"value":{"type":"string"}}},"TimeRange":{"title":"TimeRange","description":"Unix seconds.","type":"object","required":["start","end"],"properties":{"start":{"type":"number","minimum":0},"end":{"type":"number","minimum":0}}},"LocationClaim":{"title":"LocationClaim","type":"object","required":["lpVersion","locationType","location","srs","subject","radius","time"],"properties":{"lpVersion":{"const":"0.2"},"locationType":{"type":"string"},"location":{"description":"A GeoJSON geometry, or text in the notation that locationType names.","type":["object","string"],"tsType":"Geometry | string"},"srs":{"type":"string"},"subject":{"$ref":"#/$defs/SubjectIdentifier"},"radius":{"description":"Metres.","type":"number","exclusiveMinimum":0},"time":{"$ref":"#/$defs/TimeRange"},"eventType":{"type":"string"}}},"LocationProof":{"title":"LocationProof","type":"object","required":["claim","stamps"],"properties":{"claim":{"$ref":"#/$defs/LocationClaim"},"stamps":{"type":"array","minItems":1,"maxItems":64,"items":{"type":"object"}}}},"ProofAttestation":{"title":"ProofAttestation","type":"object","required":["uid","schema","attester","recipient","data","revocable","refUID","time","expirationTime","revocationTime"],"properties":{"uid":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"schema":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"recipient":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"data":{"type":"string","pattern":"^0x([0-9a-fA-F]{64})+$","maxLength":4096},"revocable":{"type":"boolean"},"refUID":{"type":"string","pattern":"^0x[0-9a-fA-F]{64}$"},"time":{"type":"integer","minimum":0,"maximum":281474976710655},"expirationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"revocationTime":{"type":"integer","minimum":0,"maximum":281474976710655},"signature":{"type":"string"}}},"ProofDelegation":{"title":"ProofDelegation","type":"object","required":["signature","attester","deadline","nonce"],"properties":{"signature":{"type":"string","pattern":"^0x[0-9a-fA-F]{130}$"},"attester":{"type":"string","pattern":"^0x[0-9a-fA-F]{40}$"},"deadline":{"type":"integer","minimum":0,"maximum":281474976710655},"nonce":{"type":"integer","minimum":0,"maximum":281474976710655}}}}};
@@ -7368,11 +7374,11 @@ export const VALIDATORS = {
   "geometry.schema.json#/$defs/Polygon": check20,
   "geometry.schema.json#/$defs/MultiPolygon": check21,
   "geometry.schema.json#/$defs/GeometryCollection": check22,
-  "input-forms#/$defs/NamedInput": check23,
-  "input-forms#/$defs/OffchainAttestation": check24,
-  "input-forms#/$defs/OnchainInput": check25,
-  "input-forms#/$defs/SignerAddress": check26,
-  "input-forms#/$defs/StoredInput": check27,
+  "input-forms#/$defs/OffchainAttestation": check23,
+  "input-forms#/$defs/OnchainInput": check24,
+  "input-forms#/$defs/SignerAddress": check25,
+  "input-forms#/$defs/StoredInput": check26,
+  "input-forms#/$defs/NamedInput": check27,
   "verified-proof.schema.json": check28,
   "resign-request.schema.json": check29,
   "key.schema.json#/$defs/KeyRequest": check30,

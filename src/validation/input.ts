@@ -81,7 +81,10 @@ export function readInput(
         'invalid-input',
         path,
         'has none of "type", "uid", "attestation", "ref", "named", "verifiedProof" and "input"',
-        { code: 'unknown-input', hint: `send ${FORMS}` },
+        {
+          code: 'unknown-input',
+          hint: `send ${FORMS}`,
+        },
       )
   }
 }

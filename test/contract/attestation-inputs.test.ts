@@ -91,6 +91,17 @@ describe('off-chain attestations as inputs', () => {
     expect([beside.status, beside.body.errors[0].code]).toEqual([400, 'salt-without-input'])
   })
 
+  it('cannot be named in a batch, where each use of the name would be checked again', async () => {
+    const attestation = await attestOffchain(EIFFEL_TOWER)
+    const items = [{ op: 'distance', from: { named: 'place' }, to: ROME }]
+    const { status, body } = await service.post('/compute/v0/batch', {
+      chainId: CHAIN,
+      geometries: { place: { attestation } },
+      items,
+    })
+    expect([status, body.errors[0]]).toMatchObject([400, { pointer: '#/geometries/place', code: 'name-of-evidence' }])
+  })
+
   it('are exactly one form of input', async () => {
     const attestation = await attestOffchain(EIFFEL_TOWER)
     for (const other of [
@@ -149,16 +160,6 @@ describe('off-chain attestations as inputs', () => {
       const verdict = await verifyResult(results[0], { ...options, ...(merkle && { merkle }) } as never)
       expect(verdict.checks.filter(({ status }) => status === 'fail')).toEqual([])
     }
-    const named = await service.post('/compute/v0/batch', {
-      chainId: CHAIN,
-      geometries: { tower: { attestation } },
-      items: [
-        { op: 'distance', from: { named: 'tower' }, to: ROME },
-        { op: 'distance', from: { input: { named: 'tower' }, salt: 'random' }, to: ROME },
-      ],
-    })
-    expect(named.body.results[0]).toMatchObject({ result: plain, inputRefs: [attestation.sig.uid, expect.any(String)] })
-    expect(named.body.results[1].error.errors[0].code).toBe('salted-attestation')
     const response = await fetch(`${service.url}/compute/v0/batch?chainId=${CHAIN}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson' },

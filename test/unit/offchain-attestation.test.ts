@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { encodeAbiParameters, type Hex, parseAbiParameters } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { authenticateOffchain } from '../../src/attest/offchain.ts'
 import { DEFAULT_UIDS, LOCATION_STRINGS, NO_RESOLVER, schemaUid } from '../../src/attest/schemas.ts'
 import { ProblemError } from '../../src/base/problem.ts'
 import { javascriptKeccak } from '../../src/crypto/noble.ts'
+import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import { createInputResolver, type InputResolver } from '../../src/service/compute/inputs.ts'
 import { createOffchainReader } from '../../src/service/compute/offchain.ts'
 import type { ChainClient } from '../../src/threads/chain-client.ts'
+import type { OffchainAttestation } from '../../src/types/generated.ts'
 import { readInput } from '../../src/validation/input.ts'
 import { EIFFEL_TOWER, SQUARE } from '../fixtures.ts'
 import {
@@ -145,6 +148,23 @@ describe('an off-chain attestation as an input', () => {
       }
     },
   )
+
+  it('may name any chain without an exception, also one beyond the integers of doubles', async () => {
+    const [{ sig, signer }] = signedPackages as [(typeof signedPackages)[number]]
+    const chainId = '18446744073709551615'
+    const attestation = { ...sig, domain: { ...sig.domain, chainId } } as unknown as OffchainAttestation
+    const easAddress = sig.domain['verifyingContract'] as Hex
+    const chains = new Map([[Number(chainId), { id: Number(chainId), name: 'stated', easAddress }]])
+    const checked = authenticateOffchain(
+      { attestation, signer },
+      {
+        chains,
+        keccak: javascriptKeccak(),
+        secp256k1: await loadSecp256k1(),
+      },
+    )
+    expect(checked).toMatchObject({ ok: false, check: 'signer' })
+  })
 
   it('takes the version of the domain from the attestation, because contracts and tools name others', async () => {
     const chain = CHAINS.get(8453)!

@@ -67,7 +67,16 @@ export function checkInputs(
   const named = resolved.flatMap(({ geometry }, index) => (geometry === undefined ? [index + 1] : []))
   const exception = named.length === 0 ? '' : `; only the reference of input ${named.join(' and of input ')} is given`
   if (!list.judge('inputs', faults, `the references match the given inputs${exception}`)) return
+  if (inputs.some(isOffchain))
+    list.skip(
+      'inputs-signer',
+      'a reference does not cover who signed an off-chain attestation: ask getRevokeOffchain of the EAS contract whether its signer has revoked it',
+    )
   if (recompute !== undefined) checkResult(data, resolved, recompute, list)
+}
+
+function isOffchain(input: unknown): boolean {
+  return isObject(input) && 'attestation' in input
 }
 
 function checkResult(data: ResultData, inputs: readonly ResolvedInput[], recompute: Recompute, list: CheckList): void {

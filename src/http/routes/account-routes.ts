@@ -13,7 +13,7 @@ export function accountRoutes(accounts: AccountService): Route[] {
     countedPost('/auth/refresh', 'continues a session with a refresh token', ({ exchange }, body) =>
       accounts.refresh(body, exchange),
     ),
-    ofAccount('POST', '/auth/sign-out', 'ends a session', 'nothing', async (session, { exchange }) => {
+    ofAccount('POST', '/auth/sign-out', 'ends a session', 'cost', async (session, { exchange }) => {
       await accounts.signOut(session, exchange)
       return { json: '', status: 204 }
     }),
@@ -47,7 +47,7 @@ export function accountRoutes(accounts: AccountService): Route[] {
       'DELETE',
       '/account/keys/:id',
       'revokes an API key of the account',
-      'nothing',
+      'cost',
       (session, { parameter, exchange }) => accounts.revokeKey(session, parameter, exchange),
     ),
   ]

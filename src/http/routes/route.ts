@@ -53,10 +53,10 @@ export interface Route {
   /** True if each request counts for its network address, as without a key, whatever key or token it carries. */
   readonly countsForAddress?: boolean
   /**
-   * What a request counts for if it has a valid key, or the session that the route needs: only towards the limits by cost, or towards
-   * none. Without this, `counts` holds for it. Whoever has used up a limit, or whose key a thief uses, still has to see it and end it.
+   * `cost`: a request with a valid key, or with the session that the route needs, counts only towards the limits by cost. Whoever has used
+   * up the hourly limit, or whose key a thief uses, still has to see it and end it.
    */
-  readonly holderCounts?: 'cost' | 'nothing'
+  readonly holderCounts?: 'cost'
   /** True if it needs a key, whatever its scopes. */
   readonly needsKey?: boolean
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */

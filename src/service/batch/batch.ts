@@ -87,6 +87,8 @@ export class BatchRun {
   #named: NamedInputs | undefined
   /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
+  /** What `reserve` got. */
+  #granted: number | undefined
 
   /** @param timestampSeconds as of when results are computed; now by default */
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext, timestampSeconds?: number) {
@@ -116,10 +118,12 @@ export class BatchRun {
     return this.#common.signsResults === true
   }
 
-  /** Returns a run of the same batch as of another time. Its items are not counted again. */
+  /** Returns a run of the same batch as of another time. It has the quota of this one, and its items are not counted again. */
   asOf(timestampSeconds: number): BatchRun {
-    const context = Object.create(this.#context, { takeQuota: { value: (items: number) => items } }) as BatchContext
+    const context = Object.create(this.#context, { countItems: { value: () => {} } }) as BatchContext
     const run = new BatchRun(this.#parts, this.options, context, timestampSeconds)
+    run.#reserved = this.#granted
+    run.#granted = this.#granted
     run.#named = this.#named
     return run
   }
@@ -153,7 +157,8 @@ export class BatchRun {
 
   /** Reserves quota for the whole batch up front, because the response headers report what remains. */
   async reserve(items: number): Promise<void> {
-    this.#reserved = await this.#context.takeQuota(items)
+    this.#granted = await this.#context.takeQuota(items)
+    this.#reserved = this.#granted
   }
 
   /**

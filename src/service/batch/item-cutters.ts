@@ -41,6 +41,7 @@ const SLICE_BYTES = 65_536
 export class BatchSplitter {
   readonly #body: Uint8Array
   readonly #maxItems: number
+  readonly #tooMany: (maxItems: number) => ProblemError
   readonly #name: Buffer
   readonly #opening: number
   #starts = new Uint32Array(256)
@@ -59,10 +60,18 @@ export class BatchSplitter {
   /**
    * @param name of the member that holds the list
    * @param opening the first byte of its value: with `OPEN_BRACE` it is an object, whose members are the items
+   * @param tooMany makes the problem of a list with more than `maxItems`
    */
-  constructor(body: Uint8Array, maxItems: number, name = 'items', opening = OPEN_BRACKET) {
+  constructor(
+    body: Uint8Array,
+    maxItems: number,
+    name = 'items',
+    opening = OPEN_BRACKET,
+    tooMany: (maxItems: number) => ProblemError = tooManyItems,
+  ) {
     this.#body = body
     this.#maxItems = maxItems
+    this.#tooMany = tooMany
     this.#name = Buffer.from(name)
     this.#opening = opening
   }
@@ -140,7 +149,7 @@ export class BatchSplitter {
   }
 
   #add(end: number): void {
-    if (this.#count === this.#maxItems) throw tooManyItems(this.#maxItems)
+    if (this.#count === this.#maxItems) throw this.#tooMany(this.#maxItems)
     if (this.#count === this.#starts.length) {
       this.#starts = enlarged(this.#starts)
       this.#ends = enlarged(this.#ends)

@@ -51,16 +51,11 @@ export async function cutNames(
   maxBytes: number,
   context: Pick<RequestContext, 'costs'>,
 ): Promise<{ readonly names: readonly NamedJson[]; readonly envelope: Uint8Array }> {
-  const split = await runSlices(new BatchSplitter(envelope, Number.POSITIVE_INFINITY, TABLE, OPEN_BRACE), context)
+  const splitter = new BatchSplitter(envelope, MAX_NAMES, TABLE, OPEN_BRACE, tooManyNames)
+  const split = await runSlices(splitter, context)
   // If the member is something else, the schema of the envelope rejects it.
   if (split === undefined) return { names: [], envelope }
   const { starts, ends, count } = split
-  if (count > MAX_NAMES) {
-    throw problemAt('invalid-input', [TABLE], `has ${count} names, more than ${MAX_NAMES}`, {
-      code: 'too-many-names',
-      hint: 'send several batches, or store the geometries with PUT /compute/v0/geometries',
-    })
-  }
   const bytes = envelope.length - split.envelope.length
   if (bytes > maxBytes) {
     throw problemAt('payload-too-large', [TABLE], `has ${bytes} bytes, more than ${maxBytes}`, {
@@ -76,6 +71,13 @@ export async function cutNames(
     names.set(entry.name, entry)
   }
   return { names: [...names.values()], envelope: split.envelope }
+}
+
+function tooManyNames(maxNames: number): ProblemError {
+  return problemAt('invalid-input', [TABLE], `has more than ${maxNames} names`, {
+    code: 'too-many-names',
+    hint: 'send several batches, or store the geometries with PUT /compute/v0/geometries',
+  })
 }
 
 /** @param member `"zone": {…}` */

@@ -1,4 +1,4 @@
-/** Submission of the results of a batch to their chain by the service itself. */
+/** Submission of the results of a batch to their chain by the service itself (decision 165). */
 import { type ProblemData, ProblemError, problemAt } from '../../base/problem.ts'
 import type { Submission } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'

@@ -67,7 +67,7 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
             case 'onchain':
               return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
             case 'attested':
-              return { resolved: await resolveOffchain(input) }
+              return { resolved: await resolveOffchain(input, context) }
             case 'proof': {
               const { proofInput, ...resolvedProof } = await readProof(input.verifiedProof, input.path, context)
               return { resolved: { field: String(input.path[0]), ...resolvedProof }, proofInput }
@@ -104,7 +104,7 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
     }
   }
 
-  async function resolveOffchain(input: AttestedInput): Promise<ResolvedInput> {
+  async function resolveOffchain(input: AttestedInput, context: RequestContext): Promise<ResolvedInput> {
     const { schema, data } = input.attestation.message
     const messagePath = [...input.attestationPath, 'message']
     if (!locations.has(schema as Hex)) {
@@ -113,7 +113,7 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
         hint: `attest a location under ${[...locations.keys()].join(' or ')}`,
       })
     }
-    const read = await readOffchain(input)
+    const read = await readOffchain(input, context)
     const location = readLocation({ schema: schema as Hex, data: data as Hex }, (reason, code) =>
       problemAt('invalid-input', [...messagePath, 'data'], reason, { code: `attestation-${code}` }),
     )

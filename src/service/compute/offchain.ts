@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Chain } from '../../attest/chains.ts'
 import { authenticateOffchain } from '../../attest/offchain.ts'
 import { type ProblemError, problemAt } from '../../base/problem.ts'
@@ -6,11 +7,15 @@ import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { Input, ResolvedInput } from '../../wire/compute-messages.ts'
 import { chainProblem } from '../chains/chain-policy.ts'
+import { chargeTime, type RequestContext } from '../request.ts'
 
 export type AttestedInput = Extract<Input, { form: 'attested' }>
 
 /** Returns the reference of an off-chain attestation, and the chain that could not be asked whether it is revoked. */
-export type OffchainReader = (input: AttestedInput) => Promise<Pick<ResolvedInput, 'ref' | 'uncheckedChainId'>>
+export type OffchainReader = (
+  input: AttestedInput,
+  context: Pick<RequestContext, 'costs'>,
+) => Promise<Pick<ResolvedInput, 'ref' | 'uncheckedChainId'>>
 
 export interface OffchainReaderParts {
   readonly chains: ReadonlyMap<number, Chain>
@@ -31,8 +36,11 @@ const CLOCK_SKEW_SECONDS = 300n
  */
 export async function createOffchainReader({ chains, chainClient, now }: OffchainReaderParts): Promise<OffchainReader> {
   const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
-  return async ({ attestation, attestationPath, signer, path }) => {
-    const checked = authenticateOffchain({ attestation, signer }, { chains, keccak, secp256k1 })
+  return async ({ attestation, attestationPath, signer, path }, context) => {
+    await setImmediate() // other requests have their turn between the attestations of a batch
+    const checked = chargeTime(context, () =>
+      authenticateOffchain({ attestation, signer }, { chains, keccak, secp256k1 }),
+    )
     if (!checked.ok) {
       const { check, member, reason, hint } = checked
       const base = check === 'signer' ? [...path, 'attestation'] : attestationPath

@@ -1,4 +1,4 @@
-/** A gate for a zone: draw the zone, deploy `WithinGate` with a wallet, and send it a signed result about a point. */
+/** A gate for a zone: draw the zone, deploy `WithinGate` with a wallet, and send it a signed result about a point (decision 166). */
 
 import type { IssuerChain } from '../../../src/client/answers.ts'
 import { ApiError, ConnectionError } from '../../../src/client/client.ts'

@@ -98,7 +98,7 @@ function requireResolved(result: ComputeResult, policy: ChainPolicy): Computed {
   if (result.type !== 'unresolved') return result
   policy.require(result.chainId)
   throw usage(
-    '--local has no chain access: an input that is a UID, a stored geometry or a verified proof needs a service (remove --local)',
+    '--local has no chain access: an input that is an attestation, a stored geometry or a verified proof needs a service (remove --local)',
   )
 }
 

@@ -1,7 +1,10 @@
 /** Off-chain attestations as inputs: the same answers as for their geometries, under the UIDs of the attestations. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import type { Geometry } from '../../src/types/generated.ts'
+import { cliFolder, runCli } from '../cli-runner.ts'
 import { EAST, EIFFEL_TOWER, ROAD, ROME, SQUARE } from '../fixtures.ts'
 import { attestOffchain, locationData, OTHER_ATTESTER } from '../offchain-maker.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -163,6 +166,26 @@ describe('off-chain attestations as inputs', () => {
       body: `${JSON.stringify({ op: 'distance', id: 1, from: { attestation }, to: ROME })}\n`,
     })
     expect(await response.text()).toContain(attestation.sig.uid)
+  })
+
+  it('are read by the command line from a file of an EAS tool, and verified from it', async () => {
+    const folder = cliFolder()
+    const attestation = await attestOffchain(EIFFEL_TOWER)
+    const [signed, answer] = [join(folder.path, 'signed.json'), join(folder.path, 'answer.json')]
+    writeFileSync(signed, JSON.stringify(attestation, null, 2))
+    const inputs = [signed, '12.4964,41.9028']
+    for (const salt of [[], ['--salt']]) {
+      const argv = ['compute', 'distance', ...inputs, ...salt, '--json', '--url', service.url]
+      const { exitCode, out } = await runCli(argv, { nowMs: Date.now() })
+      expect([exitCode, JSON.parse(out).inputRefs[0]]).toEqual([0, attestation.sig.uid])
+      writeFileSync(answer, out)
+      const geometries = inputs.flatMap((input) => ['--geometry', input])
+      const verify = ['verify', answer, ...geometries, '--issuer', service.url]
+      expect((await runCli(verify, { nowMs: Date.now() })).exitCode).toBe(0)
+    }
+    const text = await runCli(['compute', 'distance', ...inputs, '--url', service.url], { nowMs: Date.now() })
+    expect(text.out).toContain('cannot ask chain 84532 whether an off-chain attestation is revoked')
+    folder.remove()
   })
 
   it('are sent by the client as the EAS SDK returns them, with bigints, and are verified', async () => {

@@ -292,7 +292,7 @@ describe('the command line', () => {
       const examples = [...err.matchAll(/^ {4}[\w ,]+?(?: {2,}|(?<=longitude,latitude) +)(\S.*)$/gm)].map(
         ([, text]) => text!,
       )
-      expect(examples).toHaveLength(11)
+      expect(examples).toHaveLength(12)
       for (const example of examples.slice(0, 6)) {
         const place = example.replace(/^'(.*)'$/, '$1')
         expect(await runCli(['compute', 'intersects', place, place, '--local'], { env })).toMatchObject({ exitCode: 0 })

@@ -6,6 +6,7 @@ import { defaultChainId, FIRST_CHAIN_ID } from '../chains.ts'
 import { announce, type Child, h, replace } from '../dom.ts'
 import { fact, foreignText, hexButton } from '../facts.ts'
 import type { Page, PageParts } from '../page.ts'
+import { noWalletNote, walletList } from '../wallet-list.ts'
 import { connectWallet, describeWalletError, type FoundWallet, findWallets } from '../wallets.ts'
 import { createKeyPanel } from './keys.ts'
 import { limitList } from './limit-list.ts'
@@ -129,7 +130,11 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
                 { class: 'hint' },
                 'The wallet shows a text with the name of this site, and signs it. Nothing is sent to a chain.',
               ),
-              h('ul', { class: 'wallet-list' }, found.map(walletButton)),
+              walletList(
+                found,
+                { isBusy: waiting !== undefined, waitingId: waiting?.wallet },
+                (one) => void signIn(one),
+              ),
             ],
         waiting !== undefined && h('p', { class: 'hint' }, waiting.step),
       ),
@@ -137,50 +142,11 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
   }
 
   function noWallet(): Child {
+    const guide = { text: 'the guide shows how', href: '/docs/guide/accounts' }
     return [
-      h(
-        'div',
-        { class: 'note' },
-        h(
-          'p',
-          {},
-          h('strong', {}, 'No wallet was found. '),
-          'Install one as an extension of this browser, then reload the page.',
-        ),
-        h(
-          'p',
-          {},
-          'A program can sign in without a browser: ',
-          h('a', { href: '/docs/guide/accounts' }, 'the guide shows how'),
-          '.',
-        ),
-      ),
+      noWalletNote('A program can sign in without a browser: ', guide),
       retryButton(() => location.reload(), 'Reload the page'),
     ]
-  }
-
-  function walletButton(found: FoundWallet): HTMLElement {
-    const { id, name, icon } = found
-    const words = waiting?.wallet === id ? 'Waiting …' : undefined
-    return h(
-      'li',
-      {},
-      h(
-        'button',
-        {
-          class: 'button wallet',
-          type: 'button',
-          disabled: waiting !== undefined,
-          'data-key': `wallet-${id}`,
-          onclick: () => void signIn(found),
-        },
-        icon === undefined
-          ? h('span', { class: 'wallet-icon', 'aria-hidden': 'true' })
-          : h('img', { class: 'wallet-icon', src: icon, alt: '', width: 24, height: 24 }),
-        h('bdi', { class: 'wallet-name' }, name),
-        words !== undefined && h('span', { class: 'hint' }, words),
-      ),
-    )
   }
 
   async function signIn({ id, wallet }: FoundWallet): Promise<void> {

@@ -2,6 +2,7 @@
 import type { Issuer } from '../../../src/client/answers.ts'
 import { h, replace } from '../dom.ts'
 import { fact, hexButton } from '../facts.ts'
+import { noWalletNote, walletList } from '../wallet-list.ts'
 import type { FoundWallet, Wallet, WalletAccount } from '../wallets.ts'
 
 export interface WalletState {
@@ -39,46 +40,9 @@ export function createWalletPanel({ connect, chooseChain, switchChain }: WalletA
   }
 
   function wallets({ found, isBusy }: WalletState): HTMLElement {
-    if (found.length === 0) {
-      return h(
-        'div',
-        { class: 'note' },
-        h(
-          'p',
-          {},
-          h('strong', {}, 'No wallet was found. '),
-          'Install one as an extension of this browser, then reload the page.',
-        ),
-        h(
-          'p',
-          {},
-          'A program can do the same without a browser: ',
-          h('a', { href: '/docs/guide/solidity' }, 'the guide has a script'),
-          '.',
-        ),
-      )
-    }
-    const buttons = found.map((one) =>
-      h(
-        'li',
-        {},
-        h(
-          'button',
-          {
-            class: 'button wallet',
-            type: 'button',
-            disabled: isBusy,
-            'data-key': `wallet-${one.id}`,
-            onclick: () => connect(one),
-          },
-          one.icon === undefined
-            ? h('span', { class: 'wallet-icon', 'aria-hidden': 'true' })
-            : h('img', { class: 'wallet-icon', src: one.icon, alt: '', width: 24, height: 24 }),
-          h('bdi', { class: 'wallet-name' }, one.name),
-        ),
-      ),
-    )
-    return h('ul', { class: 'wallet-list' }, buttons)
+    if (found.length > 0) return walletList(found, { isBusy }, connect)
+    const guide = { text: 'the guide has a script', href: '/docs/guide/solidity' }
+    return noWalletNote('A program can do the same without a browser: ', guide)
   }
 
   function connected({ issuer, chainId, isBusy }: WalletState, account: WalletState['account'] & object): HTMLElement {

@@ -96,6 +96,8 @@ const CHUNK_FEATURES = 4096
 const LOADED_AT_ONCE = 3
 /** Sets whose size in memory is remembered because they do not fit there. */
 const MAX_LARGE = 1000
+/** Share of the time limit of a response that a match waits for its set. The rest is for the points. */
+const READING_SHARE = 0.9
 
 /** @param store undefined if the service stores nothing */
 export function createSetService(parts: SetParts, store: StoreClient | undefined): SetService {
@@ -336,6 +338,11 @@ const REPLACED: ProblemData = {
   detail: 'the set was replaced or deleted while it was read: try again',
   retryAfterSeconds: 1,
 }
+const STILL_READING: ProblemData = {
+  type: 'overloaded',
+  detail: 'the set is being read from the store. This goes on without the request: try again',
+  retryAfterSeconds: 1,
+}
 const TOO_SLOW: ProblemData = {
   type: 'overloaded',
   detail: 'the upload of the set took too long',
@@ -445,6 +452,9 @@ const WIDTH_SIGNED = 2
 class MatchStream implements OpenMatch {
   readonly answered: Promise<void>
   readonly #parts: MatchParts
+  /** Rejects if the set is not there in time; nothing is computed then. */
+  readonly #set: Promise<SetShape>
+  #stopWaiting: (error: Error) => void = () => {}
   readonly #cutter: LineCutter
   readonly #queue: OrderedQueue<Uint8Array>
   readonly #tally: BatchTally
@@ -461,7 +471,11 @@ class MatchStream implements OpenMatch {
       this.#finish = resolve
       this.#fail = reject
     })
-    parts.set.catch(this.#fail)
+    this.#set = new Promise((resolve, reject) => {
+      this.#stopWaiting = reject
+      parts.set.then(resolve, reject)
+    })
+    this.#set.catch(this.#fail)
     this.#parts = parts
     this.#tally = new BatchTally(context)
     this.#timestampSeconds = Math.floor(now() / 1000)
@@ -490,7 +504,10 @@ class MatchStream implements OpenMatch {
   }
 
   async #answerRest(isCut: boolean): Promise<void> {
-    await this.#parts.set
+    // Until the body has ended, a client that waits for room to send has no time limit.
+    const waitMs = READING_SHARE * this.#parts.config.limits.requestDeadlineMs
+    const timer = setTimeout(() => this.#stopWaiting(new ProblemError(STILL_READING)), waitMs)
+    await this.#set.finally(() => clearTimeout(timer))
     if (!isCut) this.#cutter.end()
     this.#fill()
     await this.#queue.finish()
@@ -521,8 +538,8 @@ class MatchStream implements OpenMatch {
 
   /** Answers lines in order, each with a newline. */
   async #answer(lines: readonly (Uint8Array | number)[]): Promise<Uint8Array> {
-    const { set, options, context, pool, config, now } = this.#parts
-    const shape = await set
+    const { options, context, pool, config, now } = this.#parts
+    const shape = await this.#set
     const costProblem = context.costProblem(lines.length)
     const granted = costProblem === undefined ? await context.takeQuota(lines.length) : 0
     const refusal = costProblem ?? context.quotaProblem

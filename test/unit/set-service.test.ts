@@ -12,7 +12,15 @@ const config = readConfig({}, 2)
 const engine = createEngine({ ...config.limits, chainIds: [84532] })
 const FEATURE = '{"type":"Feature","id":"Paris","properties":{},"geometry":{"type":"Point","coordinates":[2,48]}}'
 const LINE = Buffer.from('{"type":"Point","coordinates":[2,48]}\n')
-const SET = { id: 'id', name: 'zones', count: 1, vertices: 1, bytes: 100, createdMs: 0, expiresMs: Number.MAX_SAFE_INTEGER }
+const SET = {
+  id: 'id',
+  name: 'zones',
+  count: 1,
+  vertices: 1,
+  bytes: 100,
+  createdMs: 0,
+  expiresMs: Number.MAX_SAFE_INTEGER,
+}
 const client = { client: 'a', aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
 
 /** A service whose store has one set of one point, which it returns only when `release` is called. */
@@ -58,7 +66,10 @@ function match({ sets }: Awaited<ReturnType<typeof makeService>>) {
     quotaProblem: { type: 'rate-limited', detail: '' },
     problemJson: ({ detail }) => JSON.stringify(detail),
   }
-  const sink = { addHeaders() {}, write: (piece: string | Uint8Array) => void written.push(Buffer.from(piece).toString()) }
+  const sink = {
+    addHeaders() {},
+    write: (piece: string | Uint8Array) => void written.push(Buffer.from(piece).toString()),
+  }
   const stream = sets.openMatch('zones', '', context, sink, () => {})
   stream.take(LINE)
   return { stream, written }
@@ -97,5 +108,44 @@ describe('a match whose set is being read', () => {
     stream.end(false)
     await stream.answered
     expect(written).toEqual(['{"matches":[{"feature":"Paris"}]}\n'])
+  })
+})
+
+describe('the upload of a set', () => {
+  it('is held while the client sends slowly, for an hour', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const service = await makeService()
+    const { asked, countOf, state } = service
+    const beginMs = state.nowMs
+    const upload = service.sets.openUpload('zones', { account: 'a' }, client, () => {})
+    await vi.waitFor(() => expect(countOf('createSet')).toBe(1))
+    let expiresMs = asked.find(({ operation }) => operation === 'createSet')!.argument['expiresMs'] as number
+    const minuteMs = 60_000
+    expect(expiresMs).toBe(beginMs + minuteMs)
+    while (state.nowMs < beginMs + 59 * minuteMs) {
+      state.nowMs += minuteMs / 4
+      await vi.advanceTimersByTimeAsync(minuteMs / 4)
+      expiresMs = asked.at(-1)!.argument['expiresMs'] as number
+      expect(expiresMs).toBe(state.nowMs + minuteMs)
+    }
+    state.nowMs += minuteMs / 2
+    await vi.advanceTimersByTimeAsync(minuteMs / 2)
+    expect(asked.at(-1)!.argument['expiresMs']).toBe(beginMs + 60 * minuteMs)
+    upload.take(Buffer.from(`${FEATURE}\n`))
+    upload.end(false)
+    await upload.response
+    const held = countOf('holdSet')
+    await vi.advanceTimersByTimeAsync(10 * minuteMs)
+    expect(countOf('holdSet')).toBe(held)
+    state.release()
+  })
+
+  it('ends when its connection breaks', async () => {
+    const service = await makeService()
+    const upload = service.sets.openUpload('zones', { account: 'a' }, client, () => {})
+    upload.take(Buffer.from(`${FEATURE}\n`))
+    upload.end(true)
+    await expect(upload.response).rejects.toMatchObject({ data: { detail: 'the upload of the set broke off' } })
+    expect([service.countOf('dropSet'), service.countOf('publishSet')]).toEqual([1, 0])
   })
 })

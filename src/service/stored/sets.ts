@@ -86,6 +86,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const DAY_MS = 86_400_000
 /** How long an upload may take before it is deleted. */
 const UPLOAD_MS = 3_600_000
+/**
+ * How long an upload keeps its place and its bytes in the quota after its process has ended, if other processes use the store. The clocks
+ * of the processes may differ by less than this.
+ */
+const UPLOAD_LEASE_MS = 60_000
 /** Sets that one account may upload at a time. */
 const MAX_RECEIVING = 4
 const RENEWAL_SHARE = 1 / 30
@@ -131,11 +136,16 @@ class Sets implements SetService {
   readonly #maxBytes: number
   /** By id, the bytes of sets that do not fit into memory, so that no match reads them again. */
   readonly #large = new LruCache<number>(MAX_LARGE)
+  /** Uploads that began before have lost their process. */
+  readonly #abandonedBeforeMs: number
 
   constructor(parts: SetParts, ask: StoreAccess) {
     this.#parts = parts
     this.#ask = ask
-    this.#maxBytes = parts.config.limits.storedMemoryBytes * (1 - GEOMETRIES_SHARE)
+    const { config, now } = parts
+    this.#maxBytes = config.limits.storedMemoryBytes * (1 - GEOMETRIES_SHARE)
+    // If only this process uses the store, older uploads are those of a former one. Otherwise their leases end.
+    this.#abandonedBeforeMs = config.databaseUrl === undefined && config.processes === 1 ? now() : 0
     this.#shapes = new LruCache(this.#maxBytes, shapeBytes)
   }
 
@@ -189,11 +199,19 @@ class Sets implements SetService {
     const id = randomBytes(16).toString('hex')
     const patientContext = patient(context)
     const nowMs = now()
-    const begun = { id, account, name, expiresMs: nowMs + UPLOAD_MS, maxReceiving: MAX_RECEIVING, nowMs }
+    const abandonedBeforeMs = this.#abandonedBeforeMs
+    const expiresMs = nowMs + UPLOAD_LEASE_MS
+    const begun = { id, account, name, expiresMs, maxReceiving: MAX_RECEIVING, abandonedBeforeMs, nowMs }
     if (!(await this.#ask('createSet', begun, context))) {
       const detail = `${MAX_RECEIVING} sets of this API key are being uploaded: wait for one`
       throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 10 })
     }
+    const hold = () => {
+      const held = { id, expiresMs: Math.min(now() + UPLOAD_LEASE_MS, nowMs + UPLOAD_MS), nowMs: now() }
+      // If it fails, the next one follows before the lease ends.
+      this.#ask('holdSet', held, patientContext).catch(() => {})
+    }
+    const timer = setInterval(hold, UPLOAD_LEASE_MS / 4).unref()
     try {
       const writer = new SetWriter(this.#parts, this.#ask, id, patientContext)
       if (!(await write(writer)))
@@ -208,6 +226,8 @@ class Sets implements SetService {
     } catch (error) {
       await this.#ask('dropSet', { id }, patientContext).catch(() => {})
       throw error
+    } finally {
+      clearInterval(timer)
     }
   }
 

@@ -101,7 +101,7 @@ const CHUNK_FEATURES = 4096
 const LOADED_AT_ONCE = 3
 /** Sets whose size in memory is remembered because they do not fit there. */
 const MAX_LARGE = 1000
-/** Share of the time limit of a response that a match waits for its set. The rest is for the points. */
+/** Share of the time limit of a response that a match waits for its set (decision 168). The rest is for the points. */
 const READING_SHARE = 0.9
 
 /** @param store undefined if the service stores nothing */

@@ -5,7 +5,7 @@ import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { EarlierResultError, type SubmissionService, submissionJson } from '../chains/submissions.ts'
 import type { ResponseSigner } from '../compute/signed-answer.ts'
-import { type BatchRun, type ComputedChunk, type ComputedItem, type HandledItem } from './batch.ts'
+import type { BatchRun, ComputedChunk, ComputedItem, HandledItem } from './batch.ts'
 import { rejectDisallowed } from './sign.ts'
 
 export interface SubmitParts {

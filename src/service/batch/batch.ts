@@ -174,7 +174,7 @@ export class BatchRun {
       throw problemAt(
         'rate-limited',
         ['items'],
-        `has ${items} items, more than this hour's limit still allows; a root is submitted for all items or not at all`,
+        `has ${items} items, more than this hour's limit still allows; a root is submitted only if the limit covers all items`,
         { code: 'limit', ...(hint === undefined ? {} : { hint }) },
       )
     }
@@ -184,7 +184,7 @@ export class BatchRun {
 
   /**
    * Rejects the batch if an item failed for a reason that may be gone when the batch is repeated: the repeated batch would have
-   * another root.
+   * another root (decision 168).
    */
   requireRepeatable(): void {
     const { transient } = this.tally

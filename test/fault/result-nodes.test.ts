@@ -254,12 +254,9 @@ describe.skipIf(skipReason() !== undefined || POSTGRES === undefined)('results o
       const results: Loose[] = answer.status === 200 ? (answer.body.results ?? [answer.body]) : []
       const errors = results.flatMap(({ error }) => (error === undefined ? [] : [error]))
       for (const { status } of errors) count(`item with status ${status}`)
-      // The node found an endpoint that serves another chain. It checks this again within a minute.
-      if ([answer.body, ...errors].some((problem) => problem.errors?.[0].code === 'unsupported-chain')) {
-        count('chain refused')
-        continue
-      }
-      if (answer.status !== 503 && errors.every(({ status }) => status !== 503)) {
+      // The node found an endpoint that serves another chain. It checks this again every few seconds.
+      const isRefused = [answer.body, ...errors].some(({ errors }) => errors?.[0].code === 'unsupported-chain')
+      if (!isRefused && answer.status !== 503 && errors.every(({ status }) => status !== 503)) {
         if (answer.status !== 200) refusals.push(JSON.stringify(answer.body))
         refusals.push(...errors.map((error) => JSON.stringify(error)))
         return results.flatMap(({ submission, attestation }) =>

@@ -118,9 +118,10 @@ describe.skipIf(skipReason() !== undefined || POSTGRES === undefined)('results o
     reorganisations = 0
     readonly #running = this.#run()
 
-    /** From now on there are only blocks. */
+    /** From now on there are only blocks, and endpoints without faults. */
     calm(): void {
       this.#isCalm = true
+      for (const endpoint of endpoints) endpoint.repair()
     }
 
     async end(): Promise<void> {

@@ -14,17 +14,20 @@ export interface FaultyRpc {
   readonly counts: ReadonlyMap<Fault | string, number>
   /** Sends the requests that follow to a node. */
   forwardTo(nodeUrl: string): void
+  /** Ends the faults. */
+  repair(): void
   close(): void
 }
 
 /**
  * Starts an endpoint in front of a node.
  *
- * @param random returns a number from 0 to 1, for each request
+ * @param random returns a number from 0 to 1, which decides on the fault of a request; none has a fault at 1
  */
 export async function startFaultyRpc(nodeUrl: string, random: () => number): Promise<FaultyRpc> {
   const counts = new Map<string, number>()
   let target = nodeUrl
+  let isRepaired = false
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
   const server = createServer((request, response) => void answer(request, response).catch(() => request.destroy()))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -34,6 +37,9 @@ export async function startFaultyRpc(nodeUrl: string, random: () => number): Pro
     forwardTo(url) {
       target = url
     },
+    repair() {
+      isRepaired = true
+    },
     close() {
       server.close()
       server.closeAllConnections()
@@ -42,7 +48,7 @@ export async function startFaultyRpc(nodeUrl: string, random: () => number): Pro
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const node = target
-    const fault = drawFault(random())
+    const fault = isRepaired ? undefined : drawFault(random())
     count(node)
     if (fault !== undefined) count(fault)
     let body = ''

@@ -267,7 +267,8 @@ async function claimChunk(
     [JOBS_PER_CLAIM],
   )
   for (const job of jobs) {
-    const chunk = await claimFrom(session, Number(job['position']), owner, leaseMs)
+    const options = JSON.parse(job['options'] as string) as JobOptions
+    const chunk = await claimFrom(session, Number(job['position']), options, { owner, leaseMs })
     if (chunk === undefined) continue
     const position = Number(job['position'])
     await session.query(
@@ -280,7 +281,7 @@ async function claimChunk(
     ])
     const account = job['account'] as string
     return {
-      job: { position, id: job['id'] as string, options: JSON.parse(job['options'] as string) },
+      job: { position, id: job['id'] as string, options },
       account,
       ...chunk,
     }
@@ -288,21 +289,25 @@ async function claimChunk(
   return undefined
 }
 
-/** Takes the first chunk of a job that no process holds. A process does not take its own chunk again after its lease has expired. */
+/**
+ * Takes the first chunk of a job that no process holds. A process does not take its own chunk again after its lease has expired. If the
+ * results are submitted one by one, the chunks take turns: several would share the room of the queue, and none of them would end.
+ */
 async function claimFrom(
   session: Session,
   position: number,
-  owner: string,
-  leaseMs: number,
+  { attest, submitOnchain }: JobOptions,
+  { owner, leaseMs }: Pick<Argument<'claimChunk'>, 'owner' | 'leaseMs'>,
 ): Promise<Omit<JobChunk, 'job' | 'account'> | undefined> {
   const [row] = await session.query(
     `update job_chunk set owner = $2, held_until = ${leaseEnd('$3')}, attempts = attempts + 1
      where job = $1 and first = (
        select first from job_chunk where job = $1 and stored_result is null and (held_until is null or (held_until < now() and owner <> $2))
          and (computed is not null or exists (select 1 from job where position = $1 and ${IS_OPEN}))
+         and ($4::boolean is false or first = (select min(first) from job_chunk where job = $1 and stored_result is null))
        order by first limit 1 for update skip locked)
      returning first::text, operations, attempts, stored_input, is_compressed, computed, computed_errors`,
-    [position, owner, leaseMs],
+    [position, owner, leaseMs, attest === 'each' && submitOnchain === true],
   )
   if (row === undefined) return undefined
   return {
@@ -338,7 +343,7 @@ async function keepComputed(
 
 async function postponeJob(
   session: Session,
-  { position, chunk, firstPauseMs, maxPauseMs }: Argument<'postponeJob'>,
+  { position, chunk, hasProgress, firstPauseMs, maxPauseMs }: Argument<'postponeJob'>,
 ): Promise<undefined> {
   if (chunk !== undefined)
     await session.query(
@@ -346,12 +351,12 @@ async function postponeJob(
        where job = $1 and first = $2 and owner = $3`,
       [position, chunk.first, chunk.owner],
     )
-  // Several chunks of a job may be refused at the same time, which is one reason to wait. The lease of a root is no such pause.
+  const waits = '(case when $4::boolean then 0 else least(waits, 20) end)'
   await session.query(
-    `update job set waits = waits + 1,
-       waits_until = now() + least($3::int, $2::int * power(2, least(waits, 20))) * interval '1 millisecond'
-     where position = $1 and ($4 or ${WAITS_NOT})`,
-    [position, firstPauseMs, maxPauseMs, chunk === undefined],
+    `update job set waits = ${waits} + 1,
+       waits_until = now() + least($3::int, $2::int * power(2, ${waits})) * interval '1 millisecond'
+     where position = $1`,
+    [position, firstPauseMs, maxPauseMs, hasProgress],
   )
   return undefined
 }

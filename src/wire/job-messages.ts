@@ -178,12 +178,14 @@ export interface JobOperations {
   }
   /**
    * Lets a job wait before its next chunk is taken, or its root. The pause doubles from one call to the next, and is short again after
-   * a chunk has ended. A chunk that the process holds is given back, and its attempt does not count.
+   * progress. A chunk that the process holds is given back, and its attempt does not count.
    */
   postponeJob: {
     argument: {
       readonly position: number
       readonly chunk?: { readonly owner: string; readonly first: number }
+      /** True if something was submitted since the last call. */
+      readonly hasProgress: boolean
       readonly firstPauseMs: number
       readonly maxPauseMs: number
     }

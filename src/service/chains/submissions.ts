@@ -61,10 +61,10 @@ export interface SubmissionService {
   /**
    * Stores a submission of a job without waiting for its block. The same payload gives the same submission.
    *
-   * @returns undefined if the job has ended without it
+   * @returns undefined if the job has ended without it; `isNew` is false if it was stored before
    * @throws {ProblemError} if the submission is not accepted; `mayBeAccepted` tells whether it may be later
    */
-  storeForJob(payload: AttestationPayload, owner: JobSubmission): Promise<Submission | undefined>
+  storeForJob(payload: AttestationPayload, owner: JobSubmission): Promise<StoredSubmission | undefined>
   /** Waits a limited time for the blocks of submissions. Returns their last known states, in the same order. */
   wait(submissions: readonly Submission[], context: RequestContext): Promise<readonly Submission[]>
   /** Returns the state of a submission. @throws {ProblemError} `not-found` */
@@ -84,6 +84,11 @@ export class EarlierResultError extends ProblemError {
     super(OUTCOME_PROBLEMS.conflict)
     this.timestampSeconds = timestampSeconds
   }
+}
+
+interface StoredSubmission {
+  readonly submission: Submission
+  readonly isNew: boolean
 }
 
 /** What a submission of a job belongs to. */
@@ -231,14 +236,14 @@ class Submissions implements SubmissionService {
   ): Promise<Submission> {
     this.require(payload.chainId, caller)
     const idempotencyKey = this.#storedIdempotencyKey(caller, payload, item)
-    const submission = await this.#admit(payload, { account: caller.account!, idempotencyKey }, context)
-    return submission!
+    const stored = await this.#admit(payload, { account: caller.account!, idempotencyKey }, context)
+    return stored!.submission
   }
 
   async storeForJob(
     payload: AttestationPayload,
     { account, position, id, operation }: JobSubmission,
-  ): Promise<Submission | undefined> {
+  ): Promise<StoredSubmission | undefined> {
     requireFunds(payload.chainId, this.#requireRelay(payload.chainId))
     // The keys of clients are stored with another word before them.
     const idempotencyKey = `job ${id}${operation === undefined ? '' : ` ${operation}`}`
@@ -252,7 +257,7 @@ class Submissions implements SubmissionService {
     payload: AttestationPayload,
     owner: Pick<NewSubmission, 'account' | 'idempotencyKey' | 'job'>,
     context: Pick<RequestContext, 'deadlineMs' | 'aborted'>,
-  ): Promise<Submission | undefined> {
+  ): Promise<StoredSubmission | undefined> {
     const submission = {
       ...owner,
       id: randomBytes(16).toString('hex'),
@@ -261,7 +266,8 @@ class Submissions implements SubmissionService {
       gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
     }
     const outcome = await this.#admission.admit(submission, context).catch(throwStoreProblem)
-    if (outcome.outcome === 'taken') return outcome.submission
+    if (outcome.outcome === 'taken')
+      return { submission: outcome.submission, isNew: outcome.submission.id === submission.id }
     if (outcome.outcome === 'ended') return undefined
     if (outcome.outcome === 'conflict') {
       const earlierSeconds = resultTimeSeconds(outcome.stored)

@@ -70,7 +70,7 @@ export class RootSubmitter {
         return
       }
       if (!(error instanceof ProblemError)) log.error('root of a job failed', { job: id, reason: String(error) })
-      await this.#ask('postponeJob', { position, ...SUBMISSION_PAUSES })
+      await this.#ask('postponeJob', { position, hasProgress: false, ...SUBMISSION_PAUSES })
     }
   }
 
@@ -83,9 +83,9 @@ export class RootSubmitter {
     const { root } = await runTree(this.#parts, roots, undefined)
     const request = rootRequest(job, { root, leafCount }, Math.floor(job.updatedMs / 1000))
     const owner = { account, position, id, operation: undefined }
-    const submission = await submissions.storeForJob(merkleRootPayload(request, chains), owner)
-    if (submission === undefined) throw new ProblemError({ type: 'conflict', detail: 'the job was deleted' })
-    return submission.id
+    const stored = await submissions.storeForJob(merkleRootPayload(request, chains), owner)
+    if (stored === undefined) throw new ProblemError({ type: 'conflict', detail: 'the job was deleted' })
+    return stored.submission.id
   }
 
   get #ask() {

@@ -182,10 +182,12 @@ export class JobRunner {
       if (!this.#isClosed) await this.#store(chunk, { lines, leaves: new Uint8Array(0), counts }, beginMs)
     } catch (error) {
       if (this.#isClosed) return
-      if (!(error instanceof SubmissionDelay))
+      const isDelay = error instanceof SubmissionDelay
+      if (!isDelay)
         this.#parts.log.error('results of a job cannot be submitted', { job: job.id, first, reason: String(error) })
       const held = { owner: this.#owner, first }
-      const postponed = { position: job.position, chunk: held, ...SUBMISSION_PAUSES }
+      const hasProgress = isDelay && error.hasProgress
+      const postponed = { position: job.position, chunk: held, hasProgress, ...SUBMISSION_PAUSES }
       await this.#untilReleased(() => this.#ask('postponeJob', postponed))
     }
   }

@@ -17,7 +17,15 @@ import { mayBeAccepted, type SubmissionService, submissionJson } from '../chains
 export const SUBMISSION_PAUSES = { firstPauseMs: 1000, maxPauseMs: 60_000 }
 
 /** Results of a job cannot be submitted now, but may be later. */
-export class SubmissionDelay extends Error {}
+export class SubmissionDelay extends Error {
+  /** True if some of them were stored. */
+  readonly hasProgress: boolean
+
+  constructor(cause: ProblemError, hasProgress: boolean) {
+    super(cause.message, { cause })
+    this.hasProgress = hasProgress
+  }
+}
 
 /** True for a job whose results are submitted one by one. */
 export function submitsEach({ attest, submitOnchain }: Pick<JobOptions, 'attest' | 'submitOnchain'>): boolean {
@@ -73,13 +81,16 @@ export async function submitLines(
 ): Promise<Lines> {
   const { id, position, options } = job
   const counts = new Map(Object.entries(computed.errors))
-  const delays: unknown[] = []
+  const delays: ProblemError[] = []
+  let hasProgress = false
   const submit = async (text: string, index: number): Promise<string> => {
     const payload = readPayload(text, options.chainId!)
     if (payload === undefined) return text
     try {
-      const submission = await submissions.storeForJob(payload, { account, position, id, operation: first + index })
-      return submission === undefined ? text : `${text.slice(0, -1)}${submissionMember(submissionJson(submission))}}`
+      const stored = await submissions.storeForJob(payload, { account, position, id, operation: first + index })
+      if (stored === undefined) return text
+      hasProgress ||= stored.isNew
+      return `${text.slice(0, -1)}${submissionMember(submissionJson(stored.submission))}}`
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const { type } = error.data
@@ -91,7 +102,7 @@ export async function submitLines(
   }
   const texts = Buffer.from(computed.lines).toString().split('\n').slice(0, operations)
   const finished = await Promise.all(texts.map(submit))
-  if (delays.length > 0) throw new SubmissionDelay(String(delays[0]), { cause: delays[0] })
+  if (delays.length > 0) throw new SubmissionDelay(delays[0]!, hasProgress)
   return { lines: utf8(finished.map((text) => `${text}\n`).join('')), counts }
 }
 

@@ -15,8 +15,9 @@ const DAY_MS = 86_400_000
 const COLUMNS = `position::text, id, options, state, received::text, total::text, done::text, failed::text, errors,
   created_ms::text, started_ms::text, updated_ms::text, reason, submission, submission_error`
 const IS_OPEN = "state in ('receiving', 'queued', 'running')"
-/** True for a job with results that may be submitted already: their chunks are finished even after the job was cancelled. */
-const HAS_COMPUTED = 'position in (select job_chunk.job from job_chunk where computed is not null)'
+/** Jobs with work. Results that may be submitted already are finished even after their job was cancelled. */
+const WITH_WORK = `select position from job where ${IS_OPEN} and open_chunks > 0
+  union all select job from job_chunk where computed is not null`
 const WAITS_NOT = '(waits_until is null or waits_until < now())'
 /** Addresses of other days that one chunk of an upload deletes: more than it adds. */
 const ADDRESSES_PER_CHUNK = 100
@@ -262,8 +263,7 @@ async function claimChunk(
 ): Promise<Result<'claimChunk'>> {
   const jobs = await session.query(
     `select position::text, id, account, options from job join job_account using (account)
-     where ${WAITS_NOT} and ((${IS_OPEN} and open_chunks > 0) or (account <> '' and ${HAS_COMPUTED}))
-     order by turn, job.position limit $1`,
+     where position in (${WITH_WORK}) and ${WAITS_NOT} order by turn, job.position limit $1`,
     [JOBS_PER_CLAIM],
   )
   for (const job of jobs) {

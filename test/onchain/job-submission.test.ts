@@ -192,18 +192,46 @@ describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain', () => {
     const results = await jobs.results(job.id)
     const codes = results.slice(250).map(({ error }) => error?.errors[0].code)
     expect(codes).toEqual(['foreign-schema', 'other-chain', 'not-signed', 'unrepeatable-salt', undefined])
+    const submitted = results.filter(({ error }) => error === undefined)
+    for (const result of submitted) expect(isResult(result), JSON.stringify(isResult.errors)).toBe(true)
+    const { checks } = await verifyResult(submitted[0], { attester: service.attester, chainId })
+    expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     const uids = new Set<string>()
-    for (const result of results.filter(({ error }) => error === undefined)) {
-      expect(isResult(result), JSON.stringify(isResult.errors)).toBe(true)
-      const { checks } = await verifyResult(result, { attester: service.attester, chainId })
-      expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
-      const { uid } = await jobs.untilMined(result.submission.id)
-      const { schema, data } = result
+    for (const { submission, schema, data } of submitted) {
+      const { uid } = await jobs.untilMined(submission.id)
       expect(await local.getAttestation(uid)).toMatchObject({ schema, data, attester: service.attester })
       uids.add(uid)
     }
     expect(uids.size).toBe(251)
     expect(await attestations()).toBe(before + 251)
+  })
+
+  it('submits nothing more of a job that is cancelled, and keeps the results that were submitted', async () => {
+    const before = await attestations()
+    await local.client.setAutomine(false)
+    try {
+      const { id } = (await jobs.upload(`chainId=${chainId}&submitOnchain=true`, lines(200, 1000))).body
+      // All that one key may have in the queue: the other results wait.
+      const { ask } = jobs
+      await eventually(async () => {
+        const metrics = await (await fetch(`${service.url}/metrics`)).text()
+        expect(metrics).toMatch(/submissions\{chain_id="84532",status="(queued|sent)"\} 30\n/)
+      })
+      const cancelled = await ask(`/${id}`, { method: 'DELETE' })
+      expect(await cancelled.json()).toMatchObject({ state: 'cancelled' })
+      // The first chunk had begun. It ends with what was submitted of it.
+      await eventually(async () => expect(await jobs.state(id)).toMatchObject({ done: 100, failed: 0 }))
+      await local.client.setAutomine(true)
+      await local.client.mine({ blocks: 1 })
+      const results = await jobs.results(id)
+      expect(results).toHaveLength(100)
+      const submitted = results.filter(({ submission }) => submission !== undefined)
+      expect(submitted).toHaveLength(30)
+      for (const { submission } of submitted) await jobs.untilMined(submission.id)
+      expect(await attestations()).toBe(before + 30)
+    } finally {
+      await local.client.setAutomine(true)
+    }
   })
 
   it('takes JSON, and finds the job again under its Idempotency-Key', async () => {
@@ -294,6 +322,44 @@ describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain', () => {
     })
     expect(anonymous.status).toBe(401)
     expect((await jobs.json('')).body.jobs).toHaveLength(stored)
+    // The length of an upload is known at its end.
+    const long = await jobs.upload(`chainId=${chainId}&submitOnchain=true`, `${'{"op":"area"}\n'.repeat(301)}`)
+    expect(long).toMatchObject({ status: 413, body: { errors: [{ code: 'too-many-submissions' }] } })
     expect(await attestations()).toBe(before)
+  })
+})
+
+describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain beyond a budget', () => {
+  it('fails the operations that the gas of 24 hours does not cover', async () => {
+    const local = await startLocalChain('1.3.0')
+    const key = generatePrivateKey()
+    await local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 19n })
+    const service = await startTestService({
+      ...local.environment,
+      ENABLE_ONCHAIN_SUBMIT: '1',
+      SIGNER_PRIVATE_KEY: key,
+      RECORDS: '1',
+      JOB_POLL_MS: '20',
+      SUBMIT_GAS_PER_DAY: '1500000',
+    })
+    try {
+      await eventually(() => expect(service.lines.join('\n')).toContain('"relay ready"'), { interval: 50 })
+      const jobs = jobsOf(service)
+      const created = await jobs.upload(`chainId=${local.chain.id}&submitOnchain=true`, lines(5))
+      // 492,000 each, the upper bound: 180,000 and 26,000 for each of 12 words. Three of them are within the budget.
+      expect(await jobs.untilDone(created.body.id)).toMatchObject({ failed: 2, errors: { 'rate-limited': 2 } })
+      const results = await jobs.results(created.body.id)
+      expect(results.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4])
+      const submitted = results.filter(({ error }) => error?.status !== 429)
+      for (const { submission } of submitted) await jobs.untilMined(submission.id)
+      expect(await countAttestations(local, service.attester)).toBe(3)
+      // A root waits instead, and says nothing is wrong.
+      const root = await jobs.upload(`chainId=${local.chain.id}&attest=merkle&submitOnchain=true`, lines(300))
+      const job = await jobs.untilDone(root.body.id)
+      expect(job).not.toHaveProperty('submissionError')
+    } finally {
+      await service.stop()
+      await local.stop()
+    }
   })
 })

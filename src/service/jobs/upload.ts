@@ -108,12 +108,19 @@ export class JobWriter {
     return this.#lines.length === 0
   }
 
-  /** Stores the operations that were added as one chunk. @throws {ProblemError} if the store rejects them */
+  /** Stores the operations that were added. @throws {ProblemError} if the store rejects them */
   async store(): Promise<void> {
-    const operations = this.#lines.length
-    if (operations === 0) return
+    // Several may be added after the one that completed the chunk.
+    const maxLines = submitsEach(this.#job.options) ? MAX_SUBMITTED_LINES : Number.POSITIVE_INFINITY
+    while (this.#lines.length > 0) await this.#storeChunk(this.#lines.slice(0, maxLines))
+    this.#bytes = 0
+  }
+
+  /** Stores lines as one chunk, or drops lines that are stored already. */
+  async #storeChunk(lines: readonly Line[]): Promise<void> {
+    const operations = lines.length
     const { ask, limits, walletAddress, now, onStored, context } = this.#parts
-    const input = encodeLines(this.#lines)
+    const input = encodeLines(lines)
     const { options } = this.#job
     const isSubmitted = submitsEach(options)
     const room = input.length + operations * (RESULT_ROOM[options.attest] + (isSubmitted ? SUBMISSION_ROOM : 0))
@@ -140,20 +147,12 @@ export class JobWriter {
     }
     const outcome = await ask('appendJob', chunk, context)
     // For example, the end of an interrupted upload was stored while this upload already repeats it.
-    if (typeof outcome === 'number' && outcome > this.#stored) return this.#skipStored(outcome)
-    if (outcome !== 'stored') throw uploadProblem(outcome, this.#job, this.#stored, limits, now())
-    this.#lines = []
-    this.#bytes = 0
-    this.#stored += operations
-    onStored()
-  }
-
-  /** Drops operations that another upload has stored meanwhile, and stores the others. */
-  async #skipStored(received: number): Promise<void> {
-    const dropped = this.#lines.splice(0, received - this.#stored)
-    this.#bytes -= dropped.reduce<number>((sum, line) => sum + 4 + (typeof line === 'number' ? 0 : line.length), 0)
+    const isBehind = typeof outcome === 'number' && outcome > this.#stored
+    if (outcome !== 'stored' && !isBehind) throw uploadProblem(outcome, this.#job, this.#stored, limits, now())
+    const received = isBehind ? outcome : this.#stored + operations
+    this.#lines.splice(0, received - this.#stored)
     this.#stored = received
-    await this.store()
+    if (!isBehind) onStored()
   }
 
   /** Ends the upload. @returns the job with its total */

@@ -86,7 +86,7 @@ it('submits only signed results of a job', async () => {
   // This service submits nothing.
   const server = ['--url', service.url, '--api-key', service.developerKey]
   const refused = await run('--job', '--output-format', 'ndjson', ...server)
-  expect(refused).toMatchObject({ exitCode: 1, err: expect.stringContaining('does not submit') })
+  expect(refused).toMatchObject({ exitCode: 3, err: expect.stringContaining('does not submit') })
 })
 
 it('checks the results of a job that signs each of them', async () => {

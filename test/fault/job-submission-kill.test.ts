@@ -10,9 +10,9 @@ import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.t
 import { startTestService, type TestService } from '../service.ts'
 
 /** Operations whose results are submitted one by one, and jobs whose root is. */
-const RESULTS = 300
-const ROOTS = 24
-const KILLS = 8
+const RESULTS = 200
+const ROOTS = 18
+const KILLS = 6
 const SEED = 21
 const PATH = '/compute/v0/jobs'
 
@@ -155,5 +155,5 @@ describe.skipIf(skipReason() !== undefined)('submissions of jobs and kill -9', (
     expect(attestedBefore).toBeGreaterThan(0)
     expect(attestedBefore).toBeLessThan(RESULTS + ROOTS)
     expect(await service.stop()).toBe(0)
-  }, 600_000)
+  })
 })

@@ -22,6 +22,8 @@ const MAX_RATIO = 3
 /** Number of sample records. */
 const SAMPLES = 5000
 const MAX_MB = 500
+/** Only then the service warms itself up. */
+const PRODUCTION = { NODE_ENV: 'production', ALLOW_DEV_KEY: '1', EMBEDDED_DB: '1' }
 const BYTES_PER_MIB = 1_048_576
 
 export async function run(): Promise<object> {
@@ -51,7 +53,7 @@ async function measureFirstRequests(folder: string, marks: Marks): Promise<reado
   ])
   const starts: Start[] = []
   for (let index = 0; index < STARTS; index++) {
-    const start = await withService(folder, { RECORDS: '1' }, async ({ url }) => {
+    const start = await withService(folder, { ...PRODUCTION, RECORDS: '1' }, async ({ url }) => {
       await untilReady(url)
       const firstP99Ms = await p99Of(url, REQUESTS)
       await p99Of(url, WARM_UP_REQUESTS)

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
-import { createLog, type Log } from './base/log.ts'
+import { createLog, type Log, surviveClosedOutput } from './base/log.ts'
 import { makeFolder } from './base/make-folder.ts'
 import { readCommit, version } from './base/version.ts'
 import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
@@ -30,6 +30,7 @@ const EXIT_INTERNAL = 70
 /** Runs the service until a signal stops it (`npm start`). Exits the process with an error code if the start fails. */
 export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
+  surviveClosedOutput()
   const hangUp = new HangUp()
   let log: Log = createLog('pretty')
   let task = 'start'

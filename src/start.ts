@@ -24,6 +24,7 @@ import { problemJson } from './http/routes/respond.ts'
 import { checkTiles } from './http/routes/tile-routes.ts'
 import { type HttpServer, ListenError } from './http/transport/port.ts'
 import { createHttpServer } from './http/transport/server.ts'
+import { WarmUp } from './http/warm-up.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { type AccountService, createAccountService, signInDomains } from './service/accounts/account-api.ts'
 import { SessionTable } from './service/accounts/session-table.ts'
@@ -38,7 +39,6 @@ import { createComputeRefusal, createComputeService } from './service/compute/co
 import { createInputResolver } from './service/compute/inputs.ts'
 import { createOffchainReader } from './service/compute/offchain.ts'
 import { createResponseSigner } from './service/compute/signed-answer.ts'
-import { warmUpSignedRequests } from './service/compute/warm-up.ts'
 import { JobCounts } from './service/jobs/job-metrics.ts'
 import { createJobService } from './service/jobs/jobs.ts'
 import { createKeyService } from './service/keys/key-api.ts'
@@ -164,10 +164,16 @@ export async function startService(
   const locations = locationSchemas(config)
   const basics: Basics = { config, log, build, chains, locations, evidence: await readEvidenceSettings(config) }
   const metrics = new Metrics()
+  const warmUp = createWarmUp(basics)
   const threads = await startThreads(basics, metrics, localChain, part)
   const { signer, store, chainClient, relay, pool, crossChecks } = threads
-  const { services, submissions, keyTable, keyFile, sessions } = await createServices(basics, threads, metrics, part)
-  if (computes(config.role)) await warmUp(basics, services)
+  const { services, submissions, keyTable, keyFile, sessions } = await createServices(
+    basics,
+    threads,
+    metrics,
+    part,
+    warmUp,
+  )
   crossChecks?.begin()
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
@@ -225,6 +231,7 @@ export async function startService(
     store?.open()
     void usage?.register(config.limits.storeOpenMs)
   }
+  void warmUp?.run(services, store?.untilOpen(Date.now() + config.limits.storeOpenMs))
   if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
@@ -234,6 +241,7 @@ export async function startService(
     async stop(isReplaced) {
       // Computations that cannot finish before the sockets close still get a response.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
+      warmUp?.close()
       stopKeyWatch()
       keyTable?.close()
       sessions?.close()
@@ -260,13 +268,11 @@ export async function startService(
 /** Longest wait of the start for the database that is told of it. */
 const REGISTER_MS = 2000
 
-/** Warms the code of signed requests up. If that fails, the first requests are only slower. */
-async function warmUp({ chains, log }: Basics, { compute }: Services): Promise<void> {
+/** Returns the warm-up of this process; undefined outside production, where tools and tests start often, and where no client asks. */
+function createWarmUp({ config, chains, log }: Basics): WarmUp | undefined {
+  if (!config.production || !computes(config.role) || !servesClients(config.role)) return undefined
   const chainId = [...chains.values()].find(({ rpcUrls }) => rpcUrls.length === 0)?.id
-  if (chainId === undefined) return
-  await warmUpSignedRequests(compute, chainId).catch((error: Error) =>
-    log.warn('the first requests will be slow', { reason: error.message }),
-  )
+  return new WarmUp({ config, log, chainId })
 }
 
 function bannerFacts(
@@ -369,6 +375,7 @@ async function createServices(
   { signer, store, chainClient, relay, pool, crossChecks }: Threads,
   metrics: Metrics,
   part: ProcessPart | undefined,
+  warmUp: WarmUp | undefined,
 ): Promise<{
   readonly services: Services
   readonly submissions: SubmissionService
@@ -445,7 +452,16 @@ async function createServices(
       pageBytes: config.limits.featurePageBytes,
     }),
     resign: await createResignService({ config, signer, chains: policy, now }),
-    readiness: createReadiness({ pool, signer, chainClient, store, log, processes: part?.processes, crossChecks }),
+    readiness: createReadiness({
+      pool,
+      signer,
+      chainClient,
+      store,
+      log,
+      processes: part?.processes,
+      crossChecks,
+      warmUp,
+    }),
     identity: createIdentity({ config, chains, schemas, signer, ...build }),
   }
   return { services, submissions, keyTable, keyFile, sessions: accounts?.sessions }

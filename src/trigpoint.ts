@@ -32,6 +32,8 @@ export async function trigpoint(argv: readonly string[]): Promise<void> {
   }
   // EPIPE means that the reader of our output has closed it, as `head` does. That is a success.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 70))
+  // Progress and notes are then lost; the result is not.
+  process.stderr.on('error', () => {})
   process.exitCode = await runCommandLine(argv, createTerminal(abortController.signal))
   process.off('SIGINT', stop)
   process.off('SIGTERM', stop)

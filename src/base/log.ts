@@ -38,6 +38,14 @@ export function createLog(
   }
 }
 
+/**
+ * Lets this process go on when the reader of its output has ended: what it writes is then lost. Without a listener, the first line after
+ * that would end the process, with every request in progress.
+ */
+export function surviveClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
 /** Returns a log that adds fields to each line. */
 export function withFields(log: Log, common: LogFields): Log {
   return {

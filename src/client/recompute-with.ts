@@ -13,11 +13,15 @@ import type { Recompute } from './verify/verdict.ts'
 const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxWork: 50_000_000 }
 
 type Inputs = Parameters<Recompute>[1]
-type Rejected = { readonly ok: false; readonly reason: string }
+type Rejected = Extract<ReturnType<Recompute>, { readonly ok: false }>
 
-/** Creates the service's computation with a given kernel, e.g. one that a web page fetched. */
-export function recomputeWith(kernel: Kernel): Recompute {
-  const run = runnerWith(kernel)
+/**
+ * Creates the service's computation with a given kernel, e.g. one that a web page fetched.
+ *
+ * @param maxWork units of work after which it gives up; a unit is about 0.8 µs
+ */
+export function recomputeWith(kernel: Kernel, maxWork = LIMITS.maxWork): Recompute {
+  const run = runnerWith(kernel, maxWork)
   return (operation, inputs) => {
     const parsed = parseOperation(operation)
     if (parsed === undefined) return { ok: false, reason: `${JSON.stringify(operation)} is not an operation` }
@@ -69,8 +73,8 @@ export function geometryWith(kernel: Kernel): ComputeGeometry {
   }
 }
 
-function runnerWith(kernel: Kernel) {
-  const engine = { kernel, keccak: javascriptKeccak(), limits: LIMITS }
+function runnerWith(kernel: Kernel, maxWork = LIMITS.maxWork) {
+  const engine = { kernel, keccak: javascriptKeccak(), limits: { ...LIMITS, maxWork } }
   return (
     row: OperationRow,
     inputs: Inputs,
@@ -84,8 +88,9 @@ function runnerWith(kernel: Kernel) {
     try {
       return { ok: true, outcome: runOperation(row, operands, parameters, engine) }
     } catch (error) {
-      if (error instanceof ProblemError) return { ok: false, reason: error.message }
-      throw error
+      if (!(error instanceof ProblemError)) throw error
+      const isTooComplex = error.data.type === 'too-complex'
+      return { ok: false, reason: error.message, ...(isTooComplex && { isTooComplex }) }
     }
   }
 }

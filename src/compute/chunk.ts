@@ -12,6 +12,7 @@ import type { ComputeWorkerData, ResolvedInput } from '../wire/compute-messages.
 import { payloadSize, putPayload } from '../wire/signing-records.ts'
 import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
+import { NamedTable } from './named-table.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { attestationJsonHead, leafJson } from './response-text.ts'
 import { type ComputeContext, isSignable, type Outcome, type SignedOutcome } from './run.ts'
@@ -49,11 +50,12 @@ export function runComputeChunk(
 ): ChunkResult {
   const bounded: ComputeContext = { ...engine, maxAnswerVertices: MAX_ANSWER_VERTICES }
   const memo = new SkeletonMemo<ItemFacts>()
+  const named = chunk.named && new NamedTable(chunk.named, limits)
   const writer = new ItemWriter(chunk, engine.keccak)
   const count = chunk.items.offsets.length - 1
   const unfinished = new Map<number, UnfinishedItem>()
   for (let index = 0; index < count; index++) {
-    const item = runItem(chunk, index, bounded, limits, memo, composer)
+    const item = runItem(chunk, index, bounded, limits, { memo, named, composer })
     if ('outcome' in item && isPlain(item, chunk)) writer.add(item, index)
     else {
       unfinished.set(index, 'outcome' in item ? toUnfinishedItem(item, chunk, engine) : item)
@@ -96,13 +98,19 @@ interface ItemFacts {
   readonly hasId: boolean
 }
 
+/** What the items of a chunk share. */
+interface ItemSources {
+  readonly memo: SkeletonMemo<ItemFacts>
+  readonly named: NamedTable | undefined
+  readonly composer: ItemComposer | undefined
+}
+
 function runItem(
   chunk: ComputeChunk,
   index: number,
   engine: ComputeContext,
   limits: Limits,
-  memo: SkeletonMemo<ItemFacts>,
-  composer: ItemComposer | undefined,
+  { memo, named, composer }: ItemSources,
 ): ComputedItem | UnfinishedItem {
   if (index >= chunk.itemsInQuota)
     return rejected(readBatchItemId(unpack(chunk.items, index), limits.maxJsonDepth), chunk.quotaProblem)
@@ -136,7 +144,7 @@ function runItem(
     }
     const request = readRequest(bytes, read, engine, limits, true, memo)
     const resolved = chunk.resolved[index] ?? NO_INPUTS
-    const { stored = NO_STORED, named } = chunk
+    const { stored = NO_STORED } = chunk
     const outcome = runRequest(row, request, { resolved, stored, named }, engine, limits)
     request.release()
     if ('type' in outcome) return { id, result: outcome }

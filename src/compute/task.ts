@@ -16,10 +16,8 @@ import {
   scannedCanonicalText,
 } from '../geometry/scanned-geometry.ts'
 import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
-import { checkGeometry, type GeometryCheck, readInput, rejectPublic } from '../validation/input.ts'
+import { checkGeometry, type GeometryCheck, rejectPublic } from '../validation/input.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
-import { nearest } from '../validation/sentences.ts'
-import type { ComputeChunk, NamedInput } from '../wire/batch-messages.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -30,6 +28,7 @@ import type {
 } from '../wire/compute-messages.ts'
 import type { StoredShape } from '../wire/stored-messages.ts'
 import type { Hex } from '../wire/values.ts'
+import type { NamedTable } from './named-table.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { leadingMembers, type Note, resultMembers } from './response-text.ts'
 import { type ComputeContext, isSignable, type Operand, type Outcome, runOperation, type SignedOutcome } from './run.ts'
@@ -112,11 +111,17 @@ export function encodeResult(
   }
 }
 
+/** What a request refers to. */
+interface Referenced extends Pick<ComputeTask, 'resolved' | 'stored'> {
+  /** Only for an item of a batch that can have names. */
+  readonly named?: NamedTable | undefined
+}
+
 /** Computes a request that was read, without encoding the result. Returns the inputs to resolve, if there are any. */
 export function runRequest(
   row: OperationRow,
   read: ReadRequest,
-  { resolved, stored = NO_STORED, named }: Pick<ComputeTask, 'resolved' | 'stored'> & Pick<ComputeChunk, 'named'>,
+  { resolved, stored = NO_STORED, named }: Referenced,
   engine: ComputeContext,
   limits: Limits,
 ): Outcome | Extract<ComputeResult, { type: 'unresolved' }> {
@@ -125,7 +130,7 @@ export function runRequest(
   if (!limits.chainIds.includes(request.chainId)) return { type: 'unresolved', chainId: request.chainId, inputs: [] }
   let { inputs } = request
   if (!inputs.every(isGeometry)) {
-    inputs = expandNames(row, inputs, named, limits)
+    inputs = expandNames(row, inputs, named)
     const unresolved = unresolvedInputs(row, inputs, resolved, stored)
     if (unresolved.length > 0) return { type: 'unresolved', chainId: request.chainId, inputs: unresolved }
   }
@@ -136,14 +141,17 @@ export function runRequest(
   for (const input of inputs) {
     isSalted ||= input.salt !== undefined
     const index = operands.length
-    if (input.form === 'named') operands.push(shapeOperand(input, named!.get(input.name)!.shape!))
+    if (input.form === 'named') operands.push(shapeOperand(input, named!.shape(input.name, input.path)!))
     else if (input.form !== 'geometry')
       operands.push(storedOperand(row, input, stored) ?? resolvedOperand(input, resolved, limits))
     else if (input === request.inputs[index]) operands.push(read.toOperand(input, index, hasRefs, row.closesRings))
     else operands.push({ geometry: input.geometry, path: input.path, ref: undefined })
   }
   const outcome = noteUnchecked(runOperation(row, operands, request, engine), resolved)
-  return isSalted ? { ...outcome, ...saltReferences(inputs, operands, outcome, engine) } : outcome
+  if (!isSalted) return outcome
+  const textOf = (input: Input, index: number) =>
+    input.form === 'named' ? named!.canonicalText(input.name, input.path) : canonicalInput(input, operands[index]!)
+  return { ...outcome, ...saltReferences(inputs, textOf, outcome, engine) }
 }
 
 /** Notes each off-chain attestation of which the service could not ask whether it is revoked. */
@@ -154,10 +162,10 @@ function noteUnchecked(outcome: Outcome, resolved: readonly ResolvedInput[]): Ou
   return notes.length === 0 ? outcome : { ...outcome, notes: [...(outcome.notes ?? []), ...notes] }
 }
 
-/** Hashes inputs that have a salt with it. */
+/** Hashes inputs that have a salt with it. @param textOf returns the bytes of which the reference of an input is the hash */
 function saltReferences(
   inputs: readonly Input[],
-  operands: readonly Operand[],
+  textOf: (input: Input, index: number) => Uint8Array,
   outcome: Outcome,
   { keccak }: ComputeContext,
 ): Pick<Outcome, 'inputRefs' | 'inputSalts'> {
@@ -165,7 +173,7 @@ function saltReferences(
   const inputRefs = inputs.map((input, index) => {
     const salt = inputSalts[index]!
     if (salt === null) return outcome.inputRefs[index]!
-    const text = canonicalInput(input, operands[index]!)
+    const text = textOf(input, index)
     const salted = new Uint8Array(text.length + 32)
     salted.set(text)
     putDigits(salted, text.length, salt)
@@ -242,43 +250,27 @@ function unresolvedInputs(
     }))
 }
 
-type NamedTable = ComputeChunk['named']
-
 /**
- * Replaces names by the inputs that they stand for. A name stays where its geometry is needed only as it was read for the whole
- * batch.
+ * Replaces names by the inputs that they stand for. A name stays where its geometry is used as it was read for the whole batch.
  *
  * @throws {ProblemError} `invalid-input` for a name that the request cannot use
  */
-function expandNames(row: OperationRow, inputs: readonly Input[], named: NamedTable, limits: Limits): readonly Input[] {
+function expandNames(row: OperationRow, inputs: readonly Input[], named: NamedTable | undefined): readonly Input[] {
   return inputs.map((input) => {
     if (input.form !== 'named') return input
-    const { json, shape } = findNamed(input.name, input.path, named)
-    if (shape !== undefined && !needsText(row, input)) return input
-    const [value] = Object.values(parseJsonObject(json, limits.maxJsonDepth))
-    const expanded = readInput(value, input.path, limits.maxCollectionDepth)
-    if (input.salt === undefined) return expanded
-    rejectPublic(expanded, [...input.path.slice(0, -1), 'salt'])
-    return { ...expanded, salt: input.salt }
-  })
-}
-
-function findNamed(name: string, path: Input['path'], named: NamedTable): NamedInput {
-  const found = named?.get(name)
-  if (found !== undefined) return found
-  const shown = JSON.stringify(name)
-  if (named === undefined) {
-    const detail = `is the name ${shown}, and only a batch in one JSON document has names`
-    throw problemAt('invalid-input', [...path, 'named'], detail, {
-      code: 'name-outside-batch',
-      hint: 'send the geometry itself, or store it with PUT /compute/v0/geometries and send {"ref": "0x…"}',
-    })
-  }
-  const near = nearest(name, [...named.keys()])
-  throw problemAt('invalid-input', [...path, 'named'], `is ${shown}, which "geometries" of the batch does not have`, {
-    code: 'unknown-name',
-    hint:
-      near === undefined ? `add it: "geometries": {${shown}: {"type": …}}` : `did you mean ${JSON.stringify(near)}?`,
+    const { name, path, salt } = input
+    if (named === undefined) {
+      const detail = `is the name ${JSON.stringify(name)}, and only a batch in one JSON document has names`
+      throw problemAt('invalid-input', [...path, 'named'], detail, {
+        code: 'name-outside-batch',
+        hint: 'send the geometry itself, or store it with PUT /compute/v0/geometries and send {"ref": "0x…"}',
+      })
+    }
+    if (named.shape(name, path) !== undefined && !row.closesRings) return input
+    const expanded = named.input(name, path)
+    if (salt === undefined) return expanded
+    rejectPublic(expanded, [...path.slice(0, -1), 'salt'])
+    return { ...expanded, salt }
   })
 }
 

@@ -39,7 +39,7 @@ export function createComputeTools(client: Client, chainId: number | undefined):
     (name): Tool => ({
       name: `compute_${name}`,
       title: `Compute: ${name}`,
-      description: `${MEANINGS[name]} Signed as an attestation; nothing is written to a chain.`,
+      description: `${MEANINGS[name]} Signed; nothing is written to a chain.`,
       inputSchema: requestSchema(name, chainId),
       outputSchema: responseSchema(OPERATIONS[name].result.kind === 'numeric' ? 'Numeric' : 'Boolean'),
       call: (given, signal) => callSigned(client, chainId, name, given, signal),

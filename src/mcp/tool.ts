@@ -101,7 +101,7 @@ const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
   'input.schema.json': {
     type: 'object',
     description:
-      'GeoJSON geometry or Feature, [longitude, latitude] in degrees; or {"uid": "0x…"}, a location attestation; {"attestation": {…}}, one off chain; {"verifiedProof": {…}}, from verify_proof.',
+      'GeoJSON geometry or Feature, [longitude, latitude] in degrees; {"uid": "0x…"}, an attestation; {"attestation": {…}}, one off chain; {"verifiedProof": {…}}, from verify_proof; {"input": …, "salt": "random"}, hidden.',
   },
   'input.schema.json#/$defs/InputOrEmpty': {
     type: 'object',
@@ -113,7 +113,7 @@ const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
   },
   'compute-request.schema.json#/$defs/SchemaUid': {
     type: 'string',
-    description: "Attestation schema. Default: the service's own.",
+    description: "Default: the service's own.",
   },
   'compute-request.schema.json#/$defs/Recipient': {
     type: 'string',

@@ -1,7 +1,7 @@
 /** One process of several: an HTTP process or the data process. The supervisor starts it and assigns its role. */
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
-import { createLog, type Log, withFields } from '../base/log.ts'
+import { createLog, type Log, surviveClosedOutput, withFields } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { type Config, readConfig } from '../config/config.ts'
 import { ConfigError, type Environment } from '../config/setting.ts'
@@ -34,6 +34,7 @@ export function runProcess(env: Environment): void {
     process.stderr.write('`trigpoint process` is started by `trigpoint serve --processes`\n')
     process.exit(EXIT_USAGE)
   }
+  surviveClosedOutput()
   // A terminal and systemd signal every process. Only the supervisor knows in which order they end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   // Otherwise node:cluster would end this process, with its open requests, as soon as the supervisor ends.

@@ -59,11 +59,13 @@ export interface ReadinessParts {
   readonly processes: (() => { readonly running: number; readonly expected: number }) | undefined
   /** Undefined if no answers are checked. */
   readonly crossChecks: Pick<CrossChecks, 'compared' | 'disagreed'> | undefined
+  /** Undefined if the service takes requests at once. */
+  readonly warmUp: { readonly isDone: boolean } | undefined
 }
 
 /** Makes the check for `GET /ready`: whether the service can handle a compute request now, and which checks fail. */
 export function createReadiness(parts: ReadinessParts): () => Readiness {
-  const { log, pool, signer, chainClient, store, processes, crossChecks } = parts
+  const { log, pool, signer, chainClient, store, processes, crossChecks, warmUp } = parts
   /** The failed checks at the last call. */
   let lastFailures = ''
   let wasReady = false
@@ -81,15 +83,18 @@ export function createReadiness(parts: ReadinessParts): () => Readiness {
     if (store !== undefined) checks['database'] = databaseCheck(store.state)
     if (processes !== undefined) checks['processes'] = processCheck(processes())
     if (crossChecks !== undefined) checks['cross-check'] = crossCheckResult(crossChecks)
+    const isWarm = warmUp?.isDone !== false
+    if (!isWarm) checks['warm-up'] = { ok: false, detail: 'the process warms up: its first requests would be slow' }
     // A refused chain is reported but does not make the service unready, because the other chains still work.
     // The same holds for a full disk, when records are still read, and for an answer that a cross-check found to differ.
-    const ready = checks['compute']!.ok && checks['signer']!.ok && store?.state.isOpen !== false
+    const ready = checks['compute']!.ok && checks['signer']!.ok && store?.state.isOpen !== false && isWarm
     const failures = ready ? '' : failureText(checks, store?.state)
     if (failures !== lastFailures) {
       lastFailures = failures
       const fields = { reason: failures, seenBy: 'a request of /ready' }
-      // At every start the store takes a while to open, which is no fault.
-      const isStarting = !wasReady && checks['compute']!.ok && checks['signer']!.ok && isOpening(store?.state)
+      // At every start the store and the warm-up take a while, which is no fault.
+      const isStoreAsUsual = store?.state.isOpen !== false || isOpening(store.state)
+      const isStarting = !wasReady && checks['compute']!.ok && checks['signer']!.ok && isStoreAsUsual
       if (ready) log.info('ready again', { seenBy: fields.seenBy })
       else if (isStarting) log.info('not ready', fields)
       else log.warn('not ready', fields)
@@ -99,8 +104,8 @@ export function createReadiness(parts: ReadinessParts): () => Readiness {
   }
 }
 
-function isOpening(state: StoreState | undefined): boolean {
-  return state?.isOpen === false && state.condition === 'opening'
+function isOpening(state: StoreState): boolean {
+  return !state.isOpen && state.condition === 'opening'
 }
 
 /** What anyone may know about the store. It names neither folders nor addresses. @param state undefined if there is no store */

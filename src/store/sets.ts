@@ -19,6 +19,15 @@ export function createSetStore(database: Database): {
   const { reads } = database
   return {
     createSet: (set) => database.transaction((session) => createSet(session, set)),
+    holdSet: async ({ id, expiresMs, nowMs }) => {
+      await database.transaction((session) =>
+        session.query(
+          'update stored_set set expires_ms = $2 where id = $1 and name_taken is null and expires_ms > $3',
+          [id, expiresMs, nowMs],
+        ),
+      )
+      return undefined
+    },
     appendSet: (chunk) => database.transaction((session) => appendSet(session, chunk)),
     publishSet: (set) => database.transaction((session) => publishSet(session, set)),
     dropSet: async ({ id }) => {
@@ -69,9 +78,13 @@ export function createSetStore(database: Database): {
 
 async function createSet(
   session: Session,
-  { id, account, name, expiresMs, maxReceiving, nowMs }: Argument<'createSet'>,
+  { id, account, name, expiresMs, maxReceiving, abandonedBeforeMs, nowMs }: Argument<'createSet'>,
 ): Promise<boolean> {
   await lockStored(session, account)
+  await session.query('delete from stored_set where account = $1 and name_taken is null and created_ms < $2', [
+    account,
+    abandonedBeforeMs,
+  ])
   const [open] = await session.query(
     'select count(*)::int as count from stored_set where account = $1 and name_taken is null and expires_ms > $2',
     [account, nowMs],

@@ -91,11 +91,17 @@ interface WantedRoom {
   readonly replaces?: string
 }
 
-/** Compares the sizes of geometries and sets with the limits. Call it after `lockStored`, so that two requests cannot pass a limit. */
+/**
+ * Compares the sizes of geometries and sets with the limits. Call it after `lockStored`. Until the end of the transaction, nothing else is
+ * stored for any account, so two requests cannot pass a limit together.
+ */
 export async function findMissingRoom(
   session: Session,
   { account, bytes, limits: { maxBytes, maxAccountBytes }, nowMs, replaces }: WantedRoom,
 ): Promise<{ readonly outcome: 'share' | 'full'; readonly usedBytes: number } | undefined> {
+  // Always after the lock of the account, so two transactions never wait for each other. Only these transactions wait for those of other
+  // accounts: replacing a set deletes the old one, which may take long.
+  await session.query("select pg_advisory_xact_lock(hashtextextended('stored', 0))")
   const [sums] = await session.query(
     `select coalesce(sum(bytes), 0)::text as bytes,
        coalesce(sum(bytes) filter (where account = $1 and expires_ms > $2), 0)::text as own

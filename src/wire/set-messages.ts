@@ -155,12 +155,19 @@ export interface SetOperations {
       readonly id: string
       readonly account: string
       readonly name: string
-      /** When it is deleted if it is never published. */
+      /** When it is deleted unless `holdSet` postpones this or it is published. */
       readonly expiresMs: number
       readonly maxReceiving: number
+      /** Sets that the account began before are deleted if they are still being received: their process has ended. */
+      readonly abandonedBeforeMs: number
       readonly nowMs: number
     }
     result: boolean
+  }
+  /** Postpones the deletion of a set that is being received. */
+  holdSet: {
+    argument: { readonly id: string; readonly expiresMs: number; readonly nowMs: number }
+    result: undefined
   }
   /** Adds features to a set that is being received. `gone`: there is none; `share` and `full` as for `putGeometry`. */
   appendSet: {

@@ -222,6 +222,22 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       expect(calls.slice(5)).toEqual(['eth_call', 'eth_sendTransaction', 'eth_getTransactionReceipt'])
     })
 
+    it('hides the inputs with salts, shows the salts, and makes a receipt without the inputs', async () => {
+      const hide = page.getByRole('switch', { name: 'Hide the inputs with salts' })
+      await hide.check()
+      await page.waitForSelector('.attestation[data-verdict=good] .facts >> text=Salt of A')
+      expect(await page.textContent('#code')).toContain('"salt": "random"')
+      await page.getByRole('button', { name: 'Copy link' }).click()
+      const linked = await visit(running.browser, running.service.url, `/compute${new URL(page.url()).hash}`)
+      await linked.page.waitForSelector('.attestation[data-verdict=good] .facts >> text=Salt of A')
+      await linked.page.getByRole('button', { name: 'Receipt', exact: true }).click()
+      await linked.page.waitForSelector('.receipt[data-verdict=good] >> text=not in the receipt, only their hashes')
+      expect(linked.faults).toEqual([])
+      await linked.context.close()
+      await hide.uncheck()
+      await page.waitForSelector('.attestation[data-verdict=good] .facts >> text=Salt of A', { state: 'detached' })
+    })
+
     it('did all of that without unexpected errors', () => {
       // The one problem was provoked above.
       expect(faults.filter((fault) => !fault.includes('400 (Bad Request)'))).toEqual([])

@@ -5,9 +5,13 @@ import decodeQR from 'qr/decode.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeNumeric } from '../../src/attest/data.ts'
 import { createReceipt, readReceipt } from '../../src/client/client.ts'
+import { canonicalGeometry } from '../../src/crypto/canonical.ts'
+import { utf8 } from '../../src/crypto/hex.ts'
 import { javascriptKeccak } from '../../src/crypto/noble.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from '../attest-parts.ts'
 import { createAnswers } from '../client-answers.ts'
+import { COSTLY_SHAPES } from '../costly-shapes.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
@@ -24,9 +28,12 @@ function fragmentOf(content: unknown): string {
 }
 
 /** An attestation of another issuer whose signed operation is HTML. */
-async function signedHtml(): Promise<object> {
+function signedHtml(): Promise<object> {
+  return signedByAnother(encodeNumeric(1n, HTML, [`0x${'ab'.repeat(32)}`], NOW_SECONDS, HTML))
+}
+
+async function signedByAnother(data: Hex): Promise<object> {
   const { signer, schemas } = await createTestSigner()
-  const data = encodeNumeric(1n, HTML, [`0x${'ab'.repeat(32)}`], NOW_SECONDS, HTML)
   const payload = { chainId: 84532, schema: schemas.numeric, recipient: RECIPIENT, data }
   const made = await signer.sign({ kind: 'numeric', ...payload })
   if (!made.ok) throw new Error(made.problem.detail)
@@ -180,6 +187,19 @@ describe.skipIf(WHY_NOT !== undefined)('the page of receipts', () => {
       expect(await page.textContent('.verdict')).toContain('Valid. Signed by the issuer that you typed')
       await field.fill('')
       await page.waitForSelector('.receipt[data-verdict=unknown]')
+    })
+
+    it('does not compute a result again that needs much work', async () => {
+      // Without the limit of the page, it stood still for 20 seconds.
+      const costly = COSTLY_SHAPES.find(({ name }) => name === 'zigzags near the antipode')!.pair(4000)
+      const keccak = javascriptKeccak()
+      const refs = costly.map((geometry) => keccak.hashHex(utf8(canonicalGeometry(geometry))))
+      const data = encodeNumeric(1n, 'centimeters', refs, NOW_SECONDS, 'distance')
+      const fragment = fragmentOf({ response: await signedByAnother(data), inputs: costly })
+      expect((await open(fragment))[0]).toBe('unknown')
+      expect(await page.textContent('.check.pass >> text=inputs')).toBeTruthy()
+      expect(await page.textContent('.check.skip:has-text("recomputed")')).toContain('needs too much work')
+      expect(requests).toEqual([])
     })
 
     it('never calls a hostile receipt valid, and runs nothing in it', async () => {

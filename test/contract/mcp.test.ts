@@ -99,6 +99,8 @@ describe('the MCP server', () => {
       tools.find(({ name }) => name === 'compute_within')!.inputSchema,
     )
     expect(within({ geometry: EIFFEL_TOWER, target: { uid: `0x${'ab'.repeat(32)}` }, radius: 5 })).toBe(true)
+    const salted = { input: EIFFEL_TOWER, salt: 'random' }
+    expect(within({ geometry: salted, target: salted, radius: 5 })).toBe(true)
     expect(within({ geometry: EIFFEL_TOWER, target: 'Paris', radius: 5 })).toBe(false)
     expect(within({ geometry: EIFFEL_TOWER, target: TOWN_HALL })).toBe(false)
   })

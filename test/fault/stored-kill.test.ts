@@ -84,23 +84,39 @@ describe('stored geometries and kill -9', () => {
     expect((await send(service, 'PUT', '/compute/v0/sets/kept', collection(10, 5))).status).toBe(200)
     expect(await nearest()).toBe(0)
     const before = await usedBytes()
-    const upload = request(`${service.url}/compute/v0/sets/kept`, {
-      method: 'PUT',
-      headers: { 'x-api-key': service.developerKey, 'content-type': 'application/x-ndjson' },
-    })
-    upload.on('error', () => {})
-    upload.write(
-      features(10_000, 6)
-        .map((feature) => `${JSON.stringify(feature)}\n`)
-        .join(''),
+    const lines = features(10_000, 6)
+      .map((feature) => `${JSON.stringify(feature)}\n`)
+      .join('')
+    const beginUpload = (name: string) => {
+      const upload = request(`${service.url}/compute/v0/sets/${name}`, {
+        method: 'PUT',
+        headers: { 'x-api-key': service.developerKey, 'content-type': 'application/x-ndjson' },
+      })
+      upload.on('error', () => {})
+      upload.write(lines)
+      return upload
+    }
+    // As many as a key may have, and a part of each is in the store. What replaces a set counts beside it until it is published.
+    const uploads = ['kept', 'second', 'third', 'fourth'].map(beginUpload)
+    await eventually(async () => expect(await usedBytes()).toBeGreaterThan(before + 4 * 300_000))
+    const refused = await send(service, 'PUT', '/compute/v0/sets/fifth', collection(1, 7))
+    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('4 sets')])
+    // One that breaks off releases its place.
+    uploads.pop()!.destroy()
+    await eventually(async () =>
+      expect((await send(service, 'PUT', '/compute/v0/sets/fifth', collection(1, 7))).status).toBe(200),
     )
-    // A part of the new set is in the store.
-    await eventually(async () => expect(await usedBytes()).toBeGreaterThan(before))
+    expect((await send(service, 'DELETE', '/compute/v0/sets/fifth')).status).toBe(200)
+    beginUpload('fourth')
+    await eventually(async () => expect(await usedBytes()).toBeGreaterThan(before + 4 * 300_000))
     process.kill(service.pid, 'SIGKILL')
     service = await start()
     expect(await nearest()).toBe(0)
     expect((await send(service, 'GET', '/compute/v0/sets/kept')).body.features).toBe(10)
-    expect((await send(service, 'PUT', '/compute/v0/sets/kept', collection(3, 6))).status).toBe(200)
+    // The places and the bytes of the killed uploads are free.
+    const stored = await send(service, 'PUT', '/compute/v0/sets/kept', collection(3, 6))
+    expect([stored.status, stored.body.features]).toEqual([200, 3])
+    expect(await usedBytes()).toBeLessThan(before)
     expect(await nearest()).toBeGreaterThan(100_000)
   })
 })

@@ -120,4 +120,30 @@ describe('the startup', () => {
     expect((await fetch(`${service.url}/api/v0/location-records`)).status).toBe(503)
     await service.stop()
   })
+
+  it.each(['uws', 'node'])(
+    'warms up in production before it is ready, unseen by limits, metrics and logs, on %s',
+    async (adapter) => {
+      const key = `0x${'11'.repeat(32)}`
+      const service = await startTestService({ NODE_ENV: 'production', SIGNER_PRIVATE_KEY: key, HTTP_ADAPTER: adapter })
+      const readiness = async () => {
+        const response = await fetch(`${service.url}/ready`)
+        const { checks } = (await response.json()) as { checks: Record<string, object> }
+        return [response.status, checks['warm-up']]
+      }
+      // The listener opens before the warm-up begins, which takes far longer than one request.
+      expect(await readiness()).toEqual([503, { ok: false, detail: expect.stringContaining('warms up') }])
+      await expect.poll(readiness, { timeout: 60_000, interval: 50 }).toEqual([200, undefined])
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      expect(metrics.match(/^.*route="\/compute\/v0\/distance".*$/gm)).toBeNull()
+      expect(service.lines.filter((line) => /will be slow|\/compute\//.test(line))).toEqual([])
+      expect(await service.stop()).toBe(0)
+    },
+  )
+
+  it('ends a warm-up when it stops', async () => {
+    const key = `0x${'11'.repeat(32)}`
+    const service = await startTestService({ NODE_ENV: 'production', SIGNER_PRIVATE_KEY: key })
+    expect(await service.stop()).toBe(0)
+  })
 })

@@ -151,6 +151,9 @@ describe('verifyResult on a compute answer', () => {
     expect(
       failedChecks(await verify(answers.numeric, { inputs, recompute: () => ({ ok: true, result: 1n }) })),
     ).toEqual(['recomputed'])
+    const tooComplex = () => ({ ok: false, reason: 'too much work', isTooComplex: true }) as const
+    const skipped = await verify(answers.numeric, { inputs, recompute: tooComplex })
+    expect([skipped.ok, checkStatus(skipped, 'recomputed')]).toEqual([true, 'skip'])
     expect(recompute('within:423876', inputs)).toEqual({ ok: true, result: false })
     expect(recompute('within:423877', inputs)).toEqual({ ok: true, result: true })
     expect(recompute('area', [EIFFEL_TOWER])).toMatchObject({ ok: false })

@@ -6,6 +6,7 @@ import type { RecordStore } from '../../src/wire/store-messages.ts'
 import { openStoreForTests } from '../store-for-tests.ts'
 
 const DAY_MS = 86_400_000
+const UPLOAD = { maxReceiving: 4, abandonedBeforeMs: 0 }
 const LIMITS = { maxBytes: 1e9, maxAccountBytes: 1000 }
 
 describe.each(ENGINES)('stored sets on %s', (engine) => {
@@ -22,7 +23,7 @@ describe.each(ENGINES)('stored sets on %s', (engine) => {
 
   const begin = async (account: string, name: string, expiresMs = now + DAY_MS) => {
     const id = `${nextId++}`
-    expect(await store.createSet({ id, account, name, expiresMs, maxReceiving: 4, nowMs: now })).toBe(true)
+    expect(await store.createSet({ ...UPLOAD, id, account, name, expiresMs, nowMs: now })).toBe(true)
     return id
   }
   const append = (id: string, first: number, count: number, bytes = 100, limits = LIMITS) => {
@@ -100,19 +101,64 @@ describe.each(ENGINES)('stored sets on %s', (engine) => {
 
   it('limits the sets of an account that are being received', async () => {
     for (let count = 0; count < 4; count++) await begin('many', `${count}`)
-    const fifth = { id: 'fifth', account: 'many', name: 'x', expiresMs: now + 1000, maxReceiving: 4, nowMs: now }
+    const fifth = { ...UPLOAD, id: 'fifth', account: 'many', name: 'x', expiresMs: now + 1000, nowMs: now }
     expect(await store.createSet(fifth)).toBe(false)
+  })
+
+  it('are received only while their process holds them', async () => {
+    const ids = await Promise.all(['a', 'b', 'c', 'd'].map((name) => begin('held', name, now + 1000)))
+    await append(ids[0]!, 0, 1, 600)
+    const hold = (id: string, nowMs: number) => store.holdSet({ id, expiresMs: now + DAY_MS, nowMs })
+    await hold(ids[0]!, now + 999)
+    await hold(ids[1]!, now + 1000) // too late
+    const laterMs = now + 1000
+    const start = (id: string) =>
+      store.createSet({ ...UPLOAD, id, account: 'held', name: id, expiresMs: now + DAY_MS, nowMs: laterMs })
+    for (const id of ['held-5', 'held-6', 'held-7']) expect(await start(id)).toBe(true)
+    expect(await start('held-8')).toBe(false)
+    expect((await store.listGeometries({ account: 'held', limit: 9, nowMs: laterMs })).usedBytes).toBe(600)
+  })
+
+  it('that a former process was receiving are deleted when the next upload of the account begins', async () => {
+    const published = await begin('former', 'kept')
+    await append(published, 0, 1, 50)
+    await publish(published)
+    const ids = await Promise.all(['a', 'b', 'c', 'd'].map((name) => begin('former', name)))
+    const other = await begin('former other', 'a')
+    await append(ids[0]!, 0, 1, 600)
+    const next = { ...UPLOAD, id: 'next', account: 'former', name: 'a', expiresMs: now + DAY_MS, nowMs: now + 1 }
+    expect(await store.createSet(next)).toBe(false)
+    expect(await store.createSet({ ...next, abandonedBeforeMs: now + 1 })).toBe(true)
+    expect(await append(ids[0]!, 1, 1)).toEqual({ outcome: 'gone' })
+    expect((await store.listGeometries({ account: 'former', limit: 9, nowMs: now })).usedBytes).toBe(50)
+    expect(await append(other, 0, 1)).toEqual({ outcome: 'stored' })
+  })
+
+  it('of different accounts do not pass the limit of the store together', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, index) => begin(`full ${index}`, 'zones')))
+    const usedBytes = async () => {
+      const [row] = await database.reads.query('select coalesce(sum(bytes), 0)::int as bytes from stored_set')
+      const [geometries] = await database.reads.query(
+        'select coalesce(sum(bytes), 0)::int as bytes from stored_geometry',
+      )
+      return (row!['bytes'] as number) + (geometries!['bytes'] as number)
+    }
+    // Room for three of the twelve.
+    const maxBytes = (await usedBytes()) + 350
+    const outcomes = await Promise.all(ids.map((id) => append(id, 0, 1, 100, { maxBytes, maxAccountBytes: 1000 })))
+    expect(outcomes.filter(({ outcome }) => outcome === 'stored')).toHaveLength(3)
+    expect(await usedBytes()).toBe(maxBytes - 50)
   })
 
   it('limits the sets that begin to be received at the same time', async () => {
     const begun = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         store.createSet({
+          ...UPLOAD,
           id: `same-${index}`,
           account: 'same',
           name: `${index}`,
           expiresMs: now + DAY_MS,
-          maxReceiving: 4,
           nowMs: now,
         }),
       ),

@@ -14,18 +14,19 @@ function startReadiness() {
   const lines: string[] = []
   const store = { state: closed('opening', 'it is opening') }
   const signer = { isReady: true }
+  const warmUp = { isDone: true }
   const log: ReadinessParts['log'] = {
     info: (event) => lines.push(`info: ${event}`),
     warn: (event) => lines.push(`warn: ${event}`),
   }
-  const parts = { pool: { isReady: true }, signer, store, log }
+  const parts = { pool: { isReady: true }, signer, store, log, warmUp }
   const check = createReadiness(parts as unknown as ReadinessParts)
   const after = (state: StoreState) => {
     store.state = state
     check()
     return lines.splice(0)
   }
-  return { after, signer }
+  return { after, signer, warmUp }
 }
 
 it('logs a store that opens at the start without a warning', () => {
@@ -46,4 +47,18 @@ it('warns when more than the store is missing at the start', () => {
   const { after, signer } = startReadiness()
   signer.isReady = false
   expect(after(closed('opening', 'it is opening'))).toEqual(['warn: not ready'])
+})
+
+it('is not ready until it is warm, and warns of nothing then', () => {
+  const { after, warmUp } = startReadiness()
+  warmUp.isDone = false
+  expect(after(OPEN)).toEqual(['info: not ready'])
+  warmUp.isDone = true
+  expect(after(OPEN)).toEqual(['info: ready again'])
+})
+
+it('warns of a store that is away during the warm-up', () => {
+  const { after, warmUp } = startReadiness()
+  warmUp.isDone = false
+  expect(after(closed('away', 'no server'))).toEqual(['warn: not ready'])
 })

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { kernelKeccak } from '../../src/compute/engine.ts'
 import { runComputeTask } from '../../src/compute/task.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { warmUpSignedRequests } from '../../src/service/compute/warm-up.ts'
 import { warmUpTasks } from '../../src/threads/warm-up.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 
@@ -15,20 +14,4 @@ it('warms threads up with requests that are valid, and one that needs all of the
   const [distance, intersects] = warmUpTasks(CHAIN_ID).map((task) => runComputeTask(task, engine, limits))
   expect(distance).toMatchObject({ type: 'problem', problem: { type: 'too-complex' } })
   expect(intersects).toMatchObject({ type: 'computed', members: expect.stringMatching(/^"result":false,/) })
-})
-
-it('warms signed requests up with distances that the service answers, a few at a time', async () => {
-  const engine = { kernel, keccak: kernelKeccak(kernel), limits }
-  let open = 0
-  let mostOpen = 0
-  const types: string[] = []
-  await warmUpSignedRequests(async (operation, body) => {
-    mostOpen = Math.max(mostOpen, ++open)
-    types.push(runComputeTask({ operation, body, resolved: [], timestampSeconds: 0 }, engine, limits).type)
-    await new Promise((done) => setImmediate(done))
-    open--
-    return { json: '' }
-  }, CHAIN_ID)
-  expect(types).toEqual(Array(100).fill('computed'))
-  expect(mostOpen).toBe(16)
 })

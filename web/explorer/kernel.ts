@@ -9,6 +9,12 @@ export interface Engine {
 }
 
 /**
+ * Units of work after which a computation in the page gives up, because the page stands still meanwhile: less than a second on a desktop
+ * computer. It is five times the default of `MAX_WORK`, the limit of the service. The address of a receipt may come from anyone.
+ */
+const MAX_WORK = 1_000_000
+
+/**
  * Loads the WebAssembly kernel that the service runs: the SIMD build, or the scalar build where the browser has no SIMD.
  *
  * @throws {Error} when the file cannot be fetched, or the kernel fails its self-test in this browser
@@ -16,7 +22,7 @@ export interface Engine {
 export async function loadEngine(): Promise<Engine> {
   const kernel = instantiateKernel(await compileKernel())
   selfTestKernel(kernel)
-  return { kernel, recompute: recomputeWith(kernel) }
+  return { kernel, recompute: recomputeWith(kernel, MAX_WORK) }
 }
 
 async function compileKernel(): Promise<WebAssembly.Module> {

@@ -85,12 +85,15 @@ const MAX_FAULTS = 5
  * Runs an operation again; `createRecompute` of `trigpoint/client/recompute` creates such a function.
  *
  * @param operation as signed, e.g. `within:50000`
- * @returns centimetres, square centimetres or a boolean; a reason when the inputs are rejected
+ * @returns centimetres, square centimetres or a boolean; a reason when the inputs are rejected. `isTooComplex`: they need more work than
+ *   this computation does, which says nothing about the result
  */
 export type Recompute = (
   operation: string,
   inputs: readonly GeometryLike[],
-) => { readonly ok: true; readonly result: bigint | boolean } | { readonly ok: false; readonly reason: string }
+) =>
+  | { readonly ok: true; readonly result: bigint | boolean }
+  | { readonly ok: false; readonly reason: string; readonly isTooComplex?: boolean }
 
 export interface VerifyResultOptions {
   /** The chain that the response should be signed for. By default, each known chain is tried; the signature fits only one. */

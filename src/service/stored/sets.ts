@@ -86,6 +86,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const DAY_MS = 86_400_000
 /** How long an upload may take before it is deleted. */
 const UPLOAD_MS = 3_600_000
+/**
+ * How long an upload keeps its place and its bytes in the quota after its process has ended, if other processes use the store. The clocks
+ * of the processes may differ by less than this.
+ */
+const UPLOAD_LEASE_MS = 60_000
 /** Sets that one account may upload at a time. */
 const MAX_RECEIVING = 4
 const RENEWAL_SHARE = 1 / 30
@@ -96,6 +101,8 @@ const CHUNK_FEATURES = 4096
 const LOADED_AT_ONCE = 3
 /** Sets whose size in memory is remembered because they do not fit there. */
 const MAX_LARGE = 1000
+/** Share of the time limit of a response that a match waits for its set (decision 168). The rest is for the points. */
+const READING_SHARE = 0.9
 
 /** @param store undefined if the service stores nothing */
 export function createSetService(parts: SetParts, store: StoreClient | undefined): SetService {
@@ -129,11 +136,16 @@ class Sets implements SetService {
   readonly #maxBytes: number
   /** By id, the bytes of sets that do not fit into memory, so that no match reads them again. */
   readonly #large = new LruCache<number>(MAX_LARGE)
+  /** Uploads that began before have lost their process. */
+  readonly #abandonedBeforeMs: number
 
   constructor(parts: SetParts, ask: StoreAccess) {
     this.#parts = parts
     this.#ask = ask
-    this.#maxBytes = parts.config.limits.storedMemoryBytes * (1 - GEOMETRIES_SHARE)
+    const { config, now } = parts
+    this.#maxBytes = config.limits.storedMemoryBytes * (1 - GEOMETRIES_SHARE)
+    // If only this process uses the store, older uploads are those of a former one. Otherwise their leases end.
+    this.#abandonedBeforeMs = config.databaseUrl === undefined && config.processes === 1 ? now() : 0
     this.#shapes = new LruCache(this.#maxBytes, shapeBytes)
   }
 
@@ -187,11 +199,19 @@ class Sets implements SetService {
     const id = randomBytes(16).toString('hex')
     const patientContext = patient(context)
     const nowMs = now()
-    const begun = { id, account, name, expiresMs: nowMs + UPLOAD_MS, maxReceiving: MAX_RECEIVING, nowMs }
+    const abandonedBeforeMs = this.#abandonedBeforeMs
+    const expiresMs = nowMs + UPLOAD_LEASE_MS
+    const begun = { id, account, name, expiresMs, maxReceiving: MAX_RECEIVING, abandonedBeforeMs, nowMs }
     if (!(await this.#ask('createSet', begun, context))) {
       const detail = `${MAX_RECEIVING} sets of this API key are being uploaded: wait for one`
       throw new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 10 })
     }
+    const hold = () => {
+      const held = { id, expiresMs: Math.min(now() + UPLOAD_LEASE_MS, nowMs + UPLOAD_MS), nowMs: now() }
+      // If it fails, the next one follows before the lease ends.
+      this.#ask('holdSet', held, patientContext).catch(() => {})
+    }
+    const timer = setInterval(hold, UPLOAD_LEASE_MS / 4).unref()
     try {
       const writer = new SetWriter(this.#parts, this.#ask, id, patientContext)
       if (!(await write(writer)))
@@ -206,6 +226,8 @@ class Sets implements SetService {
     } catch (error) {
       await this.#ask('dropSet', { id }, patientContext).catch(() => {})
       throw error
+    } finally {
+      clearInterval(timer)
     }
   }
 
@@ -336,6 +358,11 @@ const REPLACED: ProblemData = {
   detail: 'the set was replaced or deleted while it was read: try again',
   retryAfterSeconds: 1,
 }
+const STILL_READING: ProblemData = {
+  type: 'overloaded',
+  detail: 'the set is being read from the store. This goes on without the request: try again',
+  retryAfterSeconds: 1,
+}
 const TOO_SLOW: ProblemData = {
   type: 'overloaded',
   detail: 'the upload of the set took too long',
@@ -445,6 +472,9 @@ const WIDTH_SIGNED = 2
 class MatchStream implements OpenMatch {
   readonly answered: Promise<void>
   readonly #parts: MatchParts
+  /** Rejects if the set is not there in time; nothing is computed then. */
+  readonly #set: Promise<SetShape>
+  #stopWaiting: (error: Error) => void = () => {}
   readonly #cutter: LineCutter
   readonly #queue: OrderedQueue<Uint8Array>
   readonly #tally: BatchTally
@@ -461,7 +491,11 @@ class MatchStream implements OpenMatch {
       this.#finish = resolve
       this.#fail = reject
     })
-    parts.set.catch(this.#fail)
+    this.#set = new Promise((resolve, reject) => {
+      this.#stopWaiting = reject
+      parts.set.then(resolve, reject)
+    })
+    this.#set.catch(this.#fail)
     this.#parts = parts
     this.#tally = new BatchTally(context)
     this.#timestampSeconds = Math.floor(now() / 1000)
@@ -490,7 +524,10 @@ class MatchStream implements OpenMatch {
   }
 
   async #answerRest(isCut: boolean): Promise<void> {
-    await this.#parts.set
+    // Until the body has ended, a client that waits for room to send has no time limit.
+    const waitMs = READING_SHARE * this.#parts.config.limits.requestDeadlineMs
+    const timer = setTimeout(() => this.#stopWaiting(new ProblemError(STILL_READING)), waitMs)
+    await this.#set.finally(() => clearTimeout(timer))
     if (!isCut) this.#cutter.end()
     this.#fill()
     await this.#queue.finish()
@@ -521,8 +558,8 @@ class MatchStream implements OpenMatch {
 
   /** Answers lines in order, each with a newline. */
   async #answer(lines: readonly (Uint8Array | number)[]): Promise<Uint8Array> {
-    const { set, options, context, pool, config, now } = this.#parts
-    const shape = await set
+    const { options, context, pool, config, now } = this.#parts
+    const shape = await this.#set
     const costProblem = context.costProblem(lines.length)
     const granted = costProblem === undefined ? await context.takeQuota(lines.length) : 0
     const refusal = costProblem ?? context.quotaProblem

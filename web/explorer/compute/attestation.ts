@@ -142,7 +142,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
   }
 
   function showFacts({ draft, nonceSource }: State, response: ComputeResponse): void {
-    const { attestation, delegatedAttestation, result, timestamp, inputRefs, notes } = response
+    const { attestation, delegatedAttestation, result, timestamp, inputRefs, inputSalts, notes } = response
     const chain = chainOf(issuer(), draft.chainId)
     const statement =
       typeof result === 'number'
@@ -156,6 +156,9 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
       (notes ?? []).map((note) => fact('Note', noteText(note))),
       fact('Computed', timeUtc(timestamp)),
       inputRefs.map((ref, index) => fact(`Input ${'AB'[index]}`, hexButton(ref, `The reference of ${'AB'[index]}`))),
+      (inputSalts ?? []).map(
+        (salt, index) => salt !== null && fact(`Salt of ${'AB'[index]}`, hexButton(salt, `The salt of ${'AB'[index]}`)),
+      ),
       fact('Recipient', isForAnyone ? 'anyone' : hexButton(attestation.recipient, 'The recipient')),
       fact(
         'Chain',
@@ -184,7 +187,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
 
   async function makeReceipt(): Promise<void> {
     const { response, draft } = session.state
-    if (response !== undefined) await openReceipt(response, inputsOf(draft))
+    if (response !== undefined) await openReceipt(response, draft.isPrivate === true ? undefined : inputsOf(draft))
   }
 
   function groupsOf(response: ComputeResponse) {

@@ -2,7 +2,7 @@
 import type { IssuerChain } from '../../../src/client/answers.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
-import { bodyOf, inputsOf, isComplete, type RequestDraft } from './request-draft.ts'
+import { bodyOf, isComplete, type RequestDraft, sentInputs } from './request-draft.ts'
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Solidity'] as const
 export type Language = (typeof LANGUAGES)[number]
@@ -35,7 +35,7 @@ function curl(draft: RequestDraft, baseUrl: string): string {
 }
 
 function typescript(draft: RequestDraft, baseUrl: string): string {
-  const inputs = inputsOf(draft)
+  const inputs = sentInputs(draft)
   const names = OPERATIONS[draft.operation].inputs
   const consts = inputs.map(
     (input, index) => `const ${names[index]} = ${compactPositions(JSON.stringify(input, null, 2))}`,

@@ -1,6 +1,6 @@
 /** The request that the compute page edits: one operation on one or two inputs. */
 import { OPERATIONS } from '../../../src/compute/operations.ts'
-import type { Geometry, Input } from '../../../src/types/generated.ts'
+import type { Geometry, Input, SaltedInput, VerifiedProofInput } from '../../../src/types/generated.ts'
 import type { Reading } from '../geo/edges.ts'
 
 export type Slot = 'a' | 'b'
@@ -20,6 +20,8 @@ export interface RequestDraft {
   readonly chainId: number
   /** An address; empty for anyone. */
   readonly recipient: string
+  /** Whether the service hashes each input with a salt that it draws, so that nobody can guess it from the result. */
+  readonly isPrivate?: boolean | undefined
 }
 
 export interface OperationWords {
@@ -60,6 +62,18 @@ export function inputsOf({ operation, a, b }: RequestDraft): readonly Input[] {
   return takesTwo(operation) && b !== undefined ? [a, b] : [a]
 }
 
+/** Returns the inputs as they are sent. An attestation gets no salt, because its UID is public. */
+export function sentInputs(draft: RequestDraft): readonly Input[] {
+  const inputs = inputsOf(draft)
+  return draft.isPrivate === true ? inputs.map((input) => (canHide(input) ? { input, salt: 'random' } : input)) : inputs
+}
+
+function canHide(input: Input): input is SaltedInput['input'] {
+  const { verifiedProof } = input as Partial<VerifiedProofInput>
+  if (verifiedProof !== undefined) return verifiedProof?.attestation === undefined
+  return 'type' in input || 'ref' in input
+}
+
 export function takesTwo(operation: PageOperation): boolean {
   return OPERATIONS[operation].inputs.length === 2
 }
@@ -83,7 +97,7 @@ export function operationText({ operation, radiusMeters, edges }: RequestDraft):
 export function bodyOf(draft: RequestDraft): Record<string, unknown> {
   const { operation, radiusMeters, edges, chainId, recipient } = draft
   const names = OPERATIONS[operation].inputs
-  const members = inputsOf(draft).map((input, index) => [names[index]!, input])
+  const members = sentInputs(draft).map((input, index) => [names[index]!, input])
   return {
     chainId,
     ...Object.fromEntries(members),

@@ -69,6 +69,23 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     h('option', { value: 'geodesic' }, 'Geodesics, the shortest lines on the ground'),
   )
   const edgesField = h('div', { class: 'field edges' }, h('label', { for: 'edges' }, 'Edges'), edges)
+  const privacy = h('input', {
+    type: 'checkbox',
+    role: 'switch',
+    id: 'private',
+    'aria-describedby': 'private-hint',
+    onchange: () => change({ isPrivate: privacy.checked || undefined }),
+  })
+  const privacyField = h(
+    'div',
+    { class: 'field' },
+    h('label', { class: 'switch' }, privacy, 'Hide the inputs with salts'),
+    h(
+      'p',
+      { class: 'hint', id: 'private-hint' },
+      'Nobody can then guess an input from the result. Keep the salts: the service does not.',
+    ),
+  )
   const chain = h('select', { class: 'select', id: 'chain', onchange: () => change({ chainId: Number(chain.value) }) })
   const recipient = h('input', {
     class: 'input mono',
@@ -106,6 +123,7 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     cards.b.element,
     radius.element,
     edgesField,
+    privacyField,
     more,
   )
   const element = h(
@@ -152,6 +170,7 @@ export function createRequestPanel({ change, choose, draw, example }: RequestPan
     radius.show(next.radiusMeters)
     edgesField.hidden = !OPERATIONS[next.operation].takesEdges
     edges.value = next.edges ?? ''
+    privacy.checked = next.isPrivate === true
     chain.value = String(next.chainId)
     if (document.activeElement !== recipient) recipient.value = next.recipient
     const chainName = chain.selectedOptions[0]?.textContent ?? String(next.chainId)

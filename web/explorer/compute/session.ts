@@ -3,7 +3,15 @@ import { ApiError, type Verdict, verifyResult } from '../../../src/client/client
 import type { ComputeResponse, Geometry, Input } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
 import type { Engine } from '../kernel.ts'
-import { bodyOf, geometryOf, inputsOf, isComplete, operationText, type RequestDraft } from './request-draft.ts'
+import {
+  bodyOf,
+  geometryOf,
+  inputsOf,
+  isComplete,
+  operationText,
+  type RequestDraft,
+  sentInputs,
+} from './request-draft.ts'
 
 export type Preview =
   | { readonly ok: true; readonly result: bigint | boolean; readonly milliseconds: number }
@@ -191,7 +199,7 @@ function request(api: Api, draft: RequestDraft, signal: AbortSignal): Promise<Co
   const { compute } = api.client
   const body = bodyOf(draft)
   const options = { signal, chainId: draft.chainId, recipient: body['recipient'] as string | undefined }
-  const [a, b] = inputsOf(draft) as readonly [Input, Input]
+  const [a, b] = sentInputs(draft) as readonly [Input, Input]
   switch (draft.operation) {
     case 'area':
       return compute.area(a, options)

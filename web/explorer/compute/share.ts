@@ -13,6 +13,7 @@ export async function encodeDraft({
   chainId,
   recipient,
   edges,
+  isPrivate,
 }: RequestDraft): Promise<string> {
   const text = JSON.stringify([
     operation,
@@ -21,7 +22,8 @@ export async function encodeDraft({
     radiusMeters,
     chainId,
     recipient,
-    ...(edges === undefined ? [] : [edges]),
+    ...(edges === undefined && isPrivate !== true ? [] : [edges ?? null]),
+    ...(isPrivate === true ? [true] : []),
   ])
   const bytes = await collect(new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw')))
   let binary = ''
@@ -35,7 +37,9 @@ export async function decodeDraft(text: string): Promise<RequestDraft | undefine
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
     const inflated = await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')))
-    const [operation, a, b, radiusMeters, chainId, recipient, edges] = JSON.parse(new TextDecoder().decode(inflated))
+    const [operation, a, b, radiusMeters, chainId, recipient, edges, isPrivate] = JSON.parse(
+      new TextDecoder().decode(inflated),
+    )
     const isDraft =
       OPERATION_NAMES.includes(operation) &&
       isInput(a) &&
@@ -44,8 +48,10 @@ export async function decodeDraft(text: string): Promise<RequestDraft | undefine
       Number.isInteger(chainId) &&
       // The recipient appears in code that people copy, so a link may only contain an address.
       /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient)) &&
-      (edges === undefined || edges === 'geodesic')
-    return isDraft ? { operation, a, b: b ?? undefined, radiusMeters, chainId, recipient, edges } : undefined
+      [undefined, null, 'geodesic'].includes(edges) &&
+      [undefined, true].includes(isPrivate)
+    if (!isDraft) return undefined
+    return { operation, a, b: b ?? undefined, radiusMeters, chainId, recipient, edges: edges ?? undefined, isPrivate }
   } catch {
     return undefined
   }

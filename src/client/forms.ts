@@ -216,6 +216,7 @@ export const SIGNED_RESULT_FORM: Form = {
   recipient: ADDRESS,
   data: BYTES,
   resultSignature: OBJECT,
+  submission: optional(OBJECT),
 }
 export const MERKLE_ROOT_FORM: Form = {
   root: BYTES32,

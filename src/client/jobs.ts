@@ -9,6 +9,11 @@ export interface JobOptions extends CallOptions {
   /** `each` (a signature without a nonce for each result), `merkle` (one signature for all results) or `none`. */
   readonly attest?: 'each' | 'merkle' | 'none' | undefined
   /**
+   * Asks the service to submit each result to the chain or, with `merkle`, one root of all results when the job is done; its operator
+   * must have enabled this. The state of the job has the submission of the root.
+   */
+  readonly submitOnchain?: boolean | undefined
+  /**
    * A later call with the same key and the same operations continues the same job and sends only the missing operations. The
    * default is a new random key.
    */
@@ -46,7 +51,7 @@ export interface Jobs {
    * it reconnects and continues with the next result.
    */
   results(id: string, options?: ResultOptions): AsyncGenerator<BatchResult, void, undefined>
-  /** Reads the attestation of the Merkle root, which is signed for this call. */
+  /** Reads the attestation of the Merkle root, which is signed for this call. If the service submits the root, it has the same data. */
   attestation(id: string, options?: CallOptions): Promise<MerkleAttestation>
   /** Reads the Merkle proof of an operation. */
   proof(id: string, operation: number, options?: CallOptions): Promise<JobProof>
@@ -133,12 +138,16 @@ function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-function buildQuery({ chainId, recipient, attest }: JobOptions, defaultChainId: number | undefined): string {
+function buildQuery(
+  { chainId, recipient, attest, submitOnchain }: JobOptions,
+  defaultChainId: number | undefined,
+): string {
   const query = new URLSearchParams()
   const chain = chainId ?? defaultChainId
   if (chain !== undefined) query.set('chainId', String(chain))
   if (recipient !== undefined) query.set('recipient', recipient)
   if (attest !== undefined) query.set('attest', attest)
+  if (submitOnchain === true) query.set('submitOnchain', 'true')
   return query.toString()
 }
 

@@ -68,13 +68,14 @@ export function runComputeChunk(
 /**
  * Returns whether the item can be written without the main thread looking at it. False for an item with its own schema, for a
  * result that is never signed among signed ones,
- * for an item of another chain under a Merkle root, and when the main thread wants to see every item.
+ * for an item of another chain under a Merkle root or in a batch that is submitted, and when the main thread wants to see every item.
  */
-function isPlain({ request, outcome }: ComputedItem, { attest, chainId, returnsObjects }: ComputeChunk): boolean {
+function isPlain({ request, outcome }: ComputedItem, chunk: ComputeChunk): boolean {
+  const { attest, chainId, submitOnchain, returnsObjects } = chunk
   if (returnsObjects) return false
   if (attest === 'none') return true
   if (!isSignable(outcome)) return false
-  return request.schema === undefined && (attest === 'each' || request.chainId === chainId)
+  return request.schema === undefined && ((attest === 'each' && !submitOnchain) || request.chainId === chainId)
 }
 
 function toUnfinishedItem(

@@ -7,6 +7,8 @@ const JOB_MAX_BYTES = integer('JOB_MAX_BYTES', 16_384 * 1_048_576, 1_048_576, 1e
 export const JOB_LIMITS = {
   /** Operations of one job. */
   maxJobOperations: integer('JOB_MAX_OPERATIONS', 5_000_000, 1, 1e9),
+  /** Operations of one job whose results are submitted one by one. */
+  maxJobSubmissions: integer('JOB_MAX_SUBMISSIONS', 10_000, 1, 1e9),
   /** Operations that one API key may upload in one UTC day. */
   jobOperationsPerDay: JOB_OPERATIONS_PER_DAY,
   /** Operations that all accounts of wallets may upload from one network address in one UTC day. */

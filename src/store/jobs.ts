@@ -3,7 +3,9 @@
  * statement that locks more than one table locks chunks, then jobs, then accounts, so transactions cannot deadlock.
  */
 import type { Job, JobChunk, JobLimits, JobOperations, JobOptions, JobState } from '../wire/job-messages.ts'
+import type { Submission } from '../wire/relay-messages.ts'
 import type { Database, Row, Session } from './database.ts'
+import { readSubmissions } from './submissions.ts'
 
 // Where a query returns a column as text, `order by` names the table too: otherwise the text would be sorted.
 type Argument<Name extends keyof JobOperations> = JobOperations[Name]['argument']
@@ -11,8 +13,12 @@ type Result<Name extends keyof JobOperations> = JobOperations[Name]['result']
 
 const DAY_MS = 86_400_000
 const COLUMNS = `position::text, id, options, state, received::text, total::text, done::text, failed::text, errors,
-  created_ms::text, started_ms::text, updated_ms::text, reason`
+  created_ms::text, started_ms::text, updated_ms::text, reason, submission, submission_error`
 const IS_OPEN = "state in ('receiving', 'queued', 'running')"
+/** Jobs with work. Results that may be submitted already are finished even after their job was cancelled. */
+const WITH_WORK = `select position from job where ${IS_OPEN} and open_chunks > 0
+  union all select job from job_chunk where computed is not null`
+const WAITS_NOT = '(waits_until is null or waits_until < now())'
 /** Addresses of other days that one chunk of an upload deletes: more than it adds. */
 const ADDRESSES_PER_CHUNK = 100
 /** Candidate jobs for the next chunk: those of the least recently served accounts. */
@@ -35,7 +41,7 @@ export function createJobStore(database: Database): {
         `select ${COLUMNS} from job where account = $1 order by job.position desc limit $2`,
         [account, limit],
       )
-      return rows.map(readJob)
+      return readJobs(reads, rows)
     },
     cancelJob: (job) => database.transaction((session) => cancelJob(session, job)),
     claimChunk: (claim) => database.transaction((session) => claimChunk(session, claim)),
@@ -64,6 +70,10 @@ export function createJobStore(database: Database): {
           )
         return undefined
       }),
+    keepComputed: (results) => database.transaction((session) => keepComputed(session, results)),
+    postponeJob: (job) => database.transaction((session) => postponeJob(session, job)),
+    claimRoot: ({ leaseMs }) => database.transaction((session) => claimRoot(session, leaseMs)),
+    settleRoot: (root) => database.transaction((session) => settleRoot(session, root)),
     finishChunk: (results) => database.transaction((session) => finishChunk(session, results)),
     giveUpChunk: (chunk) => database.transaction((session) => giveUpChunk(session, chunk)),
     jobResults: async ({ position, from }) => {
@@ -109,16 +119,26 @@ async function createJob(
   ])
   if ((count!['open'] as number) >= maxOpen) return { outcome: 'busy' }
   const [row] = await session.query(
-    `insert into job (id, account, idempotency_key, options, state, created_ms, updated_ms)
-     values ($1, $2, $3, $4, 'receiving', $5, $5) returning ${COLUMNS}`,
-    [id, account, idempotencyKey ?? null, JSON.stringify(options), nowMs],
+    `insert into job (id, account, idempotency_key, options, state, created_ms, updated_ms, root_due)
+     values ($1, $2, $3, $4, 'receiving', $5, $5, $6) returning ${COLUMNS}`,
+    [id, account, idempotencyKey ?? null, JSON.stringify(options), nowMs, submitsRoot(options)],
   )
-  return { outcome: 'created', job: readJob(row!) }
+  const [job] = await readJobs(session, [row!])
+  return { outcome: 'created', job: job! }
 }
 
 /** Two requests may reach the service by different host names, so the base of their problem URIs is not compared. */
 function isSameOptions(a: JobOptions, b: JobOptions): boolean {
-  return a.chainId === b.chainId && a.recipient === b.recipient && a.attest === b.attest
+  return (
+    a.chainId === b.chainId &&
+    a.recipient === b.recipient &&
+    a.attest === b.attest &&
+    (a.submitOnchain === true) === (b.submitOnchain === true)
+  )
+}
+
+function submitsRoot({ attest, submitOnchain }: JobOptions): boolean {
+  return attest === 'merkle' && submitOnchain === true
 }
 
 async function appendJob(
@@ -243,11 +263,12 @@ async function claimChunk(
 ): Promise<Result<'claimChunk'>> {
   const jobs = await session.query(
     `select position::text, id, account, options from job join job_account using (account)
-     where ${IS_OPEN} and open_chunks > 0 order by turn, job.position limit $1`,
+     where position in (${WITH_WORK}) and ${WAITS_NOT} order by turn, job.position limit $1`,
     [JOBS_PER_CLAIM],
   )
   for (const job of jobs) {
-    const chunk = await claimFrom(session, Number(job['position']), owner, leaseMs)
+    const options = JSON.parse(job['options'] as string) as JobOptions
+    const chunk = await claimFrom(session, Number(job['position']), options, { owner, leaseMs })
     if (chunk === undefined) continue
     const position = Number(job['position'])
     await session.query(
@@ -260,7 +281,7 @@ async function claimChunk(
     ])
     const account = job['account'] as string
     return {
-      job: { position, id: job['id'] as string, options: JSON.parse(job['options'] as string) },
+      job: { position, id: job['id'] as string, options },
       account,
       ...chunk,
     }
@@ -268,34 +289,103 @@ async function claimChunk(
   return undefined
 }
 
-/** Takes the first chunk of a job that no process holds. A process does not take its own chunk again after its lease has expired. */
+/**
+ * Takes the first chunk of a job that no process holds. A process does not take its own chunk again after its lease has expired. If the
+ * results are submitted one by one, the chunks take turns: several would share the room of the queue, and none of them would end.
+ */
 async function claimFrom(
   session: Session,
   position: number,
-  owner: string,
-  leaseMs: number,
+  { attest, submitOnchain }: JobOptions,
+  { owner, leaseMs }: Pick<Argument<'claimChunk'>, 'owner' | 'leaseMs'>,
 ): Promise<Omit<JobChunk, 'job' | 'account'> | undefined> {
   const [row] = await session.query(
     `update job_chunk set owner = $2, held_until = ${leaseEnd('$3')}, attempts = attempts + 1
      where job = $1 and first = (
        select first from job_chunk where job = $1 and stored_result is null and (held_until is null or (held_until < now() and owner <> $2))
+         and (computed is not null or exists (select 1 from job where position = $1 and ${IS_OPEN}))
+         and ($4::boolean is false or first = (select min(first) from job_chunk where job = $1 and stored_result is null))
        order by first limit 1 for update skip locked)
-     returning first::text, operations, attempts, stored_input, is_compressed`,
-    [position, owner, leaseMs],
+     returning first::text, operations, attempts, stored_input, is_compressed, computed, computed_errors`,
+    [position, owner, leaseMs, attest === 'each' && submitOnchain === true],
   )
   if (row === undefined) return undefined
   return {
     first: Number(row['first']),
     operations: row['operations'] as number,
     attempts: row['attempts'] as number,
-    stored: row['stored_input'] as Uint8Array,
+    stored: (row['stored_input'] ?? new Uint8Array(0)) as Uint8Array,
     isCompressed: row['is_compressed'] as boolean,
+    computed:
+      row['computed'] === null
+        ? undefined
+        : { stored: row['computed'] as Uint8Array, errors: JSON.parse(row['computed_errors'] as string) },
   }
 }
 
 /** @param parameter of milliseconds */
 function leaseEnd(parameter: string): string {
   return `now() + ${parameter}::int * interval '1 millisecond'`
+}
+
+async function keepComputed(
+  session: Session,
+  { owner, position, first, stored, errors }: Argument<'keepComputed'>,
+): Promise<boolean> {
+  // The room of the chunk stays as it is: its results take more when they are submitted.
+  const rows = await session.query(
+    `update job_chunk set computed = $4, computed_errors = $5, stored_input = null
+     where job = $1 and first = $2 and owner = $3 and stored_result is null returning 1 as kept`,
+    [position, first, owner, stored, JSON.stringify(errors)],
+  )
+  return rows.length === 1
+}
+
+async function postponeJob(
+  session: Session,
+  { position, chunk, hasProgress, firstPauseMs, maxPauseMs }: Argument<'postponeJob'>,
+): Promise<undefined> {
+  if (chunk !== undefined)
+    await session.query(
+      `update job_chunk set owner = null, held_until = null, attempts = attempts - 1
+       where job = $1 and first = $2 and owner = $3`,
+      [position, chunk.first, chunk.owner],
+    )
+  const waits = '(case when $4::boolean then 0 else least(waits, 20) end)'
+  await session.query(
+    `update job set waits = ${waits} + 1,
+       waits_until = now() + least($3::int, $2::int * power(2, ${waits})) * interval '1 millisecond'
+     where position = $1`,
+    [position, firstPauseMs, maxPauseMs, hasProgress],
+  )
+  return undefined
+}
+
+async function claimRoot(session: Session, leaseMs: number): Promise<Result<'claimRoot'>> {
+  const [row] = await session.query(
+    `update job set waits_until = ${leaseEnd('$1')} where position = (
+       select position from job where root_due and state = 'done' and account <> '' and ${WAITS_NOT}
+       order by position limit 1 for update skip locked)
+     returning position::text, id, account, options, updated_ms::text`,
+    [leaseMs],
+  )
+  if (row === undefined) return undefined
+  return {
+    position: Number(row['position']),
+    id: row['id'] as string,
+    account: row['account'] as string,
+    options: JSON.parse(row['options'] as string),
+    updatedMs: Number(row['updated_ms']),
+  }
+}
+
+async function settleRoot(session: Session, root: Argument<'settleRoot'>): Promise<undefined> {
+  const [submission, error] = 'error' in root ? [null, root.error] : [root.submissionId, null]
+  await session.query(
+    'update job set root_due = false, submission = $2, submission_error = $3 where position = $1 and root_due',
+    [root.position, submission, error],
+  )
+  return undefined
 }
 
 async function finishChunk(
@@ -309,7 +399,7 @@ async function finishChunk(
   const withoutLeaf = leaves.length === 0 ? failed : countZeroLeaves(leaves)
   await session.query(
     `update job_chunk set stored_result = $3, is_compressed = true, leaves = $4, root = $5, failed = $6, room = $7,
-       stored_input = null, owner = null, held_until = null
+       stored_input = null, computed = null, computed_errors = null, owner = null, held_until = null
      where job = $1 and first = $2`,
     [position, first, stored, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), withoutLeaf, room],
   )
@@ -330,7 +420,8 @@ async function giveUpChunk(
   const chunk = await lockChunk(session, { owner, position, first })
   if (chunk === undefined) return false
   await session.query(
-    `update job_chunk set stored_result = '', problem = $3, failed = operations, room = 0, stored_input = null, owner = null, held_until = null
+    `update job_chunk set stored_result = '', problem = $3, failed = operations, room = 0, stored_input = null,
+       computed = null, computed_errors = null, owner = null, held_until = null
      where job = $1 and first = $2`,
     [position, first, problem],
   )
@@ -371,7 +462,7 @@ async function addProgress(
   if (job === undefined) return false
   await session.query(
     `update job set done = done + $2, failed = failed + $3, errors = $4, bytes = bytes + $5, open_chunks = open_chunks - 1,
-       updated_ms = $6, state = case when ${IS_OPEN} and total is not null and open_chunks = 1 then 'done' else state end
+       updated_ms = $6, waits = 0, state = case when ${IS_OPEN} and total is not null and open_chunks = 1 then 'done' else state end
      where position = $1`,
     [
       position,
@@ -449,8 +540,8 @@ async function deleteChunks(session: Session): Promise<boolean> {
        delete from job_chunk where (job, first) in (
          select job, first from job_chunk where job = (
            select position from job join job_chunk on job = position
-           where account = '' or (state in ('cancelled', 'failed') and stored_result is null) limit 1)
-         and (stored_result is null or exists (select 1 from job where position = job_chunk.job and account = ''))
+           where account = '' or (state in ('cancelled', 'failed') and stored_result is null and computed is null) limit 1)
+         and ((stored_result is null and computed is null) or exists (select 1 from job where position = job_chunk.job and account = ''))
          limit $1 for update skip locked)
        returning job, room)
      update job set bytes = bytes - (select sum(room) from deleted)
@@ -473,7 +564,7 @@ async function hideJob(
     `with used as (select account, sum(bytes) as bytes from job group by account)
      update job set account = '', idempotency_key = null, state = 'cancelled' where position = (
        select job.position from job join used using (account)
-       where account <> '' and (updated_ms < $1 or (not (${IS_OPEN}) and ((select sum(bytes) from used) > $2 or used.bytes > $3)))
+       where account <> '' and (updated_ms < $1 or (not (${IS_OPEN}) and not (state = 'done' and root_due) and ((select sum(bytes) from used) > $2 or used.bytes > $3)))
        order by updated_ms < $1 desc, used.bytes desc, updated_ms, job.position limit 1)
      returning 1 as hidden`,
     [nowMs - keepMs, maxBytes, maxAccountBytes],
@@ -486,11 +577,23 @@ async function findJob(
   condition: string,
   parameters: readonly (string | number)[],
 ): Promise<Job | undefined> {
-  const [row] = await session.query(`select ${COLUMNS} from job where ${condition}`, parameters)
-  return row === undefined ? undefined : readJob(row)
+  const rows = await session.query(`select ${COLUMNS} from job where ${condition}`, parameters)
+  return (await readJobs(session, rows))[0]
 }
 
-function readJob(row: Row): Job {
+/** Reads jobs of their rows, with the submissions of their roots. */
+async function readJobs(session: Session, rows: readonly Row[]): Promise<readonly Job[]> {
+  const ids = rows.flatMap((row) => (row['submission'] === null ? [] : [row['submission'] as string]))
+  const submissions = ids.length === 0 ? [] : await readSubmissions(session, ids)
+  return rows.map((row) =>
+    readJob(
+      row,
+      submissions.find(({ id }) => id === row['submission']),
+    ),
+  )
+}
+
+function readJob(row: Row, submission: Submission | undefined): Job {
   const number = (name: string) => Number(row[name])
   const optional = (name: string) => (row[name] === null ? undefined : Number(row[name]))
   return {
@@ -507,5 +610,7 @@ function readJob(row: Row): Job {
     startedMs: optional('started_ms'),
     updatedMs: number('updated_ms'),
     reason: (row['reason'] ?? undefined) as string | undefined,
+    submission,
+    submissionError: (row['submission_error'] ?? undefined) as string | undefined,
   }
 }

@@ -366,6 +366,19 @@ const REVOKED_KEYS: readonly string[] = [
   'alter table api_key_change add column deleted bigint not null default 0',
 ]
 
+/** What jobs submit: migration `submissions of jobs`. Never edit it, because users have applied it. */
+const JOB_SUBMISSION_COLUMNS: readonly string[] = [
+  // `root_due` is true from the creation of a job until the submission of its root is noted, or why there is none.
+  `alter table job add column root_due boolean not null default false, add column submission text, add column submission_error text`,
+  // A job whose submissions find no room waits until then. `waits` is the number of pauses since its last chunk.
+  'alter table job add column waits integer not null default 0, add column waits_until timestamptz',
+  'create index job_root_due on job (position) where root_due',
+  // Results of a chunk until they are submitted, and its errors by type.
+  'alter table job_chunk add column computed bytea, add column computed_errors text',
+  'alter table job_chunk alter column computed set storage external',
+  'create index job_chunk_computed on job_chunk (job) where computed is not null',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -460,6 +473,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'repeated refreshes', statements: REPEATED_REFRESHES },
   { name: 'revoked API keys', statements: REVOKED_KEYS },
   { name: 'stored geometries', statements: STORED_TABLES },
+  { name: 'submissions of jobs', statements: JOB_SUBMISSION_COLUMNS },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

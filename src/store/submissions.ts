@@ -34,9 +34,25 @@ export async function submit(
   limits: SubmitLimits,
 ): Promise<readonly SubmitOutcome[]> {
   await lockCounts(session, submissions)
+  const openJobs = await lockJobs(session, submissions)
   const outcomes: SubmitOutcome[] = []
-  for (const submission of submissions) outcomes.push(await submitOne(session, submission, limits))
+  for (const submission of submissions) {
+    const isEnded = submission.job !== undefined && !openJobs.has(submission.job)
+    outcomes.push(await submitOne(session, submission, limits, isEnded))
+  }
   return outcomes
+}
+
+/** Locks the jobs of submissions, so that none is cancelled before the rows are stored. Returns those that are not cancelled or failed. */
+async function lockJobs(session: Session, submissions: readonly NewSubmission[]): Promise<ReadonlySet<number>> {
+  const positions = submissions.flatMap(({ job }) => (job === undefined ? [] : [job]))
+  if (positions.length === 0) return new Set()
+  const rows = await session.query(
+    `select position::text from job where position = any($1::bigint[]) and state not in ('cancelled', 'failed')
+     order by job.position for share`,
+    [positions.map(String)],
+  )
+  return new Set(rows.map((row) => Number(row['position'])))
 }
 
 /**
@@ -56,11 +72,16 @@ async function lockCounts(session: Session, submissions: readonly NewSubmission[
   )
 }
 
-/** Stores a submission once per account and idempotency key. One that failed before is queued again. */
+/**
+ * Stores a submission once per account and idempotency key. One that failed before is queued again.
+ *
+ * @param isEnded true if its job takes no further submissions; one that is stored already is found nevertheless
+ */
 async function submitOne(
   session: Session,
   { id, account, idempotencyKey, sender, payload, gas }: NewSubmission,
   limits: SubmitLimits,
+  isEnded: boolean,
 ): Promise<SubmitOutcome> {
   const { maxQueued, maxQueuedPerKey, gasPerDay, nowMs } = limits
   const { kind, chainId, schema, recipient, data } = payload
@@ -73,6 +94,7 @@ async function submitOne(
     return { outcome: 'conflict', stored: { kind: existing['kind'] as AttestationKind, data: existing['data'] as Hex } }
   }
   if (existing !== undefined && existing['status'] !== 'failed') return takenOutcome(session, existing['id'] as string)
+  if (isEnded) return { outcome: 'ended' }
   const [used] = await session.query(
     `select
        (select count(*) from submission where chain_id = $1 and sender = $4 and status in ('queued', 'sent'))::int as queued,

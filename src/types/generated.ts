@@ -1134,6 +1134,10 @@ export interface Job {
    */
   attest: 'each' | 'merkle' | 'none'
   /**
+   * Present if the service submits the results to the chain itself; with attest merkle, their root.
+   */
+  submitOnchain?: true
+  /**
    * Operations that are stored. An upload that broke off continues there.
    */
   received: number
@@ -1175,6 +1179,24 @@ export interface Job {
    * Why the job failed.
    */
   reason?: string
+  submission?: Submission3
+  /**
+   * Why the root is not submitted.
+   */
+  submissionError?: string
+}
+/**
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission3 {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }
 /**
  * A geometry that an API key has stored.

@@ -34,16 +34,16 @@ export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOpt
     sequence: (envelope['sequence'] as BatchOptions['sequence'] | undefined) ?? 'same',
     submitOnchain: delivery?.submitOnchain === true,
   }
-  if (options.submitOnchain) checkSubmitted(options)
+  if (options.submitOnchain) checkSubmitted(options, SUBMIT_ONCHAIN)
   return options
 }
 
 const SUBMIT_ONCHAIN = ['options', 'submitOnchain']
 
 /** @throws {ProblemError} `invalid-input` if the results of a batch with these options cannot be submitted */
-function checkSubmitted({ attest, sequence }: BatchOptions): void {
+function checkSubmitted({ attest, sequence }: BatchOptions, path: readonly string[]): void {
   if (attest === 'none') {
-    throw problemAt('invalid-input', SUBMIT_ONCHAIN, 'needs results that are signed, but attest is none', {
+    throw problemAt('invalid-input', path, 'needs results that are signed, but attest is none', {
       code: 'not-signed',
       hint: 'send attest each for one attestation of each result, or merkle for one of their root',
     })
@@ -68,6 +68,7 @@ function parseEnvelope(bytes: Uint8Array, maxDepth: number): JsonObject {
 }
 
 const STREAM_PARAMETERS = ['chainId', 'recipient', 'attest', 'sequence']
+const JOB_PARAMETERS = [...STREAM_PARAMETERS, 'submitOnchain']
 
 /**
  * Reads the options of an NDJSON stream from its query: `chainId=84532&attest=none`. All of them are optional.
@@ -75,7 +76,7 @@ const STREAM_PARAMETERS = ['chainId', 'recipient', 'attest', 'sequence']
  * @throws {ProblemError} `invalid-input`
  */
 export function readBatchQuery(query: string): BatchOptions {
-  const options = readLineOptions(query)
+  const options = readLineOptions(query, STREAM_PARAMETERS)
   const unsupported = options.attest === 'merkle' ? 'attest' : options.sequence === 'consecutive' ? 'sequence' : ''
   if (unsupported !== '') {
     throw problemAt('invalid-input', [unsupported], `${options[unsupported]} needs all items before the first result`, {
@@ -92,41 +93,40 @@ export function readBatchQuery(query: string): BatchOptions {
  * @throws {ProblemError} `invalid-input`
  */
 export function readJobQuery(query: string): BatchOptions {
-  return checkJobOptions(readLineOptions(query))
+  const options = readLineOptions(query, JOB_PARAMETERS)
+  if (options.submitOnchain) checkSubmitted(options, ['submitOnchain'])
+  return checkJobOptions(options)
 }
 
 /** Returns options that a job may have. @throws {ProblemError} `invalid-input` */
 export function checkJobOptions(options: BatchOptions): BatchOptions {
-  if (options.submitOnchain) {
-    throw problemAt('invalid-input', SUBMIT_ONCHAIN, 'the service does not submit the results of jobs', {
-      code: 'not-for-jobs',
-      hint: 'create the job with attest=merkle, and submit the delegated attestation of its root yourself',
-    })
-  }
   if (options.sequence === 'consecutive') {
     throw problemAt('invalid-input', ['sequence'], 'a job has no consecutive nonces', {
       code: 'not-for-jobs',
       hint: 'send at most 40 items as one JSON document to /compute/v0/batch',
     })
   }
-  if (options.attest === 'merkle' && options.chainId === undefined) {
-    throw problemAt('invalid-input', ['chainId'], 'is missing, and the root is attested on one chain', {
+  const { attest, chainId, submitOnchain } = options
+  if (chainId === undefined && (attest === 'merkle' || submitOnchain)) {
+    const what = attest === 'merkle' ? 'root is' : 'results are'
+    throw problemAt('invalid-input', ['chainId'], `is missing, and the ${what} attested on one chain`, {
       code: 'missing-member',
-      hint: 'name it in the query: ?chainId=84532&attest=merkle',
+      hint: `name it in the query: ?chainId=84532&attest=${attest}`,
     })
   }
   return options
 }
 
-function readLineOptions(query: string): BatchOptions {
-  const options: Record<string, string | number> = {}
+function readLineOptions(query: string, parameters: readonly string[]): BatchOptions {
+  const options: Record<string, string | number | boolean> = {}
   for (const [name, value] of new URLSearchParams(query)) {
-    if (name === 'submitOnchain') throw submittedLines()
-    if (!STREAM_PARAMETERS.includes(name)) throw unknownParameter(name)
+    if (!parameters.includes(name))
+      throw name === 'submitOnchain' ? submittedLines() : unknownParameter(name, parameters)
     if (name in options) {
       throw problemAt('invalid-input', [name], 'appears more than once in the query', { code: 'duplicate-parameter' })
     }
-    options[name] = name === 'chainId' ? readChainId(value) : value
+    options[name] =
+      name === 'chainId' ? readChainId(value) : name === 'submitOnchain' ? (BOOLEANS.get(value) ?? value) : value
   }
   check(getValidator('batch-request.schema.json#/$defs/BatchOptions'), options, [])
   return {
@@ -139,16 +139,21 @@ function readLineOptions(query: string): BatchOptions {
   }
 }
 
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
 function submittedLines(): ProblemError {
-  return problemAt('invalid-input', ['submitOnchain'], 'the service does not submit results of lines', {
+  return problemAt('invalid-input', ['submitOnchain'], 'the service does not submit results of a stream', {
     code: 'not-for-lines',
-    hint: 'send the items as one JSON document to /compute/v0/batch, with "options": {"submitOnchain": true}',
+    hint: 'send the lines to /compute/v0/jobs, or one JSON document to /compute/v0/batch, with "options": {"submitOnchain": true}',
   })
 }
 
-function unknownParameter(name: string): ProblemError {
-  const near = nearest(name, STREAM_PARAMETERS)
-  const hint = `the parameters of an NDJSON stream are ${STREAM_PARAMETERS.join(', ')}`
+function unknownParameter(name: string, parameters: readonly string[]): ProblemError {
+  const near = nearest(name, parameters)
+  const hint = `the parameters of an NDJSON stream are ${parameters.join(', ')}`
   return problemAt('invalid-input', [name.slice(0, 40)], 'is not a parameter of this query', {
     code: 'unknown-parameter',
     hint: near === undefined ? hint : `did you mean "${near}"? ${hint}`,

@@ -8,7 +8,7 @@ function countCharacters(text) {
   return count
 }
 const check0 = validate0;
-const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"geometries":{"description":"Inputs that items name with {\"named\": \"…\"}. Each is read once for all items. Each name must be used. All together have the limits of one request for bytes, vertices and parts.","type":"object","maxProperties":64,"propertyNames":{"$ref":"input.schema.json#/$defs/InputName"},"additionalProperties":{"$ref":"input.schema.json#/$defs/InputWithName"}},"options":{"$ref":"#/$defs/BatchDelivery"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"BatchDelivery":{"title":"BatchDelivery","description":"How the results are delivered. Unknown members are ignored.","type":"object","properties":{"submitOnchain":{"description":"true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.","type":"boolean"}}},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
+const schema0 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"batch-request.schema.json","title":"BatchRequest","description":"JSON body of POST /compute/v0/batch. Unknown members are ignored.","type":"object","required":["items","chainId"],"properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"geometries":{"description":"Inputs that items name with {\"named\": \"…\"}. Each is read once for all items. Each name must be used. All together have the limits of one request for bytes, vertices and parts.","type":"object","maxProperties":64,"propertyNames":{"$ref":"input.schema.json#/$defs/InputName"},"additionalProperties":{"$ref":"input.schema.json#/$defs/InputWithName"}},"options":{"$ref":"#/$defs/BatchDelivery"},"items":{"type":"array","items":{"$ref":"#/$defs/BatchItem"}}},"$defs":{"Attest":{"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]},"BatchDelivery":{"title":"BatchDelivery","description":"How the results are delivered. Unknown members are ignored.","type":"object","properties":{"submitOnchain":{"description":"true: the service submits the results to the chain itself; each of them with attest each, one root with attest merkle. This needs an API key.","type":"boolean"}}},"Sequence":{"description":"same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.","type":"string","enum":["same","consecutive"]},"BatchOptions":{"title":"BatchOptions","description":"Query of POST /compute/v0/batch and of POST /compute/v0/jobs with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"submitOnchain":{"description":"Only for a job: true has the service submit the results to the chain, as options.submitOnchain of a JSON batch.","type":"boolean"}}},"BatchItem":{"title":"BatchItem","description":"One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.","type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["distance","area","length","contains","within","intersects","relate","equals","disjoint","touches","crosses","overlaps","covers","coveredBy","direct","waypoints","nearest","buffer","repair"]},"id":{"description":"Returned with the result. A number must be an integer that a double represents exactly.","type":["string","integer"],"maxLength":128,"minimum":-9007199254740991,"maximum":9007199254740991},"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"schema":{"$ref":"compute-request.schema.json#/$defs/SchemaUid"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"}}}}};
 const schema3 = {"description":"EIP-155 id of the chain that the delegated attestation is formatted for.","type":"integer","minimum":1,"maximum":9007199254740991};
 const schema7 = {"description":"Address of the recipient. Default: the zero address.","type":"string","pattern":"^0x[0-9a-fA-F]{40}$"};
 const schema76 = {"description":"each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.","type":"string","enum":["each","merkle","none"]};
@@ -405,7 +405,7 @@ return errors === 0;
 validate0.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"geometries":true,"options":true,"items":true},"dynamicProps":false,"dynamicItems":false};
 
 const check1 = validate31;
-const schema85 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"}}};
+const schema85 = {"title":"BatchOptions","description":"Query of POST /compute/v0/batch and of POST /compute/v0/jobs with a body of application/x-ndjson. Each parameter may appear once; other parameters are rejected.","type":"object","properties":{"chainId":{"$ref":"compute-request.schema.json#/$defs/ChainId"},"recipient":{"$ref":"compute-request.schema.json#/$defs/Recipient"},"attest":{"$ref":"#/$defs/Attest"},"sequence":{"$ref":"#/$defs/Sequence"},"submitOnchain":{"description":"Only for a job: true has the service submit the results to the chain, as options.submitOnchain of a JSON batch.","type":"boolean"}}};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -502,6 +502,20 @@ var valid0 = _errs10 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.submitOnchain !== undefined){
+let data4 = data.submitOnchain;
+const _errs13 = errors;
+if(typeof data4 !== "boolean"){
+validate31.errors = [{instancePath:instancePath+"/submitOnchain",schemaPath:"#/properties/submitOnchain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema85.properties.submitOnchain.type,parentSchema:schema85.properties.submitOnchain,data:data4}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -514,7 +528,7 @@ return false;
 validate31.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true},"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":{"chainId":true,"recipient":true,"attest":true,"sequence":true,"submitOnchain":true},"dynamicProps":false,"dynamicItems":false};
 
 const check2 = validate32;
 

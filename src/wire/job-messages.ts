@@ -1,6 +1,7 @@
 /** Operations of the store for jobs: batches that it keeps, computed chunk by chunk. */
 
 import type { BatchAttest } from './batch-messages.ts'
+import type { Submission } from './relay-messages.ts'
 import type { Hex } from './values.ts'
 
 /** `receiving` while the operations are uploaded, `queued` until the first chunk is computed. The last three are final. */
@@ -12,6 +13,8 @@ export interface JobOptions {
   /** As the client wrote it. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** True if the service submits the results, or their root, to the chain. Jobs of older versions lack it. */
+  readonly submitOnchain?: boolean
   /** Prefix of problem type URIs. */
   readonly errorTypeBase: string
 }
@@ -40,6 +43,16 @@ export interface Job {
   readonly updatedMs: number
   /** Why it failed. */
   readonly reason: string | undefined
+  /** The submission of its root; undefined until there is one, and after the service has forgotten it. */
+  readonly submission: Submission | undefined
+  /** Why its root is not submitted. */
+  readonly submissionError: string | undefined
+}
+
+/** A job that is done and whose root is to be submitted. */
+export interface UnsubmittedJob extends Pick<Job, 'position' | 'id' | 'options' | 'updatedMs'> {
+  /** The owner of the job. */
+  readonly account: string
 }
 
 /** A chunk of a job that this process holds until it stores the results or its lease ends. */
@@ -52,9 +65,19 @@ export interface JobChunk {
   readonly operations: number
   /** How often the chunk was taken, this time included. */
   readonly attempts: number
-  /** The operations as `encodeLines` writes them, compressed unless an older version stored them. */
+  /** The operations as `encodeLines` writes them, compressed unless an older version stored them. Empty if there are results. */
   readonly stored: Uint8Array
   readonly isCompressed: boolean
+  /** Results that are still to be submitted; undefined if the operations are still to be computed. */
+  readonly computed: ComputedLines | undefined
+}
+
+/** Results of a chunk before they are submitted. */
+export interface ComputedLines {
+  /** NDJSON, compressed: one line for each operation. */
+  readonly stored: Uint8Array
+  /** Number of operations by the type of their problem. */
+  readonly errors: Readonly<Record<string, number>>
 }
 
 /** Results of consecutive operations. */
@@ -143,6 +166,36 @@ export interface JobOperations {
   /** Gives back a chunk that a process could not compute. The attempt counts. */
   releaseChunk: {
     argument: { readonly owner: string; readonly position: number; readonly first: number }
+    result: undefined
+  }
+  /**
+   * Stores results before they are submitted, in place of the operations. What is submitted afterwards is therefore the same, however
+   * often the process ends. Returns false if the process no longer holds the chunk.
+   */
+  keepComputed: {
+    argument: ComputedLines & { readonly owner: string; readonly position: number; readonly first: number }
+    result: boolean
+  }
+  /**
+   * Lets a job wait before its next chunk is taken, or its root. The pause doubles from one call to the next, and is short again after
+   * progress. A chunk that the process holds is given back, and its attempt does not count.
+   */
+  postponeJob: {
+    argument: {
+      readonly position: number
+      readonly chunk?: { readonly owner: string; readonly first: number }
+      /** True if something was submitted since the last call. */
+      readonly hasProgress: boolean
+      readonly firstPauseMs: number
+      readonly maxPauseMs: number
+    }
+    result: undefined
+  }
+  /** Takes a job whose root is to be submitted; no process takes it again during the lease. Undefined if there is none. */
+  claimRoot: { argument: { readonly leaseMs: number }; result: UnsubmittedJob | undefined }
+  /** Notes the submission of a root, or why it is not submitted. */
+  settleRoot: {
+    argument: { readonly position: number } & ({ readonly submissionId: string } | { readonly error: string })
     result: undefined
   }
   /**

@@ -23,6 +23,8 @@ export interface NewSubmission {
   readonly payload: AttestationPayload
   /** Upper estimate of the gas it will use. */
   readonly gas: number
+  /** Position of the job to which it belongs. */
+  readonly job?: number
 }
 
 export interface Submission {
@@ -44,11 +46,12 @@ export interface Submission {
  * `taken`: it is stored, by this request or by an equal earlier one. `conflict`: its idempotency key belongs to another payload,
  * `stored`.
  * `full`: too many submissions of its chain are queued; `share`: too many of its account. `spent`: its account has used up its daily gas.
+ * `ended`: its job was cancelled, has failed or was deleted.
  */
 export type SubmitOutcome =
   | { readonly outcome: 'taken'; readonly submission: Submission }
   | { readonly outcome: 'conflict'; readonly stored: Pick<AttestationPayload, 'kind' | 'data'> }
-  | { readonly outcome: 'full' | 'share' | 'spent' }
+  | { readonly outcome: 'full' | 'share' | 'spent' | 'ended' }
 
 /** One signed version of a transaction. The attempts of one nonce differ only in their fees. */
 export interface RelayAttempt {

@@ -281,7 +281,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
       ['batch', batch(distances(1), { sequence: 'consecutive' }), 400, '#/sequence', 'submitted-sequence'],
       ['batch', batch(distances(1), { chainId: 8453 }), 501, '#/options/submitOnchain', 'no-submission'],
       ['batch', batch(distances(101)), 400, '#/items', 'too-many-submissions'],
-      ['jobs', batch(distances(1)), 400, '#/options/submitOnchain', 'not-for-jobs'],
+      ['jobs', batch(distances(1), { attest: 'none' }), 400, '#/options/submitOnchain', 'not-signed'],
     ]
     for (const [operation, sent, status, pointer, code] of refused) {
       const { body, ...answer } = await submit(sent, {}, operation)

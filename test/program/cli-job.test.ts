@@ -76,6 +76,19 @@ it('needs a service and a file', async () => {
   expect((await run('-', '--local')).err).toContain('leave out --local')
 })
 
+it('submits only signed results of a job', async () => {
+  writeFileSync(join(folder.path, 'points.csv'), 'lon,lat\n2,48\n')
+  const run = (...argv: string[]) =>
+    runCli(['batch', 'distance', join(folder.path, 'points.csv'), '--with', 'to=2,49', '--submit', ...argv])
+  expect((await run()).err).toContain('--submit needs --job')
+  expect((await run('--job')).err).toContain('choose no table')
+  expect((await run('--job', '--attest', 'none', '--output-format', 'ndjson')).err).toContain('--attest none')
+  // This service submits nothing.
+  const server = ['--url', service.url, '--api-key', service.developerKey]
+  const refused = await run('--job', '--output-format', 'ndjson', ...server)
+  expect(refused).toMatchObject({ exitCode: 3, err: expect.stringContaining('does not submit') })
+})
+
 it('checks the results of a job that signs each of them', async () => {
   const path = (name: string) => join(folder.path, name)
   writeFileSync(path('signed-in.ndjson'), [0, 1, 2].map(line).join(''))

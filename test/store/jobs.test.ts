@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { Job, JobLimits } from '../../src/wire/job-messages.ts'
+import type { Job, JobLimits, JobOptions } from '../../src/wire/job-messages.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
 import { openStoreForTests } from '../store-for-tests.ts'
 
@@ -21,9 +21,10 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     database = ofDatabase
   })
 
-  async function newJob(account: string, idempotencyKey?: string): Promise<Job> {
+  async function newJob(account: string, idempotencyKey?: string, changes: Partial<JobOptions> = {}): Promise<Job> {
     const id = `${nextId++}`
-    const created = await store.createJob({ id, account, idempotencyKey, options: OPTIONS, maxOpen: 100, nowMs: NOW })
+    const options = { ...OPTIONS, ...changes }
+    const created = await store.createJob({ id, account, idempotencyKey, options, maxOpen: 100, nowMs: NOW })
     if (created.outcome === 'busy') throw new Error('busy')
     return created.job
   }
@@ -361,6 +362,116 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     await finish('one', job.position, 2, 'a\nb\n')
     const ended = { state: 'done', done: 4, failed: 2, errors: { internal: 2 } }
     expect(await store.readJob({ id: job.id, account: 'l' })).toMatchObject(ended)
+  })
+
+  const EACH = { attest: 'each', submitOnchain: true } as const
+  const MERKLE = { attest: 'merkle', submitOnchain: true } as const
+  const pauses = { firstPauseMs: 60_000, maxPauseMs: 60_000 }
+  const noPause = { firstPauseMs: 0, maxPauseMs: 0 }
+  const postpone = (position: number, first: number, more: { hasProgress: boolean; firstPauseMs: number }) =>
+    store.postponeJob({ position, chunk: { owner: 'one', first }, maxPauseMs: 60_000, ...more })
+  const keep = (position: number, first: number, lines: string, owner = 'one') =>
+    store.keepComputed({ owner, position, first, stored: bytes(lines), errors: { undecided: 1 } })
+
+  it('keeps results until they are submitted, one chunk of a job at a time', async () => {
+    const job = await newJob('n', undefined, EACH)
+    const { position } = job
+    for (const first of [0, 1]) await append(job, first, 1)
+    expect(await claim('one')).toMatchObject({ first: 0, computed: undefined })
+    expect(await claim('two')).toBeUndefined()
+    expect(await keep(position, 0, 'results', 'two')).toBe(false)
+    expect(await keep(position, 0, 'results')).toBe(true)
+    expect(await keep(position, 0, 'results')).toBe(true) // after an answer that was lost
+    expect(await store.jobResults({ position, from: 0 })).toMatchObject({ stored: undefined })
+    // The process ends. Another one submits the same results.
+    await store.releaseChunks({ owner: undefined })
+    const taken = await claim('two')
+    expect(taken).toMatchObject({ first: 0, attempts: 2, computed: { errors: { undecided: 1 } } })
+    expect([Buffer.from(taken!.computed!.stored).toString(), taken!.stored]).toEqual(['results', new Uint8Array(0)])
+    expect(await finish('two', position, 0, 'submitted\n')).toBe(true)
+    expect(await claim('two')).toMatchObject({ first: 1, computed: undefined })
+    await cancelAll('n')
+  })
+
+  it('lets a job wait, longer each time without progress', async () => {
+    const job = await newJob('o', undefined, EACH)
+    const { position } = job
+    await append(job, 0, 1)
+    await claim('one')
+    await keep(position, 0, 'results')
+    const pauseSeconds = async () => {
+      const sql = 'select round(extract(epoch from waits_until - now()))::int as seconds from job where position = $1'
+      const [row] = await database.reads.query(sql, [position])
+      return row!['seconds']
+    }
+    const measured: unknown[] = []
+    for (const hasProgress of [false, false, false, true, false, false, false, false, false, false]) {
+      await postpone(position, 0, { hasProgress, firstPauseMs: 2000 })
+      measured.push(await pauseSeconds())
+    }
+    expect(measured).toEqual([2, 4, 8, 2, 4, 8, 16, 32, 60, 60])
+    expect(await claim('one')).toBeUndefined()
+    await postpone(position, 0, { hasProgress: true, firstPauseMs: 0 })
+    // The attempt did not count.
+    expect(await claim('one')).toMatchObject({ first: 0, attempts: 1 })
+    await cancelAll('o')
+    await finish('one', position, 0, 'end\n')
+  })
+
+  it('ends the chunks of a cancelled job whose results may be submitted already', async () => {
+    const job = await newJob('p', undefined, EACH)
+    const { position } = job
+    for (const first of [0, 1]) await append(job, first, 1)
+    await claim('one')
+    await keep(position, 0, 'results')
+    await postpone(position, 0, { hasProgress: true, firstPauseMs: 0 })
+    await store.cancelJob({ id: job.id, account: 'p', nowMs: NOW })
+    while (await store.pruneJobs({ keepMs: DAY_MS, maxBytes: 1e9, maxAccountBytes: 1e9, nowMs: NOW }));
+    expect(await claim('one')).toMatchObject({ first: 0, computed: {} })
+    expect(await finish('one', position, 0, 'end\n')).toBe(true)
+    expect(await claim('one')).toBeUndefined()
+    expect(await store.readJob({ id: job.id, account: 'p' })).toMatchObject({ state: 'cancelled', done: 1 })
+  })
+
+  it('gives out the root of each job that is done until its submission is noted', async () => {
+    const claimRoot = () => store.claimRoot({ leaseMs: 60_000 })
+    const plain = await newJob('q', undefined, { attest: 'merkle' })
+    const cancelled = await newJob('q', undefined, MERKLE)
+    const jobs = [await newJob('q', 'first', MERKLE), await newJob('q', 'second', MERKLE)]
+    expect(await claimRoot()).toBeUndefined()
+    await store.cancelJob({ id: cancelled.id, account: 'q', nowMs: NOW })
+    for (const { position } of [plain, ...jobs]) await store.endJobInput({ position, nowMs: NOW + 5 })
+    const [first, second] = [await claimRoot(), await claimRoot()]
+    expect(first).toEqual({
+      position: jobs[0]!.position,
+      id: jobs[0]!.id,
+      account: 'q',
+      options: { chainId: 84532, attest: 'merkle', submitOnchain: true, errorTypeBase: '/errors' },
+      updatedMs: NOW + 5,
+    })
+    expect(second!.id).toBe(jobs[1]!.id)
+    expect(await claimRoot()).toBeUndefined()
+    // A process that had no room for it says when it comes again. Meanwhile it is not deleted to make room.
+    await store.postponeJob({ position: first!.position, hasProgress: false, ...noPause })
+    await store.postponeJob({ position: second!.position, hasProgress: false, ...pauses })
+    await prune(0, NOW + 6)
+    expect(await claimRoot()).toMatchObject({ id: first!.id })
+    const payload = { kind: 'merkle-root', chainId: 84532, schema: '0x1', recipient: '0x2', data: '0x3' } as const
+    const submission = { id: 'root of q', account: 'q', idempotencyKey: 'k', sender: '0x4', payload, gas: 1 } as const
+    const limits = { maxQueued: 9, maxQueuedPerKey: 9, gasPerDay: 1e9, nowMs: NOW }
+    await store.submit({ submissions: [{ ...submission, job: first!.position }], ...limits })
+    await store.settleRoot({ position: first!.position, submissionId: submission.id })
+    await store.settleRoot({ position: second!.position, error: 'why' })
+    const [last, one] = await store.listJobs({ account: 'q', limit: 9 })
+    expect(one).toMatchObject({ submission: { id: submission.id, status: 'queued' }, updatedMs: NOW + 5 })
+    expect(last).toMatchObject({ submission: undefined, submissionError: 'why' })
+    expect(await claimRoot()).toBeUndefined()
+    // Another option is another job.
+    const again = { id: 'new', account: 'q', idempotencyKey: 'first', maxOpen: 100, nowMs: NOW }
+    const { submitOnchain, ...others } = jobs[0]!.options
+    expect(submitOnchain).toBe(true)
+    expect(await store.createJob({ ...again, options: jobs[0]!.options })).toMatchObject({ outcome: 'existing' })
+    expect(await store.createJob({ ...again, options: others })).toMatchObject({ outcome: 'conflict' })
   })
 
   it.runIf(engine === 'postgres')('never waits for a chunk while it deletes', async () => {

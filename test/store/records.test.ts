@@ -335,7 +335,11 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     await database.transaction(async (session) => {
       await session.query('alter table location_record drop column family')
       await session.query('alter table job_chunk drop column room, drop column added_ms, drop column problem')
-      await session.query('alter table job_chunk drop column is_compressed')
+      await session.query(
+        'alter table job_chunk drop column is_compressed, drop column computed, drop column computed_errors',
+      )
+      await session.query('alter table job drop column root_due, drop column submission, drop column submission_error')
+      await session.query('alter table job drop column waits, drop column waits_until')
       await session.query('alter table job_chunk rename column stored_input to input')
       await session.query('alter table job_chunk rename column stored_result to result')
       await session.query('drop table api_key, api_key_change, sync_process, chain_lease, client_hour')
@@ -358,6 +362,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'repeated refreshes',
       'revoked API keys',
       'stored geometries',
+      'submissions of jobs',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

@@ -80,6 +80,42 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     expect((await store.relayWork({ chainId: 1, sender: addressOf(1), maxItems: 40 })).queued).toEqual([])
   })
 
+  it('accepts nothing of a job that was cancelled, and finds what was accepted before', async () => {
+    chainId = 30
+    const options = { chainId, recipient: undefined, attest: 'each', submitOnchain: true, errorTypeBase: '' } as const
+    const job = { id: 'job', account: 'account', idempotencyKey: undefined, options, maxOpen: 9, nowMs: NOW }
+    const created = await store.createJob(job)
+    if (created.outcome === 'busy') throw new Error('busy')
+    const ofJob = { job: created.job.position }
+    expect(takenSubmission(await put(1, ofJob)).id).toBe('30-1')
+    await store.cancelJob({ id: 'job', account: 'account', nowMs: NOW })
+    expect(takenSubmission(await put(1, { ...ofJob, id: 'again' })).id).toBe('30-1')
+    const outcomes = await store.submit({
+      submissions: [newSubmission(2, ofJob), newSubmission(3), newSubmission(4, { job: 999_999 })],
+      ...LIMITS,
+    })
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['ended', 'taken', 'ended'])
+    expect(await read(2, 4)).toEqual([undefined, undefined])
+  })
+
+  it.runIf(engine === 'postgres')('never accepts a submission after its job was cancelled', async () => {
+    chainId = 31
+    const options = { chainId, recipient: undefined, attest: 'each', submitOnchain: true, errorTypeBase: '' } as const
+    const job = { id: 'raced', account: 'account', idempotencyKey: undefined, options, maxOpen: 9, nowMs: NOW }
+    const created = await store.createJob(job)
+    if (created.outcome === 'busy') throw new Error('busy')
+    // The submission waits for the end of a cancellation that has begun before it.
+    const late = await database.transaction(async (session) => {
+      await session.query("update job set state = 'cancelled' where id = 'raced'")
+      const pending = put(1, { job: created.job.position })
+      expect(await Promise.race([pending, new Promise((resolve) => setImmediate(() => resolve('waits')))])).toBe(
+        'waits',
+      )
+      return { pending }
+    })
+    expect(await late.pending).toEqual({ outcome: 'ended' })
+  })
+
   it.runIf(engine === 'postgres')('waits for no submission of another account on another chain', async () => {
     chainId = 20
     const first = newSubmission(1)

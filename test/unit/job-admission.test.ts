@@ -61,7 +61,7 @@ function pendingQuota() {
   const admitted = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject }
   })
-  return { caller: { account: 'key:1', errorTypeBase: '', admitted } satisfies JobCaller, ...settle }
+  return { caller: { account: 'key:1', tier: 'developer', errorTypeBase: '', admitted } satisfies JobCaller, ...settle }
 }
 
 describe.each(Object.entries(WAYS))('%s', (_name, send) => {

@@ -56,4 +56,29 @@ describe('the packing of jobs', () => {
     }
     expect(rooms).toEqual([4 + 10 + 1024, 4 + 100_000 + 1024])
   })
+
+  it('cuts operations whose results are submitted into chunks of 100', async () => {
+    const chunks: unknown[] = []
+    let received = 0
+    const ask = async (_: string, { first, operations, room }: Readonly<Record<string, number>>) => {
+      chunks.push([first, operations, room])
+      // Another upload has stored some operations meanwhile.
+      received = chunks.length === 2 ? 130 : first! + operations!
+      return chunks.length === 2 ? received : 'stored'
+    }
+    const limits = { jobChunkOperations: 4096, jobChunkBytes: 1 << 20 }
+    const job = { position: 1, id: '', received: 0, options: { attest: 'each', submitOnchain: true } }
+    const parts = { ask, limits, now: Date.now, walletAddress: undefined, onStored: () => {}, context: {} }
+    const writer = new JobWriter(parts as never, job as never, 0)
+    for (let line = 0; line < 256; line++) expect(writer.add(Buffer.from('x'))).toBe(line >= 99)
+    await writer.store()
+    const room = (operations: number) => operations * (5 + 1792 + 128)
+    expect(chunks).toEqual([
+      [0, 100, room(100)],
+      [100, 100, room(100)],
+      [130, 100, room(100)],
+      [230, 26, room(26)],
+    ])
+    expect(writer.isEmpty).toBe(true)
+  })
 })

@@ -64,6 +64,7 @@ function match({ sets }: Awaited<ReturnType<typeof makeService>>) {
     costProblem: () => undefined,
     countItems: () => {},
     quotaProblem: { type: 'rate-limited', detail: '' },
+    report: () => {},
     problemJson: ({ detail }) => JSON.stringify(detail),
   }
   const sink = {

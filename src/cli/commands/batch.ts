@@ -45,6 +45,7 @@ export interface BatchVerbOptions extends ServerOptions, SourceOptions, MemberOp
   readonly restart?: boolean
   readonly local?: boolean
   readonly job?: boolean
+  readonly submit?: boolean
   readonly data?: string
   readonly json?: boolean
 }
@@ -69,6 +70,7 @@ export async function runBatch(
   const format = selectOutputFormat(operation, givenOptions, inputFormat)
   // A table has no signatures.
   const options: BatchVerbOptions = format.name === 'csv' ? { ...givenOptions, attest: 'none' } : givenOptions
+  if (options.submit === true) requireSubmittable(options)
   const inputBytes = file === '-' ? undefined : statSync(file).size
   const errors = options.errors ?? `${options.output.replace(/\.[^./\\]+$/, '')}.errors.ndjson`
   if (!isPiped) requireDistinctFiles(file, options.output, errors)
@@ -134,6 +136,12 @@ export async function runBatch(
 function requireJobFile(file: string, { local }: BatchVerbOptions): void {
   if (local === true) throw usage('--job is computed by the service: leave out --local')
   if (file === '-' || !statSync(file).isFile()) throw usage(`${file}: --job needs a file, which can be read again`)
+}
+
+/** Only signed results of a job are submitted. */
+function requireSubmittable({ job, attest }: BatchVerbOptions): void {
+  if (job !== true) throw usage('--submit needs --job: the service submits the results of a job')
+  if (attest === 'none') throw usage('--submit needs signed results: leave out --attest none, and choose no table')
 }
 
 /** Checks that the input, the output and the errors are different files, so that none is overwritten while it is in use. */
@@ -245,6 +253,7 @@ async function sendJob(feeder: Feeder, flush: () => Promise<void>, run: BatchRun
     with: fixed,
     format,
     columns,
+    submit,
   } = options
   const { mtimeMs, size } = statSync(input.file)
   const facts = [
@@ -255,12 +264,13 @@ async function sendJob(feeder: Feeder, flush: () => Promise<void>, run: BatchRun
     { fixed, radius, pattern, ...rule.parameters, format, columns },
   ]
   const isNew = options.restart === true ? terminal.now() : 0
-  const identity = { facts, chainId, recipient, attest, output: canonicalPath(output), isNew }
+  const identity = { facts, chainId, recipient, attest, output: canonicalPath(output), isNew, submit }
   await computeInJob(feeder, flush, {
     client: await createServiceClient(options, terminal, chainId),
     call: {
       recipient,
       attest,
+      submitOnchain: submit,
       idempotencyKey: `trigpoint-${sha256OfJson(identity)}`,
       signal: terminal.signal,
       onProgress: ({ received }) => showUpload(received),
@@ -394,6 +404,7 @@ function runIdentity(
   const output = {
     ...(outputFormat.name === 'ndjson' ? {} : { outputFormat: outputFormat.name }),
     ...(options.job === true ? { job: true } : {}),
+    ...(options.submit === true ? { submit: true } : {}),
     // A service and this machine sign with different keys.
     ...(options.local === true && attest !== 'none' ? { local: true } : {}),
   }

@@ -82,6 +82,7 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     .option('--chunk <items>', 'items per request', integerBetween(1, 10_000), 256)
     .option('--restart', 'start again and overwrite the results of an earlier run')
     .option('--job', 'have the service compute the file as a job, which goes on if this command ends')
+    .option('--submit', 'with --job: have the service submit each result to the chain')
     .option('--local', 'compute in this process, without a service, and sign with the development key')
     .option('--data <folder>', 'folder of the development key of --local (default: DATA_DIR, or ./.data)')
     .addOption(formatOption())

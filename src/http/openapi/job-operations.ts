@@ -4,6 +4,9 @@ import { json, type Operation, type OperationTable, ok, pathParameter, query, sc
 const ID = pathParameter('id', 'The id of the job.', { type: 'string', pattern: '^[0-9a-f]{32}$' })
 const FROM = query('from', 'Index of the first operation; 0 by default.', { type: 'integer', minimum: 0 }, 0)
 const MORE = query('more', 'NDJSON only. true: the end of the body does not end the upload.', { type: 'boolean' })
+const SUBMIT =
+  'NDJSON only. true: the service submits the results to the chain; with attest merkle, one attestation of their root when the ' +
+  'job is done. In JSON this is options.submitOnchain.'
 const LINES = { type: 'string', description: 'One BatchItem per line.' }
 const ERROR_STATUSES = [400, 401, 404, 429, 500, 501, 503]
 const UPLOAD_STATUSES = [...ERROR_STATUSES, 408, 409, 413, 415]
@@ -35,6 +38,7 @@ export const JOB_OPERATIONS: OperationTable = {
       'Its operations count towards a daily quota of the key, not towards the hourly limit. Its bytes are charged.',
     parameters: [
       ...lineOptions('each (results without a nonce), merkle or none.'),
+      query('submitOnchain', SUBMIT, { type: 'boolean' }),
       MORE,
       {
         name: 'Idempotency-Key',
@@ -110,7 +114,8 @@ export const JOB_OPERATIONS: OperationTable = {
     ...read(
       'jobAttestation',
       'Attestation of the Merkle root of a job',
-      'Signed for this request, with the current nonce and a new deadline. Only for a job with attest merkle that is done.',
+      'Signed for this request, with the current nonce and a new deadline. Only for a job with attest merkle that is done. ' +
+        'If the service submits the root itself, the data is what it submits, and `submission` is the state of that.',
       ok('The root and its attestation.', json(schemaRef('JobAttestation')), ['X-Attester-Nonce-Source']),
     ),
     errorStatuses: [...ERROR_STATUSES, 409],

@@ -71,7 +71,7 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
         sink.endAfter(jobs.watch(request.parameter, jobCaller(request), request.exchange, sink))
       },
     },
-    read('/:id/attestation', 'attestation of the Merkle root of a job, signed now', (request, id) =>
+    read('/:id/attestation', 'attestation of the Merkle root of a job, signed now, and its submission', (request, id) =>
       jobs.attestation(id, jobCaller(request), request.exchange),
     ),
     read('/:id/results/:operation/proof', 'Merkle proof of one result of a job', (request, ids) => {
@@ -86,8 +86,8 @@ function neverRuns(): never {
 }
 
 function jobCaller(request: RouteRequest): JobCaller {
-  const { walletAddress, idempotencyKey } = request.caller
-  return { account: ownerOf(request), walletAddress, idempotencyKey, errorTypeBase: request.errorTypeBase }
+  const { walletAddress, idempotencyKey, tier } = request.caller
+  return { account: ownerOf(request), walletAddress, idempotencyKey, tier, errorTypeBase: request.errorTypeBase }
 }
 
 /** Returns whose job an upload is. It waits for the quota. */

@@ -236,7 +236,7 @@ export class BatchRun {
       firstIndex,
       itemsInQuota: typeof granted === 'number' ? granted : await granted,
       quotaProblem: costProblem ?? this.#context.quotaProblem,
-      returnsObjects: sequence === 'consecutive' || (submitOnchain && attest === 'each'),
+      returnsObjects: sequence === 'consecutive' || (submitOnchain && attest === 'each' && !this.signsResults),
       resolved: [],
     }
     if (firstIndex === undefined && chunk.itemsInQuota === 0)

@@ -199,7 +199,7 @@ function joinTexts(
   return { buffer: target.buffer as ArrayBuffer, offsets }
 }
 
-interface MerkleRootRequest {
+export interface MerkleRootRequest {
   /** Must have passed `ChainPolicy.require`. */
   readonly chainId: number
   /** Recipient of the root's attestation, lower case. Each leaf has its own recipient. */
@@ -218,15 +218,22 @@ interface MerkleRootRequest {
  * @throws {ProblemError} if the signer does not sign it
  */
 export function attestMerkleRoot(
-  { chainId, recipient, timestampSeconds, tree }: MerkleRootRequest,
+  request: MerkleRootRequest,
   parts: {
     readonly signer: Pick<SignerClient, 'address' | 'sign'>
     readonly chains: Pick<ChainPolicy, 'defaultSchema'>
   },
 ): Promise<Attested> {
-  const data = encodeMerkleRoot({ merkleRoot: tree.root, leafCount: tree.leafCount, timestampSeconds })
-  const schema = parts.chains.defaultSchema('merkle-root')
-  return attest({ kind: 'merkle-root', chainId, schema, recipient, data }, parts.signer)
+  return attest(merkleRootPayload(request, parts.chains), parts.signer)
+}
+
+/** Returns what is attested of a tree. The same request gives the same payload. */
+export function merkleRootPayload(
+  { chainId, recipient, timestampSeconds, tree: { root, leafCount } }: MerkleRootRequest,
+  chains: Pick<ChainPolicy, 'defaultSchema'>,
+): AttestationPayload {
+  const data = encodeMerkleRoot({ merkleRoot: root, leafCount, timestampSeconds })
+  return { kind: 'merkle-root', chainId, schema: chains.defaultSchema('merkle-root'), recipient, data }
 }
 
 interface SignTogetherParts {
@@ -436,7 +443,7 @@ export async function rejectDisallowed(
   return { ...chunk, handled: new Map(handled) }
 }
 
-function otherChainProblem(chainId: number, batchChainId: number): ProblemError {
+export function otherChainProblem(chainId: number, batchChainId: number): ProblemError {
   return problemAt('invalid-input', ['chainId'], `is ${chainId}, but the batch is signed for ${batchChainId}`, {
     code: 'other-chain',
     hint: 'leave it out, or send another batch',

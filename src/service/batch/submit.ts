@@ -11,7 +11,10 @@ import { rejectDisallowed } from './sign.ts'
 export interface SubmitParts {
   readonly chains: ChainPolicy
   readonly answers: ResponseSigner
-  readonly submissions: Pick<SubmissionService, 'require' | 'maxBatchItems' | 'submit' | 'store' | 'wait'>
+  readonly submissions: Pick<
+    SubmissionService,
+    'require' | 'maxBatchItems' | 'submit' | 'store' | 'storeForJob' | 'wait'
+  >
 }
 
 /**

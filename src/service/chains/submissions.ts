@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../attest/data.ts'
 import { ClientCounts } from '../../base/client-counts.ts'
-import { ProblemError, problemAt } from '../../base/problem.ts'
+import { ProblemError, type ProblemType, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SubmissionConfig } from '../../config/submission.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import type { RelayClient } from '../../threads/relay-client.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
-import type { NewSubmission, Submission, SubmitOutcome } from '../../wire/relay-messages.ts'
+import type { NewSubmission, RelayState, Submission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
@@ -58,6 +58,13 @@ export interface SubmissionService {
     context: RequestContext,
     item?: number,
   ): Promise<Submission>
+  /**
+   * Stores a submission of a job without waiting for its block. The same payload gives the same submission.
+   *
+   * @returns undefined if the job has ended without it; `isNew` is false if it was stored before
+   * @throws {ProblemError} if the submission is not accepted; `mayBeAccepted` tells whether it may be later
+   */
+  storeForJob(payload: AttestationPayload, owner: JobSubmission): Promise<StoredSubmission | undefined>
   /** Waits a limited time for the blocks of submissions. Returns their last known states, in the same order. */
   wait(submissions: readonly Submission[], context: RequestContext): Promise<readonly Submission[]>
   /** Returns the state of a submission. @throws {ProblemError} `not-found` */
@@ -79,6 +86,32 @@ export class EarlierResultError extends ProblemError {
   }
 }
 
+interface StoredSubmission {
+  readonly submission: Submission
+  readonly isNew: boolean
+}
+
+/** What a submission of a job belongs to. */
+export interface JobSubmission {
+  /** The owner of the job. */
+  readonly account: string
+  /** Position of the job in the store. */
+  readonly position: number
+  /** Id of the job. */
+  readonly id: string
+  /** Index of the operation; undefined for the root. */
+  readonly operation: number | undefined
+}
+
+/** Returns whether a submission that was rejected with this error may be accepted at a later time. */
+export function mayBeAccepted(error: unknown): boolean {
+  if (!(error instanceof ProblemError)) return false
+  const { cause, data } = error
+  if (cause instanceof StoreFault && (cause.kind === 'refused' || cause.kind === 'large')) return false
+  return PASSING.includes(data.type) || data.invalidParts?.[0]?.code === 'no-funds'
+}
+
+const PASSING: readonly ProblemType[] = ['overloaded', 'database', 'rate-limited']
 const OPTION = ['options', 'submitOnchain']
 const SUBMIT_YOURSELF = 'submit the delegated attestation of the response yourself'
 const RETRY_SECONDS = 1
@@ -111,6 +144,9 @@ const NO_SUBMISSIONS: SubmissionService = {
     throw notSubmitted()
   },
   store: async () => {
+    throw notSubmitted()
+  },
+  storeForJob: async () => {
     throw notSubmitted()
   },
   wait: async (submissions) => submissions,
@@ -152,23 +188,23 @@ class Submissions implements SubmissionService {
   }
 
   require(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): void {
-    const state = this.#parts.relay?.state(chainId)
-    if (state === undefined) throw notSubmitted()
+    const state = this.#requireRelay(chainId)
     if (account === undefined || tier === 'public') {
       throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain costs money, so it needs an API key' })
     }
-    if (state.state === 'unfunded') {
-      throw problemAt('not-implemented', OPTION, `the account that submits to chain ${chainId} has too little money`, {
-        code: 'no-funds',
-        hint: SUBMIT_YOURSELF,
-      })
-    }
+    requireFunds(chainId, state)
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       throw new ProblemError({
         type: 'bad-request',
         detail: 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces',
       })
     }
+  }
+
+  #requireRelay(chainId: number): RelayState {
+    const state = this.#parts.relay?.state(chainId)
+    if (state === undefined) throw notSubmitted()
+    return state
   }
 
   get maxBatchItems(): number {
@@ -199,18 +235,40 @@ class Submissions implements SubmissionService {
     item?: number,
   ): Promise<Submission> {
     this.require(payload.chainId, caller)
-    const { signer } = this.#parts
-    const sender = signer.address.toLowerCase() as Hex
+    const idempotencyKey = this.#storedIdempotencyKey(caller, payload, item)
+    const stored = await this.#admit(payload, { account: caller.account!, idempotencyKey }, context)
+    return stored!.submission
+  }
+
+  async storeForJob(
+    payload: AttestationPayload,
+    { account, position, id, operation }: JobSubmission,
+  ): Promise<StoredSubmission | undefined> {
+    requireFunds(payload.chainId, this.#requireRelay(payload.chainId))
+    // The keys of clients are stored with another word before them.
+    const idempotencyKey = `job ${id}${operation === undefined ? '' : ` ${operation}`}`
+    const { now, config } = this.#parts
+    const context = { deadlineMs: now() + config.limits.requestDeadlineMs, aborted: false }
+    return this.#admit(payload, { account, idempotencyKey, job: position }, context)
+  }
+
+  /** @returns undefined if the submission belongs to a job that has ended */
+  async #admit(
+    payload: AttestationPayload,
+    owner: Pick<NewSubmission, 'account' | 'idempotencyKey' | 'job'>,
+    context: Pick<RequestContext, 'deadlineMs' | 'aborted'>,
+  ): Promise<StoredSubmission | undefined> {
     const submission = {
+      ...owner,
       id: randomBytes(16).toString('hex'),
-      account: caller.account!,
-      idempotencyKey: this.#storedIdempotencyKey(caller, payload, sender, item),
-      sender,
+      sender: this.#sender,
       payload,
       gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
     }
     const outcome = await this.#admission.admit(submission, context).catch(throwStoreProblem)
-    if (outcome.outcome === 'taken') return outcome.submission
+    if (outcome.outcome === 'taken')
+      return { submission: outcome.submission, isNew: outcome.submission.id === submission.id }
+    if (outcome.outcome === 'ended') return undefined
     if (outcome.outcome === 'conflict') {
       const earlierSeconds = resultTimeSeconds(outcome.stored)
       if (earlierSeconds !== undefined && earlierSeconds !== resultTimeSeconds(payload)) {
@@ -234,13 +292,16 @@ class Submissions implements SubmissionService {
   #storedIdempotencyKey(
     { idempotencyKey }: SubmissionCaller,
     { chainId, schema, recipient, data }: AttestationPayload,
-    sender: Hex,
     item: number | undefined,
   ): string {
     // A client's key has no spaces, so no key stands for an item of another one.
     if (idempotencyKey !== undefined) return `key ${idempotencyKey}${item === undefined ? '' : ` ${item}`}`
-    const text = [chainId, sender, schema, recipient, data].join(' ')
+    const text = [chainId, this.#sender, schema, recipient, data].join(' ')
     return `payload ${this.#parts.keccak.hashHex(Buffer.from(text, 'latin1'))}`
+  }
+
+  get #sender(): Hex {
+    return this.#parts.signer.address.toLowerCase() as Hex
   }
 
   #storeAll(submissions: readonly NewSubmission[]): Promise<readonly SubmitOutcome[]> {
@@ -282,6 +343,14 @@ function resultTimeSeconds({ kind, data }: Pick<AttestationPayload, 'kind' | 'da
 }
 
 const RESULT_DECODERS = { numeric: decodeNumeric, boolean: decodeBoolean, 'merkle-root': decodeMerkleRoot } as const
+
+function requireFunds(chainId: number, { state }: RelayState): void {
+  if (state !== 'unfunded') return
+  throw problemAt('not-implemented', OPTION, `the account that submits to chain ${chainId} has too little money`, {
+    code: 'no-funds',
+    hint: SUBMIT_YOURSELF,
+  })
+}
 
 function notSubmitted(): ProblemError {
   return problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {

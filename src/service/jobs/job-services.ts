@@ -1,4 +1,6 @@
 /** What the HTTP layer sees of jobs. */
+
+import type { Tier } from '../../wire/key-messages.ts'
 import type { EventSink } from '../records/record-services.ts'
 import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 
@@ -10,6 +12,8 @@ export interface JobCaller {
   readonly walletAddress?: string | undefined
   /** Header value as sent. */
   readonly idempotencyKey?: string | undefined
+  /** Tier of the key. */
+  readonly tier: Tier
   /** Prefix of problem type URIs. */
   readonly errorTypeBase: string
   /** Nothing is stored before it resolves. It rejects if the quota of the caller is used up. */

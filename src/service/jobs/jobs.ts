@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ClientCounts } from '../../base/client-counts.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { type ProblemData, ProblemError, problemAt } from '../../base/problem.ts'
-import { attestationMembers } from '../../compute/response-text.ts'
+import { attestationMembers, submissionMember } from '../../compute/response-text.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import { type BatchOptions, checkJobOptions, readJobQuery } from '../../validation/batch.ts'
 import type { Job } from '../../wire/job-messages.ts'
-import type { Hex } from '../../wire/values.ts'
 import { readJsonBatch } from '../batch/json-batch.ts'
 import { attestMerkleRoot } from '../batch/sign.ts'
+import { submissionJson } from '../chains/submissions.ts'
 import { nonceHeaders } from '../compute/signed-answer.ts'
 import type { EventSink } from '../records/record-services.ts'
 import { createStoreAccess } from '../records/store-access.ts'
@@ -18,8 +18,10 @@ import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 import { ChunkMetrics } from './job-metrics.ts'
 import type { JobCaller, JobService, OpenUpload } from './job-services.ts'
 import { unpack } from './packing.ts'
+import { RootSubmitter } from './roots.ts'
 import { GIVEN_UP, JobRunner, type JobRunnerParts, leafOf, runTree } from './runner.ts'
-import { JobWriter, LineUpload } from './upload.ts'
+import { rootRequest, submitsEach } from './submit.ts'
+import { JobWriter, LineUpload, MANY_SUBMISSIONS, tooManySubmissions } from './upload.ts'
 
 interface UploadParts {
   /** Index of the first operation. */
@@ -38,7 +40,6 @@ const JOB_ID = /^[0-9a-f]{32}$/
 /** One word of visible ASCII characters. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const STOPPING: ProblemData = { type: 'overloaded', detail: 'the service is stopping', retryAfterSeconds: 1 }
-const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 /** @param store undefined if the service stores nothing */
 export function createJobService(
@@ -78,6 +79,7 @@ function rejectJobs(): never {
 class Jobs implements JobService {
   readonly #parts: JobRunnerParts
   readonly #runner: JobRunner
+  readonly #roots: RootSubmitter
   readonly #stop = new AbortController()
   #openStreams = 0
   readonly #streamsPerAccount = new ClientCounts()
@@ -85,6 +87,7 @@ class Jobs implements JobService {
   constructor(parts: JobRunnerParts) {
     this.#parts = parts
     this.#runner = new JobRunner(parts)
+    this.#roots = new RootSubmitter(parts)
   }
 
   async create(body: Uint8Array, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
@@ -95,6 +98,13 @@ class Jobs implements JobService {
     const { options, split, names } = await readJsonBatch(body, jobLimits, context)
     checkJobOptions(options)
     if (names.length > 0) throw noNames()
+    if (submitsEach(options) && split.count > limits.maxJobSubmissions)
+      throw problemAt(
+        'invalid-input',
+        ['items'],
+        `has ${split.count} items; ${tooManySubmissions(limits)}`,
+        MANY_SUBMISSIONS,
+      )
     const writer = this.#writer(await this.#createJob(options, caller, context), 0, caller, context)
     for (let index = 0; index < split.count; index++)
       if (writer.add(body.subarray(split.starts[index], split.ends[index]))) await writer.store()
@@ -205,22 +215,17 @@ class Jobs implements JobService {
   async attestation(id: string, caller: JobCaller, context: RequestContext): Promise<ServiceResponse> {
     const { signer, chains, now } = this.#parts
     const job = await this.#findWithRoot(id, caller, context)
-    const { chainId, recipient } = job.options
+    const { chainId, submitOnchain } = job.options
     chains.require(chainId!)
     const { roots, leafCount } = await this.#parts.ask('jobRoots', { position: job.position }, context)
     if (leafCount === 0)
       throw new ProblemError({ type: 'conflict', detail: 'no operation of the job has a signed result' })
     const { root } = await runTree(this.#parts, roots, undefined, context)
-    const attested = await attestMerkleRoot(
-      {
-        chainId: chainId!,
-        recipient: (recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS,
-        timestampSeconds: Math.floor(now() / 1000),
-        tree: { root, leafCount },
-      },
-      { signer, chains },
-    )
-    const json = `{"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}}}`
+    // What the service submits has the time at which the job ended.
+    const timestampSeconds = Math.floor((submitOnchain === true ? job.updatedMs : now()) / 1000)
+    const attested = await attestMerkleRoot(rootRequest(job, { root, leafCount }, timestampSeconds), { signer, chains })
+    const submission = job.submission === undefined ? '' : submissionMember(submissionJson(job.submission))
+    const json = `{"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}}${submission}}`
     return { json, headers: nonceHeaders(attested) }
   }
 
@@ -249,6 +254,7 @@ class Jobs implements JobService {
 
   async close(): Promise<void> {
     this.#stop.abort()
+    this.#roots.close()
     await this.#runner.close()
   }
 
@@ -285,14 +291,15 @@ class Jobs implements JobService {
   }
 
   async #createJob(
-    { chainId, recipient, attest }: BatchOptions,
+    { chainId, recipient, attest, submitOnchain }: BatchOptions,
     caller: JobCaller,
     context: RequestContext,
   ): Promise<Job> {
-    const { ask, config, chains, now } = this.#parts
-    const { idempotencyKey, errorTypeBase } = caller
+    const { ask, config, chains, submissions, now } = this.#parts
+    const { idempotencyKey, errorTypeBase, tier } = caller
     const account = requireAccount(caller)
     if (chainId !== undefined) chains.requireForBatch(chainId)
+    if (submitOnchain) submissions.require(chains.require(chainId!).id, { account, tier, idempotencyKey })
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       const detail = 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces'
       throw new ProblemError({ type: 'bad-request', detail })
@@ -303,7 +310,7 @@ class Jobs implements JobService {
         id: randomBytes(16).toString('hex'),
         account,
         idempotencyKey,
-        options: { chainId, recipient, attest, errorTypeBase },
+        options: { chainId, recipient, attest, submitOnchain, errorTypeBase },
         maxOpen: config.limits.maxOpenJobs,
         nowMs: now(),
       },
@@ -345,6 +352,7 @@ class Jobs implements JobService {
   #describe(job: Job): object {
     const { now, config } = this.#parts
     const { received, total, done, failed, errors, startedMs, updatedMs, createdMs, reason } = job
+    const { submission, submissionError } = job
     const endMs = isFinal(job) ? updatedMs : now()
     const seconds = startedMs === undefined ? 0 : (endMs - startedMs) / 1000
     const rate = seconds > 0 ? done / seconds : undefined
@@ -354,6 +362,7 @@ class Jobs implements JobService {
       state: job.state,
       chainId: job.options.chainId ?? null,
       attest: job.options.attest,
+      ...(job.options.submitOnchain === true ? { submitOnchain: true } : {}),
       received,
       total: total ?? null,
       done,
@@ -364,6 +373,8 @@ class Jobs implements JobService {
       created: Math.floor(createdMs / 1000),
       deletedAfter: Math.floor(updatedMs / 1000) + config.limits.jobKeepHours * 3600,
       ...(reason === undefined ? {} : { reason }),
+      ...(submission === undefined ? {} : { submission: submissionJson(submission) }),
+      ...(submissionError === undefined ? {} : { submissionError }),
     }
   }
 

@@ -6,7 +6,7 @@ import { type ProblemData, ProblemError } from '../../base/problem.ts'
 import { computesJobs } from '../../config/sync.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
 import type { BatchOptions } from '../../validation/batch.ts'
-import type { JobChunk } from '../../wire/job-messages.ts'
+import type { ComputedLines, JobChunk } from '../../wire/job-messages.ts'
 import { type StoreArgument, StoreFault, type StoreFaultKind } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import { BatchRun, type ComputedChunk } from '../batch/batch.ts'
@@ -17,6 +17,7 @@ import type { StoreAccess } from '../records/store-access.ts'
 import type { BatchContext, RequestContext } from '../request.ts'
 import type { ChunkMetrics } from './job-metrics.ts'
 import { pack, unpack } from './packing.ts'
+import { rejectForeign, SUBMISSION_PAUSES, SubmissionDelay, submitLines, submitsEach } from './submit.ts'
 import { decodeLines, type Line } from './upload.ts'
 
 export interface JobRunnerParts extends SharedParts {
@@ -31,7 +32,7 @@ export interface JobRunnerParts extends SharedParts {
 }
 
 /** All jobs together are one client of the compute threads, so that they take at most one of its turns from the requests. */
-const CLIENT = 'jobs'
+export const CLIENT = 'jobs'
 /** Lines and bytes that go to a thread in one message, as for a stream of lines. */
 const MAX_GROUP = { lines: 256, bytes: 32_768 }
 /** Retries of a group of lines if a full thread or signer queue rejects some of them. The pause doubles each time. */
@@ -129,10 +130,15 @@ export class JobRunner {
     this.#running++
     const beginMs = performance.now()
     try {
-      if (chunk.attempts > MAX_ATTEMPTS) await this.#giveUp(chunk, NEVER_ENDED, `it was taken ${MAX_ATTEMPTS} times`)
+      if (chunk.computed !== undefined) await this.#submit(chunk, chunk.computed, beginMs)
+      else if (chunk.attempts > MAX_ATTEMPTS)
+        await this.#giveUp(chunk, NEVER_ENDED, `it was taken ${MAX_ATTEMPTS} times`)
       else {
         const results = await this.#compute(chunk)
-        if (!this.#isClosed) await this.#store(chunk, results, beginMs)
+        if (!this.#isClosed)
+          await (submitsEach(chunk.job.options)
+            ? this.#keep(chunk, results, beginMs)
+            : this.#store(chunk, results, beginMs))
       }
     } catch (error) {
       if (!this.#isClosed) await this.#putBack(chunk, error)
@@ -144,14 +150,45 @@ export class JobRunner {
   /** Releases a chunk that could not be computed or stored, so that it is tried again, up to `MAX_ATTEMPTS` times in all. */
   async #putBack({ job: { id, position }, first }: JobChunk, error: unknown): Promise<void> {
     this.#parts.log.error('a chunk of a job failed', { job: id, first, reason: String(error) })
-    let isBack = false
-    while (!isBack && !this.#isClosed) {
-      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
-      const released = this.#ask('releaseChunk', { owner: this.#owner, position, first })
-      isBack = await released.then(
+    await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
+    await this.#untilReleased(() => this.#ask('releaseChunk', { owner: this.#owner, position, first }))
+  }
+
+  /** Repeats a call that releases a chunk, because this process does not take a chunk again that it holds. */
+  async #untilReleased(release: () => Promise<undefined>): Promise<void> {
+    while (!this.#isClosed) {
+      const isReleased = await release().then(
         () => true,
         () => false,
       )
+      if (isReleased) return
+      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS))
+    }
+  }
+
+  /** Stores results, then submits each of them. */
+  async #keep(chunk: JobChunk, { lines, counts }: Answered, beginMs: number): Promise<void> {
+    const { job, first } = chunk
+    const computed = { stored: await pack(lines), errors: errorCounts(counts) }
+    const kept = { owner: this.#owner, position: job.position, first, ...computed }
+    if (await this.#untilStored(() => this.#ask('keepComputed', kept))) await this.#submit(chunk, computed, beginMs)
+  }
+
+  /** Submits the results of a chunk. If there is no room for one of them now, the whole chunk is taken again after a pause. */
+  async #submit(chunk: JobChunk, { stored, errors }: ComputedLines, beginMs: number): Promise<void> {
+    const { job, first } = chunk
+    try {
+      const { lines, counts } = await submitLines(chunk, { lines: await unpack(stored, true), errors }, this.#parts)
+      if (!this.#isClosed) await this.#store(chunk, { lines, leaves: new Uint8Array(0), counts }, beginMs)
+    } catch (error) {
+      if (this.#isClosed) return
+      const isDelay = error instanceof SubmissionDelay
+      if (!isDelay)
+        this.#parts.log.error('results of a job cannot be submitted', { job: job.id, first, reason: String(error) })
+      const held = { owner: this.#owner, first }
+      const hasProgress = isDelay && error.hasProgress
+      const postponed = { position: job.position, chunk: held, hasProgress, ...SUBMISSION_PAUSES }
+      await this.#untilReleased(() => this.#ask('postponeJob', postponed))
     }
   }
 
@@ -159,7 +196,9 @@ export class JobRunner {
     const input = await unpack(chunk.stored, chunk.isCompressed)
     const lines = decodeLines(input, chunk.operations)
     const { config } = this.#parts
-    const options = { ...chunk.job.options, sequence: 'same' as const, submitOnchain: false }
+    // Under a root, only the root is submitted.
+    const submitOnchain = submitsEach(chunk.job.options)
+    const options = { ...chunk.job.options, sequence: 'same' as const, submitOnchain }
     const answered: Answered[] = []
     const groups = groupLines(lines)
     let next = 0
@@ -203,7 +242,9 @@ export class JobRunner {
     const run = new BatchRun(this.#parts, options, this.#context(chunk, counts))
     const { limits } = this.#parts.config
     if (options.attest !== 'merkle') {
-      const finish = (computed: ComputedChunk) => signEach(run, computed, '\n', this.#parts)
+      const { chains } = this.#parts
+      const finish = (computed: ComputedChunk) =>
+        signEach(run, options.submitOnchain ? rejectForeign(run, computed, chains) : computed, '\n', this.#parts)
       return { lines: await answerLines(run, lines, limits, finish), leaves: new Uint8Array(0), counts }
     }
     let accepted: Uint8Array = new Uint8Array(0)
@@ -247,7 +288,7 @@ export class JobRunner {
   }
 
   async #store(chunk: JobChunk, { lines, leaves, counts }: Answered, beginMs: number): Promise<void> {
-    const errors = Object.fromEntries([...counts].filter(([outcome]) => outcome !== 'ok'))
+    const errors = errorCounts(counts)
     const results: StoreArgument<'finishChunk'> = {
       owner: this.#owner,
       position: chunk.job.position,
@@ -356,6 +397,10 @@ const NOT_STORED = 'the operation has no result: the store refused the results o
 function faultKind(error: unknown): StoreFaultKind | undefined {
   const fault = error instanceof ProblemError ? error.cause : error
   return fault instanceof StoreFault ? fault.kind : undefined
+}
+
+function errorCounts(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].filter(([outcome]) => outcome !== 'ok'))
 }
 
 function groupLines(lines: readonly Line[]): Line[][] {

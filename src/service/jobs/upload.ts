@@ -1,5 +1,5 @@
 /** Receives the operations of a job: cuts them into chunks and stores them while more arrive. */
-import { ProblemError } from '../../base/problem.ts'
+import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Job, JobLimits } from '../../wire/job-messages.ts'
 import type { StoreResult } from '../../wire/store-messages.ts'
@@ -7,6 +7,7 @@ import { LineCutter } from '../batch/item-cutters.ts'
 import type { StoreAccess } from '../records/store-access.ts'
 import type { RequestContext } from '../request.ts'
 import { pack } from './packing.ts'
+import { submitsEach } from './submit.ts'
 
 /** An operation as it arrived, or the byte length of a line that was too long. */
 export type Line = Uint8Array | number
@@ -16,6 +17,12 @@ export type Line = Uint8Array | number
  * an id and a proof, take less. An id and a proof come from the input, whose bytes are counted already.
  */
 const RESULT_ROOM = { none: 1024, merkle: 1536, each: 1792 } as const
+
+/** Bytes that a submission adds to a result. */
+const SUBMISSION_ROOM = 128
+
+/** Operations of a chunk whose results are submitted one by one: few enough that most chunks find room for all of them at once. */
+const MAX_SUBMITTED_LINES = 100
 
 /** Marks the length of a line that was too long, whose bytes are not stored. */
 const TOO_LONG = 0x8000_0000
@@ -92,7 +99,8 @@ export class JobWriter {
     this.#lines.push(line)
     this.#bytes += 4 + (typeof line === 'number' ? 0 : line.length)
     const { jobChunkOperations, jobChunkBytes } = this.#parts.limits
-    return this.#lines.length >= jobChunkOperations || this.#bytes >= jobChunkBytes
+    const maxLines = submitsEach(this.#job.options) ? MAX_SUBMITTED_LINES : jobChunkOperations
+    return this.#lines.length >= maxLines || this.#bytes >= jobChunkBytes
   }
 
   /** True if every operation that was added is stored or was skipped. */
@@ -100,15 +108,26 @@ export class JobWriter {
     return this.#lines.length === 0
   }
 
-  /** Stores the operations that were added as one chunk. @throws {ProblemError} if the store rejects them */
+  /** Stores the operations that were added. @throws {ProblemError} if the store rejects them */
   async store(): Promise<void> {
-    const operations = this.#lines.length
-    if (operations === 0) return
+    // Several may be added after the one that completed the chunk.
+    const maxLines = submitsEach(this.#job.options) ? MAX_SUBMITTED_LINES : Number.POSITIVE_INFINITY
+    while (this.#lines.length > 0) await this.#storeChunk(this.#lines.slice(0, maxLines))
+    this.#bytes = 0
+  }
+
+  /** Stores lines as one chunk, or drops lines that are stored already. */
+  async #storeChunk(lines: readonly Line[]): Promise<void> {
+    const operations = lines.length
     const { ask, limits, walletAddress, now, onStored, context } = this.#parts
-    const input = encodeLines(this.#lines)
-    const room = input.length + operations * RESULT_ROOM[this.#job.options.attest]
+    const input = encodeLines(lines)
+    const { options } = this.#job
+    const isSubmitted = submitsEach(options)
+    const room = input.length + operations * (RESULT_ROOM[options.attest] + (isSubmitted ? SUBMISSION_ROOM : 0))
     const jobLimits: JobLimits = {
-      maxOperations: limits.maxJobOperations,
+      maxOperations: isSubmitted
+        ? Math.min(limits.maxJobOperations, limits.maxJobSubmissions)
+        : limits.maxJobOperations,
       perDay: limits.jobOperationsPerDay,
       ...(walletAddress === undefined
         ? {}
@@ -128,20 +147,12 @@ export class JobWriter {
     }
     const outcome = await ask('appendJob', chunk, context)
     // For example, the end of an interrupted upload was stored while this upload already repeats it.
-    if (typeof outcome === 'number' && outcome > this.#stored) return this.#skipStored(outcome)
-    if (outcome !== 'stored') throw uploadProblem(outcome, this.#job.id, this.#stored, limits, now())
-    this.#lines = []
-    this.#bytes = 0
-    this.#stored += operations
-    onStored()
-  }
-
-  /** Drops operations that another upload has stored meanwhile, and stores the others. */
-  async #skipStored(received: number): Promise<void> {
-    const dropped = this.#lines.splice(0, received - this.#stored)
-    this.#bytes -= dropped.reduce<number>((sum, line) => sum + 4 + (typeof line === 'number' ? 0 : line.length), 0)
+    const isBehind = typeof outcome === 'number' && outcome > this.#stored
+    if (outcome !== 'stored' && !isBehind) throw uploadProblem(outcome, this.#job, this.#stored, limits, now())
+    const received = isBehind ? outcome : this.#stored + operations
+    this.#lines.splice(0, received - this.#stored)
     this.#stored = received
-    await this.store()
+    if (!isBehind) onStored()
   }
 
   /** Ends the upload. @returns the job with its total */
@@ -155,13 +166,23 @@ export class JobWriter {
   }
 }
 
+/** The rule on the number of results that are submitted one by one. */
+export const MANY_SUBMISSIONS = {
+  code: 'too-many-submissions',
+  hint: 'send fewer operations, or attest merkle: one attestation of their root covers all of them',
+}
+
+export function tooManySubmissions({ maxJobSubmissions }: Pick<Config['limits'], 'maxJobSubmissions'>): string {
+  return `the results of at most ${maxJobSubmissions} operations of a job are submitted one by one`
+}
+
 const DAY_MS = 86_400_000
 /** Time after which a store without room may have some again. */
 const FULL_RETRY_SECONDS = 60
 
 function uploadProblem(
   outcome: Exclude<StoreResult<'appendJob'>, 'stored'>,
-  id: string,
+  { id, options }: Job,
   stored: number,
   limits: Config['limits'],
   nowMs: number,
@@ -173,6 +194,10 @@ function uploadProblem(
     case 'closed':
       return new ProblemError({ type: 'conflict', detail: `job ${id} takes no more operations` })
     case 'large': {
+      if (submitsEach(options) && limits.maxJobSubmissions < limits.maxJobOperations) {
+        const detail = `${tooManySubmissions(limits)}, so job ${id} has failed: what is submitted already stays submitted`
+        return problemAt('payload-too-large', [], detail, MANY_SUBMISSIONS)
+      }
       const detail = `a job takes at most ${limits.maxJobOperations} operations, so job ${id} has failed: send them as several jobs`
       return new ProblemError({ type: 'payload-too-large', detail })
     }

@@ -182,6 +182,8 @@ function facts({
   created,
   deletedAfter,
   state,
+  submission,
+  submissionError,
 }: Job): HTMLElement {
   const rows: readonly (readonly [string, string] | undefined)[] = [
     ['With an error', whole(failed)],
@@ -189,6 +191,8 @@ function facts({
     secondsLeft === null || secondsLeft === 0 ? undefined : ['Time left', duration(secondsLeft)],
     ['Signed', ATTEST_WORDS[attest]],
     chainId === null ? undefined : ['Chain', String(chainId)],
+    submission === undefined ? undefined : ['Root on the chain', `${submission.status} ${submission.uid ?? ''}`],
+    submissionError === undefined ? undefined : ['Root not submitted', submissionError],
     ['Created', timeUtc(created)],
     ['Kept at least until', state === 'running' ? 'it has ended' : timeUtc(deletedAfter)],
   ]

@@ -55,7 +55,7 @@ describe.runIf(PROXIES.includes('haproxy')).each(ADAPTERS)('deploy/cluster/hapro
     for (let count = 0; count < requests; count++) {
       const response = await fetch(`http://127.0.0.1:${port}/.well-known/attester.json`)
       expect(response.status).toBe(200)
-      attesters.add((await response.json()).address)
+      attesters.add(((await response.json()) as { address: string }).address)
     }
     return attesters
   }

@@ -86,6 +86,11 @@ describe('deploy/cluster/compose.yaml', () => {
   })
 })
 
+it('nodes that share a database have their API keys in it, not in a file', () => {
+  for (const file of ['deploy/cluster/compose.yaml', 'deploy/kubernetes/deployment.yaml'])
+    expect(read(file)).not.toMatch(/api[-_]keys/i)
+})
+
 describe('deploy/cluster/haproxy.cfg', () => {
   const text = read('deploy/cluster/haproxy.cfg')
 

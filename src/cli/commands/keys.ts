@@ -107,7 +107,7 @@ function describeLine({ id, tier, createdAt, label, ...key }: ListedKey, nowMs: 
 
 /**
  * Runs `trigpoint keys import`, which copies the keys of a file into the database. Keys that the database has stay as they are there,
- * and keys that were revoked there stay revoked, so the command can be repeated.
+ * and keys that were revoked there stay revoked, so the command can be repeated (decision 168).
  *
  * @param file default: the file that a service without a database uses
  */

@@ -121,9 +121,9 @@ describe.runIf(ENGINES.includes('postgres'))('docs/operations.md with PostgreSQL
         env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl(first, databaseName), DATA_DIR: folder },
         encoding: 'utf8',
       })
-    expect(serve('--backup', 'trigpoint')).toContain('5000 records written')
+    expect(serve('--backup', 'trigpoint')).toContain('5,000 records written')
     sh(first, 'createdb records')
-    expect(serve('--restore', 'records')).toContain('5000 records restored')
+    expect(serve('--restore', 'records')).toContain('5,000 records restored')
     const keys = await runCli(['keys', 'list', '--json'], { env: { DATABASE_URL: databaseUrl(first, 'records') } })
     expect(JSON.parse(keys.out)).toEqual([])
   })

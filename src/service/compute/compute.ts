@@ -147,9 +147,6 @@ export function createComputeService(parts: ComputeServiceParts) {
   }
 }
 
-/** Handles a compute request from end to end. */
-type ComputeService = ReturnType<typeof createComputeService>
-
 /**
  * Makes the function that refuses compute requests in an overload, before anything of their body is read.
  *

@@ -4,17 +4,20 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseDecimal } from '../base/decimal.ts'
 import type { Client } from '../client/client.ts'
 import type { TransportOptions } from '../client/transport.ts'
-import { isThisMachine } from '../config/setting.ts'
+import { type Environment, isThisMachine } from '../config/setting.ts'
 import { type ExitCode, usage } from './exit-codes.ts'
 import { FORMATS } from './inputs/source-item.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The default service: the address on which `npm start` listens. */
-export const DEFAULT_URL = 'http://127.0.0.1:3000'
+/** The address on which `npm start` listens. */
+const DEFAULT_URL = 'http://127.0.0.1:3000'
 export const DEFAULT_CHAIN_ID = 84532
 
 /** Sets the exit code of a verb that ran without an error. */
 export type Finish = (exitCode: ExitCode) => void
+
+/** What `serviceUrl` takes without an option, for the help. */
+export const DEFAULT_URL_TEXT = `TRIGPOINT_URL, or HOST and PORT, or ${DEFAULT_URL}`
 
 export interface ServerOptions {
   readonly url?: string
@@ -24,7 +27,7 @@ export interface ServerOptions {
 
 export function withServer(command: Command): Command {
   return command
-    .option('--url <address>', `URL of the service (default: TRIGPOINT_URL, or ${DEFAULT_URL})`)
+    .option('--url <address>', `URL of the service (default: ${DEFAULT_URL_TEXT})`)
     .option(
       '--api-key <key>',
       'raises the hourly limit (default: TRIGPOINT_API_KEY, which process lists do not show; on this machine, the development key)',
@@ -50,13 +53,24 @@ export function withExamples(command: Command, ...lines: readonly string[]): Com
   return command.addHelpText('after', `\nExamples:\n${indented.join('\n')}\n`)
 }
 
-/** Returns the URL of the service: the flag, or the environment variable, or the default. */
-function serviceUrl({ url }: ServerOptions, { env }: Terminal): string {
-  const address = url ?? (env['TRIGPOINT_URL'] || DEFAULT_URL)
+/** Returns the URL of the service: the flag, or TRIGPOINT_URL, or the address of a service with the settings of this environment. */
+export function serviceUrl({ url }: { readonly url?: string | undefined }, { env }: Pick<Terminal, 'env'>): string {
+  const address = url ?? (env['TRIGPOINT_URL'] || listeningUrl(env))
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
     throw usage(`${JSON.stringify(address)} is not the URL of a service: give --url http://host:port`)
   }
   return address
+}
+
+/** Addresses of a listener on all interfaces, which no client can connect to. */
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
+
+/** Returns the URL on which a service with the settings HOST and PORT listens. Port 0 is any free port, so the default is as good. */
+function listeningUrl(env: Environment): string {
+  const { hostname, port } = new URL(DEFAULT_URL)
+  const { HOST: host = '', PORT: ownPort = '' } = env
+  const name = host === '' || WILDCARDS.includes(host) ? hostname : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${Number(ownPort) > 0 ? ownPort : port}`
 }
 
 export function transportOptions(options: ServerOptions, terminal: Terminal): TransportOptions {

@@ -10,12 +10,7 @@ export const RECORD_SETTINGS = {
   /** False: no records are stored, and their routes answer 503. */
   records: RECORDS,
   /** URL of the PostgreSQL server for the records. Without it they are stored below `dataDir`. May contain a password. */
-  databaseUrl: parsed<string | undefined>('DATABASE_URL', undefined, (value) => {
-    // The value may contain a password, so the message must not repeat it.
-    if (!/^postgres(ql)?:\/\//.test(value))
-      throw new ConfigError('DATABASE_URL: must begin with postgres:// or postgresql://')
-    return value
-  }),
+  databaseUrl: parsed<string | undefined>('DATABASE_URL', undefined, checkDatabaseUrl),
   /** In production the embedded database below `dataDir` has to be enabled explicitly (decision 114). */
   allowEmbeddedDatabase: productionFlag('EMBEDDED_DB'),
   /** True: an empty store is filled with sample records. Never in production. */
@@ -90,6 +85,33 @@ export const RECORD_LIMITS = {
   streamHeartbeatMs: derived((source) => Math.min(5000, Math.floor(REQUEST_DEADLINE_MS.read(source) / 3))),
   /** Longest life of a stream. Its client reconnects and continues where it was. */
   streamLifeMs: integer('STREAM_LIFE_MS', 3_600_000, 100, 86_400_000),
+}
+
+/** Checks what the driver of PostgreSQL would reject or misread later. The value may contain a password, so no message repeats it. */
+function checkDatabaseUrl(value: string): string {
+  if (!/^postgres(ql)?:\/\//.test(value))
+    throw new ConfigError('DATABASE_URL: must begin with postgres:// or postgresql://')
+  if (!isDatabaseUrl(value)) {
+    throw new ConfigError(
+      'DATABASE_URL: is not a valid URL; if the user or the password has one of the characters % / ? # or a space, percent-encode it: % as %25, / as %2F, ? as %3F, # as %23, a space as %20',
+    )
+  }
+  return value
+}
+
+function isDatabaseUrl(value: string): boolean {
+  // The host may be empty if `?host=` names the folder of a Unix socket.
+  const text = value.replace('@/', '@localhost/')
+  if (/ |%(?![0-9a-f]{2})/i.test(text) || !URL.canParse(text)) return false
+  const { username, password, hostname, pathname, search, hash } = new URL(text)
+  // An unencoded / ? or # ends the host, and the @ behind the password is then in a later part.
+  if (hash !== '' || pathname.includes('@') || search.includes('@')) return false
+  try {
+    for (const part of [username, password, hostname, pathname]) decodeURIComponent(part)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function sampleRecords(): Setting<boolean> {

@@ -130,6 +130,7 @@ export interface Services {
   readonly feeds: RecordFeeds
   /** Undefined if GraphQL is not enabled. */
   readonly graphql: GraphqlService | undefined
-  readiness(): Readiness
+  /** @param askedBy the route that asks, for the log */
+  readiness(askedBy: '/health' | '/ready'): Readiness
   readonly identity: Identity
 }

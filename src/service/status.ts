@@ -9,7 +9,7 @@ import type { CrossChecks } from '../threads/cross-checks.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { StoreClient, StoreCondition, StoreState } from '../threads/store-client.ts'
 import type { Hex } from '../wire/values.ts'
-import type { Identity, Readiness } from './services.ts'
+import type { Identity, Readiness, Services } from './services.ts'
 
 /** What the identity of the service is made of. */
 export interface IdentityParts {
@@ -63,13 +63,13 @@ export interface ReadinessParts {
   readonly warmUp: { readonly isDone: boolean } | undefined
 }
 
-/** Makes the check for `GET /ready`: whether the service can handle a compute request now, and which checks fail. */
-export function createReadiness(parts: ReadinessParts): () => Readiness {
+/** Makes the check for `GET /ready` and `/health`: whether the service can handle a compute request now, and which checks fail. */
+export function createReadiness(parts: ReadinessParts): Services['readiness'] {
   const { log, pool, signer, chainClient, store, processes, crossChecks, warmUp } = parts
   /** The failed checks at the last call. */
   let lastFailures = ''
   let wasReady = false
-  return () => {
+  return (askedBy) => {
     const checks: Record<string, { ok: boolean; detail?: string }> = {
       compute: pool.isReady ? { ok: true } : { ok: false, detail: 'no compute thread is running' },
       signer: signer.isReady ? { ok: true } : { ok: false, detail: 'the signer thread is restarting' },
@@ -91,7 +91,7 @@ export function createReadiness(parts: ReadinessParts): () => Readiness {
     const failures = ready ? '' : failureText(checks, store?.state)
     if (failures !== lastFailures) {
       lastFailures = failures
-      const fields = { reason: failures, seenBy: 'a request of /ready' }
+      const fields = { reason: failures, seenBy: `a request of ${askedBy}` }
       // At every start the store and the warm-up take a while, which is no fault.
       const isStoreAsUsual = store?.state.isOpen !== false || isOpening(store.state)
       const isStarting = !wasReady && checks['compute']!.ok && checks['signer']!.ok && isStoreAsUsual

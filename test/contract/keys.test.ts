@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
 import { runCli } from '../cli-runner.ts'
@@ -161,6 +164,38 @@ describe.runIf(ENGINES.includes('postgres'))('keys of several nodes, in their Po
     expect((await cli('revoke', key)).exitCode).toBe(0)
     await everywhere(401, key)
     expect((await cli('revoke', key)).exitCode).toBe(1)
+  })
+
+  it('are those of a key file after it was imported, except for revoked ones, and the file is named for a key that is only there', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-keys-'))
+    try {
+      const file = join(folder, 'api-keys.json')
+      const addToFile = async () => JSON.parse((await cli('add', 'developer', '--json', '--file', file)).out)
+      const [kept, revoked] = [await addToFile(), await addToFile()]
+      const env = { DATABASE_URL: cluster.url, DATA_DIR: folder }
+      const inFolder = (...argv: string[]) => runCli(['keys', ...argv], { env, nowMs: Date.now() })
+      expect(await inFolder('revoke', kept.id)).toMatchObject({
+        exitCode: 1,
+        err: `no key ${kept.id} in the database, but in the file ${file}: add --file ${file}\n`,
+      })
+      await everywhere(401, kept.key)
+      expect((await inFolder('import')).out).toBe(`2 keys of 2 keys in ${file} added to the database\n`)
+      await everywhere(200, kept.key)
+      await everywhere(200, revoked.key)
+      // A second import neither restores what was revoked nor undoes what was changed in the database.
+      expect((await inFolder('revoke', revoked.id)).exitCode).toBe(0)
+      expect((await inFolder('rotate', kept.id)).exitCode).toBe(0)
+      const listed = JSON.parse((await inFolder('list', '--json')).out)
+      expect(listed).toContainEqual(expect.objectContaining({ id: kept.id, replacedBy: expect.anything() }))
+      expect(JSON.parse((await inFolder('import', file, '--json')).out)).toEqual({ added: 0, revoked: 1, file })
+      expect(JSON.parse((await inFolder('list', '--json')).out)).toEqual(listed)
+      await everywhere(401, revoked.key)
+      const withoutDatabase = await runCli(['keys', 'import', file], { env: { DATA_DIR: folder } })
+      expect(withoutDatabase).toMatchObject({ exitCode: 2, err: expect.stringContaining('set DATABASE_URL') })
+      expect(await inFolder('import', join(folder, 'none.json'))).toMatchObject({ exitCode: 2 })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('are valid on each node after one has added them, and both are valid while they are rotated', async () => {

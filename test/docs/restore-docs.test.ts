@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -39,6 +39,8 @@ function block(beginning: string): string {
 function createMachine(folder: string) {
   for (const name of ['etc', 'var', 'bin']) mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'bin/systemd-run'), SYSTEMD_RUN, { mode: 0o755 })
+  // There is no user `trigpoint` here.
+  writeFileSync(join(folder, 'bin/chown'), '#!/bin/sh\n', { mode: 0o755 })
   const here = (text: string) =>
     text
       .replaceAll('/etc/trigpoint', join(folder, 'etc'))
@@ -77,14 +79,22 @@ describe('docs/operations.md without containers', () => {
   let address: string
 
   beforeAll(() => {
-    const keygen = block('useradd')
-      .split('\n')
-      .find((line) => line.endsWith(' keygen'))!
-    const made = machine.sh(keygen)
+    const lines = block('useradd').split('\n')
+    const afterBuild = lines.slice(lines.findIndex((line) => line.endsWith(' /etc/trigpoint')))
+    expect(afterBuild).toHaveLength(4)
+    const made = machine.sh(`umask 022\n${afterBuild.join('\n')}`)
     expect(made.status, made.stderr).toBe(0)
     address = made.stdout.trim()
     machine.writeSettings()
   })
+
+  it('has steps after which other users can read neither the key nor the settings', () => {
+    const mode = (name: string) => statSync(machine.path(name)).mode & 0o777
+    expect(['etc', 'etc/environment', 'etc/signer.json', 'etc/password'].map(mode)).toEqual([
+      0o700, 0o600, 0o600, 0o600,
+    ])
+  })
+
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it('has a command that checks the service with its own settings', () => {
@@ -105,6 +115,14 @@ describe('docs/operations.md without containers', () => {
     expect(added.status, added.stderr).toBe(0)
     const backup = machine.run('serve --backup /var/lib/trigpoint/records.gz')
     expect([backup.status, backup.stdout]).toEqual([0, expect.stringContaining('2 records written')])
+
+    // The whole data folder of a stopped service, in the place of an empty one.
+    const copied = createMachine(join(folder, 'copied'))
+    cpSync(machine.path('etc'), copied.path('etc'), { recursive: true })
+    copied.writeSettings()
+    cpSync(machine.path('var'), copied.path('var'), { recursive: true })
+    expect(copied.run('serve --backup /var/lib/trigpoint/again.gz').stdout).toContain('2 records written')
+    expect(copied.run('keys list').stdout).toContain('map of the city')
 
     const other = createMachine(join(folder, 'new'))
     for (const name of ['signer.json', 'password']) cpSync(machine.path(`etc/${name}`), other.path(`etc/${name}`))

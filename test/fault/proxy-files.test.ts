@@ -1,14 +1,16 @@
 /** The proxy files of `deploy/` as docs/security.md describes them: TLS, the address of the client, limits, streams and events. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, ROME } from '../fixtures.ts'
+import { blocksOf } from '../markdown-pages.ts'
 import { PROXIES, type RunningProxy, startProxy } from '../proxies.ts'
 import { type RecordService, startRecordService } from '../record-service.ts'
 import { recordOf } from '../store-records.ts'
@@ -18,21 +20,18 @@ const MAX_PER_ADDRESS = 6
 /** The proxy connects to the service from 127.0.0.1, the only address that the service trusts. */
 const CLIENT_ADDRESS = '127.0.0.2'
 
-/** Makes a certificate for `NAME` with the openssl program. */
+/** Returns the block of docs/operations.md that begins so. */
+function block(beginning: string): string {
+  return blocksOf('docs/operations.md').find(({ code }) => code.startsWith(beginning))!.code
+}
+
+/** Makes a certificate for `NAME` with the commands of the page. */
 function makeCertificate() {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-tls-'))
-  const [key, certificate, both] = ['key', 'certificate', 'both'].map((name) => join(folder, `${name}.pem`)) as [
-    string,
-    string,
-    string,
-  ]
-  const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`]
-  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  execFileSync('openssl', ['req', '-x509', ...keyOptions, ...subject, '-keyout', key, '-out', certificate], {
-    stdio: 'ignore',
-  })
-  writeFileSync(both, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'))
-  return { folder, key, certificate, both }
+  execFileSync('sh', ['-ec', block('umask 077').replaceAll('/etc/ssl', folder)], { stdio: 'ignore' })
+  const [key, certificate] = [join(folder, 'trigpoint.key'), join(folder, 'trigpoint.pem')]
+  for (const file of [key, certificate]) expect(statSync(file).mode & 0o077).toBe(0)
+  return { folder, key, certificate, both: certificate }
 }
 
 interface Response {
@@ -135,6 +134,22 @@ describe.each(PROXIES)('the file of %s', (name) => {
       // Another address would begin a new hour.
       expect(remaining(response), list).toBe(first - index - 1)
     }
+  })
+
+  it('can be checked by the commands of docs/operations.md on the machine of the proxy', async () => {
+    // Other addresses than those of the page, because the proxies of this file have one service.
+    const index = PROXIES.indexOf(name)
+    const commands = block('client() {')
+      .replaceAll('127.0.0.2', `127.0.2.${index}`)
+      .replaceAll('127.0.0.3', `127.0.3.${index}`)
+      .replace(':443:', `:${proxy.port}:`)
+      .replace(`https://${NAME}`, `https://${NAME}:${proxy.port}`)
+    const printed = await promisify(execFile)('sh', ['-ec', commands])
+    const values = printed.stdout.trim().split(/\s*\n/)
+    const [title] = values[0]!.split(' ')
+    expect(title).toMatch(/^x-ratelimit-remaining:$/i)
+    // The limit of the service of this file is 1000.
+    expect(values).toEqual([999, 998, 1000, 998].map((remaining) => `${title} ${remaining}`))
   })
 
   it('does not answer internal routes', async () => {

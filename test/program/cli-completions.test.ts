@@ -30,7 +30,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
       expect(verbs.length).toBeGreaterThan(14)
       expect(await offered('')).toEqual(verbs)
       expect(await offered('comp')).toEqual(['compute', 'completions'])
-      expect(await offered('keys', '')).toEqual(['add', 'list', 'rotate', 'revoke', 'usage', 'help'])
+      expect(await offered('keys', '')).toEqual(['add', 'list', 'import', 'rotate', 'revoke', 'usage', 'help'])
       expect(await offered('records', 'e')).toEqual(['export'])
     })
 
@@ -66,7 +66,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trigpoint trigpoint "\${COMP_WORDS[C
   const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = [
     ['trigpoint comp', ['completions', 'compute']],
     ['trigpoint rec', ['receipt', 'records']],
-    ['trigpoint keys ', ['add', 'help', 'list', 'revoke', 'rotate', 'usage']],
+    ['trigpoint keys ', ['add', 'help', 'import', 'list', 'revoke', 'rotate', 'usage']],
     ['trigpoint records e', ['export']],
     ['trigpoint schema l', ['list']],
     ['trigpoint batch --con', ['--concurrency']],

@@ -101,7 +101,7 @@ describe('trigpoint receipt', () => {
     expect(batch.err).toContain('is signed together with others')
     expect((await run('{')).exitCode).toBe(2)
     expect((await run('[]')).err).toContain('not a JSON object')
-    expect((await run(answers.numeric, '--url', 'ftp://x')).err).toContain('not an http(s) address')
+    expect((await run(answers.numeric, '--url', 'ftp://x')).err).toContain('is not the URL of a service')
     expect((await run(answers.numeric, '--issuer', 'x')).err).toContain('need --read')
     expect((await runCli(['receipt', '--read', 'answer.json'])).err).toContain('has no receipt')
   })

@@ -86,6 +86,11 @@ describe('deploy/cluster/compose.yaml', () => {
   })
 })
 
+it('nodes that share a database have their API keys in it, not in a file', () => {
+  for (const file of ['deploy/cluster/compose.yaml', 'deploy/kubernetes/deployment.yaml'])
+    expect(read(file)).not.toMatch(/api[-_]keys/i)
+})
+
 describe('deploy/cluster/haproxy.cfg', () => {
   const text = read('deploy/cluster/haproxy.cfg')
 
@@ -95,7 +100,7 @@ describe('deploy/cluster/haproxy.cfg', () => {
     expect(servers).toEqual(
       services.filter((name) => name.startsWith('node-')).map((name) => [name, name, String(PORT)]),
     )
-    const [, path] = /option httpchk GET (\S+)/.exec(text)!
+    const [, path] = /http-check send meth GET uri (\S+) ver HTTP\/1\.1 /.exec(text)!
     expect(path).toBe('/ready')
     expect(HEALTH_PATHS).toContain(path)
     for (const [, seconds] of text.matchAll(/^ *timeout (?:client|server) (\d+)s/gm)) {
@@ -130,11 +135,15 @@ describe('deploy/cluster/haproxy.cfg', () => {
     }
   })
 
-  /** A node that answers `/ready` with a status, and everything else with its port. */
+  /**
+   * A node that answers `/ready` with a status, and everything else with its port. It rejects HTTP/1.0 as the native transport does.
+   * test/fault/cluster-proxy.test.ts has real services behind this file.
+   */
   async function startNode(readyStatus: number) {
     const server = createServer((request, response) => {
       const port = String((server.address() as AddressInfo).port)
-      response.writeHead(request.url === '/ready' ? readyStatus : 200, { connection: 'close' }).end(port)
+      const status = request.url === '/ready' ? readyStatus : 200
+      response.writeHead(request.httpVersion === '1.0' ? 505 : status, { connection: 'close' }).end(port)
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const stop = () => new Promise<void>((done) => server.close(() => done()))

@@ -86,6 +86,33 @@ describe('the configuration', () => {
     expect(readConfig({ MAX_BATCH_BYTES: String(bytes) }, 1).limits.maxInFlightBytes).toBe(bytes)
   })
 
+  it.each([
+    'postgres://trigpoint:a/b@127.0.0.1/trigpoint',
+    'postgres://trigpoint:12/b@127.0.0.1/trigpoint',
+    'postgres://trigpoint:12?b@127.0.0.1/trigpoint',
+    'postgres://trigpoint:12#b@127.0.0.1/trigpoint',
+    'postgres://trigpoint:a@/b@127.0.0.1/trigpoint',
+    'postgres://trigpoint:50%@127.0.0.1/trigpoint',
+    'postgres://trigpoint:a%zz@127.0.0.1/trigpoint',
+    'postgres://trigpoint:a%e9z@127.0.0.1/trigpoint',
+    'postgres://trigpoint:a b@127.0.0.1/trigpoint',
+  ])('rejects %s, says how to encode a password, and repeats none of it', (url) => {
+    const read = () => readConfig({ DATABASE_URL: url }, 1)
+    expect(read).toThrow(/^DATABASE_URL: .*percent-encode it: % as %25, \/ as %2F/)
+    expect(read).not.toThrow('127.0.0.1')
+  })
+
+  it.each([
+    'postgres://trigpoint:a%2Fb%25%3F%23%20@127.0.0.1/trigpoint',
+    'postgres://trigpoint:a@b:c@[::1]:5432/trigpoint',
+    'postgresql://trigpoint@db.example/trigpoint?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem',
+    'postgres://trigpoint:secret@/trigpoint?host=/var/run/postgresql',
+    'postgres:///trigpoint?host=/var/run/postgresql',
+    'postgres://127.0.0.1:9/x',
+  ])('accepts the address of a database %s', (url) => {
+    expect(readConfig({ DATABASE_URL: url }, 1).databaseUrl).toBe(url)
+  })
+
   it('reads chains by their number', () => {
     const { chains } = readConfig(
       { RPC_URL_84532: 'http://a, https://b', EAS_PROFILE_31337: 'v2', EAS_ADDRESS_31337: `0x${'1'.repeat(40)}` },

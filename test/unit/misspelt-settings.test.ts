@@ -20,6 +20,10 @@ describe('misspelt settings', () => {
     ['RPC_URLS_84532', 'RPC_URL_84532'],
     ['RPC_URL', 'RPC_URL_<chainId>'],
     ['max_body_bytes', 'MAX_BODY_BYTES'],
+    ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
+    ['SIGN_IN_DOMAIN', 'SIGN_IN_DOMAINS'],
+    ['RATE_LIMIT', 'RATE_LIMIT_PUBLIC'],
+    ['RPC_TIMEOUT', 'RPC_TIMEOUT_MS'],
   ])('get a suggestion: %s is probably %s', (name, meant) => {
     expect(misspeltSettings({ [name]: 'secret' })).toEqual([{ name, meant }])
   })
@@ -50,6 +54,26 @@ describe('misspelt settings', () => {
       'LOGNAME',
       'SSH_TTY',
       'UV_THREADPOOL_SIZE',
+      'PGHOST',
+      'PGPORT',
+      'HTTP_PROXY',
+      'HTTPS_PROXY',
+      'NO_PROXY',
+      'ALL_PROXY',
+      'NODE_VERSION',
+      'NODE_EXTRA_CA_CERTS',
+      'LOG_LEVEL',
+      'DATABASE_NAME',
+      'KUBERNETES_PORT',
+      'KUBERNETES_SERVICE_HOST',
+      'TRIGPOINT_URL',
+      'TRIGPOINT_API_KEY',
+      'INVOCATION_ID',
+      'JOURNAL_STREAM',
+      'STATE_DIRECTORY',
+      'XDG_DATA_DIRS',
+      'XDG_RUNTIME_DIR',
+      'DBUS_SESSION_BUS_ADDRESS',
     ]
     expect(misspeltSettings(Object.fromEntries([...names, ...others].map((name) => [name, '1'])))).toEqual([])
   })

@@ -23,7 +23,7 @@ function startReadiness() {
   const check = createReadiness(parts as unknown as ReadinessParts)
   const after = (state: StoreState) => {
     store.state = state
-    check()
+    check('/ready')
     return lines.splice(0)
   }
   return { after, signer, warmUp }
@@ -61,4 +61,12 @@ it('warns of a store that is away during the warm-up', () => {
   const { after, warmUp } = startReadiness()
   warmUp.isDone = false
   expect(after(closed('away', 'no server'))).toEqual(['warn: not ready'])
+})
+
+it.each(['/health', '/ready'] as const)('names the route whose request saw it: %s', (route) => {
+  const seen: unknown[] = []
+  const log = { info: (_: string, { seenBy }: { seenBy: string }) => seen.push(seenBy) }
+  const parts = { pool: { isReady: true }, signer: { isReady: true }, log, warmUp: { isDone: false } }
+  createReadiness(parts as unknown as ReadinessParts)(route)
+  expect(seen).toEqual([`a request of ${route}`])
 })

@@ -146,7 +146,8 @@ function reportText(report: Report): string {
     `p50 ${ms(report.p50Ms)}  p90 ${ms(report.p90Ms)}  p99 ${ms(report.p99Ms)}  max ${ms(report.maxMs)}`,
     `errors: ${errors.length === 0 ? 'none' : errors.join(', ')}`,
     `signatures: ${report.signaturesChecked} checked, ${report.signaturesWrong} wrong`,
-    'The client uses a core as well, so this measures client and service together.',
+    'The client uses a core as well, so this measures client and service together. The rate is limited by one core of the client, and',
+    'on a machine of few cores it takes that from the service: wrk measures more (npm run bench -- load in a checkout).',
     '',
   ].join('\n')
 }

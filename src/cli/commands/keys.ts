@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { type Config, readConfig } from '../../config/config.ts'
 import { ConfigError } from '../../config/setting.ts'
 import { readKeyFile } from '../../service/keys/key-file.ts'
@@ -53,8 +54,8 @@ export async function rotateKey(
   options: KeysOptions & { readonly overlap: number },
   terminal: Terminal,
 ): Promise<ExitCode> {
-  return withKeys(options, terminal, async (keys, place) => {
-    const old = await findKey(keys, idOrKey, place, terminal)
+  return withKeys(options, terminal, async (keys, place, { otherFile }) => {
+    const old = await findKey(keys, idOrKey, place, otherFile, terminal)
     if (old === undefined) return EXIT.failed
     await showNewKey(await keys.rotate(old.id, options.overlap), place, options, terminal)
     terminal.err(
@@ -104,10 +105,41 @@ function describeLine({ id, tier, createdAt, label, ...key }: ListedKey, nowMs: 
   return `${id}  ${tier.padEnd(9)}  ${createdAt}  ${label}${notes.length === 0 ? '' : `  (${notes.join('; ')})`}`
 }
 
+/**
+ * Runs `trigpoint keys import`, which copies the keys of a file into the database. Keys that the database has stay as they are there,
+ * and keys that were revoked there stay revoked, so the command can be repeated (decision 171).
+ *
+ * @param file default: the file that a service without a database uses
+ */
+export async function importKeys(
+  file: string | undefined,
+  options: Omit<KeysOptions, 'file'>,
+  terminal: Terminal,
+): Promise<void> {
+  await withKeys(options, terminal, async (keys, place, { apiKeysFile, hasDatabase }) => {
+    const source = file ?? apiKeysFile
+    if (!hasDatabase)
+      throw usage(
+        'keys import needs a database: set DATABASE_URL, and do not set RECORDS=0; without one, use a copy of the file',
+      )
+    if (!existsSync(source)) throw usage(`there is no file ${source}`)
+    const inFile = readKeyFile(source)
+    const { added, revoked } = await keys.import(inFile)
+    if (options.json === true) return outJson(terminal, { added, revoked, file: source })
+    await terminal.out(
+      `${formatCount(added, 'key')} of ${formatCount(inFile.length, 'key')} in ${source} added to ${place}\n`,
+    )
+    if (revoked > 0) terminal.err(`${formatCount(revoked, 'key')} of the file were revoked in ${place} and stay so\n`)
+    terminal.err(
+      `now move the file away: a service that reads it accepts its keys even after they are revoked in ${place}\n`,
+    )
+  })
+}
+
 /** Runs `trigpoint keys revoke`. @returns 1 if there is no such key */
 export async function revokeKey(idOrKey: string, options: KeysOptions, terminal: Terminal): Promise<ExitCode> {
-  return withKeys(options, terminal, async (keys, place) => {
-    const key = await findKey(keys, idOrKey, place, terminal)
+  return withKeys(options, terminal, async (keys, place, { otherFile }) => {
+    const key = await findKey(keys, idOrKey, place, otherFile, terminal)
     if (key === undefined) return EXIT.failed
     await keys.revoke(key.id)
     if (options.json === true) await outJson(terminal, { revoked: key.id })
@@ -116,20 +148,36 @@ export async function revokeKey(idOrKey: string, options: KeysOptions, terminal:
   })
 }
 
-/** Finds the key with an ID or the first digits of one, or the key itself; says so if there is none. */
+/**
+ * Finds the key with an ID or the first digits of one, or the key itself; says so if there is none.
+ *
+ * @param otherFile file whose keys are valid too
+ */
 async function findKey(
   keys: KeyManager,
   idOrKey: string,
   place: string,
+  otherFile: string | undefined,
   terminal: Terminal,
 ): Promise<ListedKey | undefined> {
   const sha256 = createHash('sha256').update(idOrKey).digest('hex')
-  const listed = await keys.list()
-  const matches = listed.filter((key) => key.sha256 === sha256 || (idOrKey.length >= 4 && key.id.startsWith(idOrKey)))
+  const isMeant = (key: ListedKey) => key.sha256 === sha256 || (idOrKey.length >= 4 && key.id.startsWith(idOrKey))
+  const matches = (await keys.list()).filter(isMeant)
   if (matches.length > 1) throw usage(`${idOrKey} matches ${matches.length} keys: give more digits`)
-  if (matches[0] === undefined)
-    terminal.err(`no key ${idOrKey.startsWith('tp_') ? 'like this' : idOrKey} in ${place}\n`)
+  if (matches[0] === undefined) {
+    const isInFile = otherFile !== undefined && readKeyFile(otherFile).some(isMeant)
+    const advice = isInFile ? `, but in the file ${otherFile}: add --file ${otherFile}` : ''
+    terminal.err(`no key ${idOrKey.startsWith('tp_') ? 'like this' : idOrKey} in ${place}${advice}\n`)
+  }
   return matches[0]
+}
+
+/** Where a service with these settings finds keys. */
+interface KeySources extends Pick<Config, 'apiKeys' | 'apiKeysFile'> {
+  /** True if the command works on the database. */
+  readonly hasDatabase: boolean
+  /** The key file, if the command works on the database. */
+  readonly otherFile: string | undefined
 }
 
 /**
@@ -141,18 +189,19 @@ async function findKey(
 async function withKeys<T>(
   { data, file }: KeysOptions,
   { env, now }: Terminal,
-  run: (
-    keys: KeyManager,
-    place: string,
-    config: Pick<Config, 'apiKeys' | 'apiKeysFile'> & { readonly hasDatabase: boolean },
-  ) => Promise<T>,
+  run: (keys: KeyManager, place: string, sources: KeySources) => Promise<T>,
 ): Promise<T> {
   const folder = data === undefined ? {} : { DATA_DIR: data }
   const config = readConfig({ ...env, ...folder, ...(file === undefined ? {} : { API_KEYS_FILE: file }) }, 1)
   const { apiKeys, apiKeysFile, databaseUrl, limits } = config
   const { maxApiKeys } = limits
   const start = (repository: KeyRepository, place: string, hasDatabase: boolean) =>
-    run(new KeyManager(repository, now), place, { apiKeys, apiKeysFile, hasDatabase })
+    run(new KeyManager(repository, now), place, {
+      apiKeys,
+      apiKeysFile,
+      hasDatabase,
+      otherFile: hasDatabase ? apiKeysFile : undefined,
+    })
   // A service without records uses no database.
   if (databaseUrl === undefined || !config.records || file !== undefined)
     return start(new KeyFile(apiKeysFile, maxApiKeys), apiKeysFile, false)

@@ -3,7 +3,7 @@ import { createReceipt, isReceiptAddress, verifyReceipt } from '../../client/rec
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
-import { DEFAULT_URL } from '../options.ts'
+import { serviceUrl } from '../options.ts'
 import { outJson, printable, type Terminal } from '../terminal.ts'
 import { runVerify } from './verify.ts'
 
@@ -29,7 +29,7 @@ export async function runReceipt(file: string, options: ReceiptVerbOptions, term
   const inputs: InputLike[] = []
   for (const text of geometry ?? []) inputs.push(await readInput(text, terminal))
   const address = await createAddress(response, {
-    baseUrl: url ?? (terminal.env['TRIGPOINT_URL'] || DEFAULT_URL),
+    baseUrl: serviceUrl({ url }, terminal),
     inputs: geometry === undefined ? undefined : inputs,
   })
   const verdict = await verifyReceipt(address, { nowSeconds: Math.floor(terminal.now() / 1000) })

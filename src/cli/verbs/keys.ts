@@ -114,7 +114,7 @@ function withText(command: Command): Command {
 }
 
 export function addKeys(program: Command, terminal: Terminal, finish: Finish): void {
-  const keys = program.command('keys').description('API keys of the service: add, list, rotate, revoke, usage')
+  const keys = program.command('keys').description('API keys of the service: add, list, import, rotate, revoke, usage')
   const add = keys
     .command('add')
     .description('create a key and show it once; only its SHA-256 is stored')
@@ -143,6 +143,15 @@ export function addKeys(program: Command, terminal: Terminal, finish: Finish): v
   withPlace(keys.command('list').description('list all keys, without their secrets')).action(async (options) => {
     const { listKeys } = await import('../commands/keys.ts')
     await listKeys(options, terminal)
+  })
+  const importFile = keys
+    .command('import')
+    .description('copy the keys of a file into the database of DATABASE_URL, when a service gets one')
+    .argument('[file]', 'file with the keys (default: API_KEYS_FILE, or api-keys.json in the data folder)')
+    .option('--data <folder>', 'data folder of the service (default: DATA_DIR, or ./.data)')
+  withJson(importFile).action(async (file, options) => {
+    const { importKeys } = await import('../commands/keys.ts')
+    await importKeys(file, options, terminal)
   })
   const rotate = keys
     .command('rotate')

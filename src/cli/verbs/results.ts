@@ -3,7 +3,7 @@
 import { Argument, type Command, Option } from 'commander'
 import {
   collectOption,
-  DEFAULT_URL,
+  DEFAULT_URL_TEXT,
   type Finish,
   formatOption,
   hexBytes,
@@ -147,10 +147,7 @@ export function addReceipt(program: Command, terminal: Terminal, finish: Finish)
     .command('receipt')
     .description('put a signed answer into an address that anyone can check, or check such an address')
     .argument('[file]', 'the answer: a file, or - for standard input', '-')
-    .option(
-      '--url <address>',
-      `service whose page /verify opens the receipt (default: TRIGPOINT_URL, or ${DEFAULT_URL})`,
-    )
+    .option('--url <address>', `service whose page /verify opens the receipt (default: ${DEFAULT_URL_TEXT})`)
     .option(
       '--geometry <input>',
       'input of the request, as in compute, to include it; repeat it in the order of the request',

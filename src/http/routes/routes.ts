@@ -143,7 +143,7 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
 function healthRoutes(services: Services): Route[] {
   return [
     getRoute('/health', 'whether the service is alive', () => {
-      const { database } = services.readiness()
+      const { database } = services.readiness('/health')
       return {
         json: JSON.stringify({
           status: 'ok',
@@ -155,7 +155,7 @@ function healthRoutes(services: Services): Route[] {
       }
     }),
     getRoute('/ready', 'whether the service can handle requests', () => {
-      const { ready, checks } = services.readiness()
+      const { ready, checks } = services.readiness('/ready')
       const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
     }),

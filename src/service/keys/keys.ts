@@ -101,6 +101,20 @@ export class KeyManager {
     return key
   }
 
+  /**
+   * Adds stored keys of another repository. Keys that are here already, or were revoked here, stay as they are.
+   *
+   * @returns how many were added, and how many were revoked here before
+   */
+  async import(others: readonly StoredKey[]): Promise<{ readonly added: number; readonly revoked: number }> {
+    const known = new Set((await this.list()).map(({ sha256 }) => sha256))
+    const put = others.filter(({ sha256 }) => !known.has(sha256))
+    if (put.length > 0) await this.#change({ expected: [], put, revoked: [] }, '')
+    const after = new Set((await this.list()).map(({ sha256 }) => sha256))
+    const added = put.filter(({ sha256 }) => after.has(sha256)).length
+    return { added, revoked: put.length - added }
+  }
+
   /** Finds a key by its ID. @throws {ProblemError} `not-found` */
   async find(id: string): Promise<ListedKey> {
     const key = (await this.list()).find((candidate) => candidate.id === id)

@@ -3,6 +3,7 @@
 import { ProblemError } from '../base/problem.ts'
 import { ApiError, ConnectionError } from '../client/transport.ts'
 import { ConfigError } from '../config/setting.ts'
+import type { ProblemDetails } from '../types/generated.ts'
 
 export const EXIT = {
   ok: 0,
@@ -63,21 +64,29 @@ export function exitCodeForStatus(status: number): ExitCode {
 }
 
 function problemText({ problem, retryAfterSeconds }: ApiError): string {
-  const key =
-    problem.status === 429
-      ? ', or give a key with --api-key or TRIGPOINT_API_KEY; compute and batch have --local, which has no limit'
-      : ''
-  const wait = retryAfterSeconds === undefined ? '' : `\n  try again in ${retryAfterSeconds} s${key}`
+  const local = problem.status === 429 ? '; compute and batch have --local, which has no limit' : ''
+  const wait = retryAfterSeconds === undefined ? '' : `\n  try again in ${retryAfterSeconds} s${local}`
   return `${problem.title}: ${problem.detail}${hintLines(problem.errors)}${wait}`
+}
+
+/** Returns lines that say what raises a limit. Only the service knows which limit the caller has. */
+export function limitHints({ errors }: Pick<ProblemDetails, 'errors'>): string {
+  return hintLines(errors)
 }
 
 function hintLines(errors: readonly { readonly hint?: string }[] | undefined): string {
   return (errors ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${withCommand(hint)}`])).join('')
 }
 
-/** Adds the command to a hint that names only the route. */
+/** Adds the command or the option to a hint that names only what it is for. */
 function withCommand(hint: string): string {
-  return hint.replace(/let POST \/compute\/v0\/repair do it/, '$&, or run `trigpoint compute repair` on the file')
+  return hint
+    .replace(/let POST \/compute\/v0\/repair do it/, '$&, or run `trigpoint compute repair` on the file')
+    .replace(
+      /send the API key with which it was stored/,
+      '$&: --api-key, or for the development key DATA_DIR (by default .data of the current folder)',
+    )
+    .replace(/creates an? (?:API )?key with a higher limit/, '$& for --api-key or TRIGPOINT_API_KEY')
 }
 
 /** Returns why a connection failed. `fetch` hides the reason two errors deep. */

@@ -18,6 +18,12 @@ export interface RecordFilter {
   readonly bbox?: readonly [number, number, number, number] | undefined
 }
 
+/** Conditions on the records of an export. */
+export interface ExportFilter extends RecordFilter {
+  /** A further condition in CQL2, such as `revoked = FALSE AND event_timestamp >= DATE('2026-01-01')`. */
+  readonly filter?: string | undefined
+}
+
 export interface RecordQuery extends RecordFilter {
   /** Records per page. */
   readonly limit?: number | undefined
@@ -45,7 +51,7 @@ export interface Records {
   /** Reads the chains that the service reads records from, and the schema of location attestations. */
   config(options?: CallOptions): Promise<RecordConfig>
   /** Yields every record that matches, newest first. */
-  export(filter?: RecordFilter, options?: CallOptions): AsyncGenerator<LocationRecord, void, undefined>
+  export(filter?: ExportFilter, options?: CallOptions): AsyncGenerator<LocationRecord, void, undefined>
   /** Yields changes as they happen, until the connection breaks ({ConnectionError}) or the signal aborts. */
   changes(
     filter?: Pick<RecordFilter, 'chain' | 'prover' | 'subject'> & { readonly lastEventId?: string | undefined },

@@ -1,22 +1,36 @@
 import type { JournalPosition, RecordQuery } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
+import { addFilter, FILTER_PARAMETERS } from './ogc-query.ts'
 import { ListParameters, readAddress, readChain, readRecordQuery, recordProblem } from './record-query.ts'
 
+const EXPORT_PARAMETERS = [
+  ...['f', 'chain', 'prover', 'subject', 'fromTimestamp', 'toTimestamp', 'bbox'],
+  ...FILTER_PARAMETERS,
+] as const
+/** What an export has in place of parameters of `/ogc`. */
+const EXPORT_HINTS = {
+  datetime: 'fromTimestamp and toTimestamp',
+  'bbox-crs': 'a bbox in degrees',
+  crs: 'ogr2ogr -t_srs',
+}
+
 /**
- * Reads the filters of an export: those of a list, without paging.
+ * Reads the filters of an export: those of a list, without paging, and a filter in CQL2. Unknown parameters are rejected rather than
+ * ignored, because a client of all records would not notice that its filter has no effect.
  *
- * @throws {ProblemError} on the first parameter that is malformed, is repeated or selects a page
+ * @throws {ProblemError} on the first parameter that is unknown, is malformed, is repeated or selects a page
  */
 export function readExportQuery(search: string, chains: ReadonlyMap<string, number>): RecordQuery {
-  const { names } = new ListParameters(search)
-  const pageParameter = ['limit', 'offset', 'cursor'].find((name) => names.includes(name))
+  const parameters = new ListParameters(search)
+  const pageParameter = ['limit', 'offset', 'cursor'].find((name) => parameters.names.includes(name))
   if (pageParameter !== undefined) {
     throw recordProblem(
       `Invalid ${pageParameter} parameter`,
       `an export contains every matching record; remove ${pageParameter}`,
     )
   }
-  return readRecordQuery(search, chains).query
+  parameters.requireKnown(EXPORT_PARAMETERS, EXPORT_HINTS, true)
+  return addFilter(readRecordQuery(search, chains).query, parameters, chains)
 }
 
 /** The filters of a stream of changes, combined with AND. */
@@ -36,13 +50,7 @@ const STREAM_PARAMETERS = ['chain', 'prover', 'subject', 'lastEventId'] as const
  */
 export function readStreamQuery(search: string, chains: ReadonlyMap<string, number>): ChangeFilter {
   const parameters = new ListParameters(search)
-  const unknown = parameters.names.find((name) => !STREAM_PARAMETERS.some((known) => known === name))
-  if (unknown !== undefined) {
-    throw recordProblem(
-      'Unknown parameter',
-      `${JSON.stringify(unknown.slice(0, 40))}; supported parameters: ${STREAM_PARAMETERS.join(', ')}`,
-    )
-  }
+  parameters.requireKnown(STREAM_PARAMETERS)
   const [chain, prover, subject] = (['chain', 'prover', 'subject'] as const).map((name) => parameters.single(name))
   if (chain !== undefined) readChain(chain, chains)
   return {

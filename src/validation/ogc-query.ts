@@ -15,6 +15,9 @@ import {
 } from './record-query.ts'
 import { type Crs, readBoxIn, readCrs } from './reference-systems.ts'
 
+/** The parameters that `addFilter` reads. */
+export const FILTER_PARAMETERS = ['filter', 'filter-lang', 'filter-crs'] as const
+
 /** Query parameters of the features of a collection. All others are rejected (Part 1, 7.15.1 and 8.2). */
 const ITEM_PARAMETERS = [
   'bbox',
@@ -24,9 +27,7 @@ const ITEM_PARAMETERS = [
   'chain',
   'prover',
   'subject',
-  'filter',
-  'filter-lang',
-  'filter-crs',
+  ...FILTER_PARAMETERS,
   'crs',
   'cursor',
   'f',
@@ -52,14 +53,12 @@ export interface ItemsRequest {
  */
 export function readItemsQuery(search: string, chains: ReadonlyMap<string, number>): ItemsRequest {
   const parameters = new ListParameters(search)
-  rejectUnknown(parameters, ITEM_PARAMETERS)
+  parameters.requireKnown(ITEM_PARAMETERS)
   const values = Object.fromEntries(ITEM_PARAMETERS.map((name) => [name, parameters.single(name)] as const))
-  const { bbox, datetime, limit, chain, prover, subject, filter, crs, cursor, f } = values
+  const { bbox, datetime, limit, chain, prover, subject, crs, cursor, f } = values
   checkFormat(f)
   const continuation = cursor === undefined ? undefined : readCursor(cursor)
   const bboxCrs = readCrs('bbox-crs', values['bbox-crs'])
-  const language = readFilterLanguage(values['filter-lang'])
-  const filterCrs = readCrs('filter-crs', values['filter-crs'])
   const query: RecordQuery = {
     ...(chain === undefined ? {} : { chainId: readChain(chain, chains) }),
     ...(prover === undefined ? {} : { prover: readAddress('prover', prover) }),
@@ -71,10 +70,26 @@ export function readItemsQuery(search: string, chains: ReadonlyMap<string, numbe
   }
   const { limit: _, cursor: __, ...filters } = values
   return {
-    query: filter === undefined ? query : withFilter(query, readFilter(filter, language, { chains, crs: filterCrs })),
+    query: addFilter(query, parameters, chains),
     crs: readCrs('crs', crs),
     filters: Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined),
   }
+}
+
+/**
+ * Adds the condition in CQL2 to a query, if the parameters have one.
+ *
+ * @throws {ProblemError} on a condition, language or reference system that is not supported
+ */
+export function addFilter(
+  query: RecordQuery,
+  parameters: ListParameters,
+  chains: ReadonlyMap<string, number>,
+): RecordQuery {
+  const [filter, language, crs] = FILTER_PARAMETERS.map((name) => parameters.single(name))
+  const context = { chains, crs: readCrs('filter-crs', crs) }
+  const knownLanguage = readFilterLanguage(language)
+  return filter === undefined ? query : withFilter(query, readFilter(filter, knownLanguage, context))
 }
 
 function readFilterLanguage(text = 'cql2-text'): (typeof FILTER_LANGUAGES)[number] {
@@ -108,7 +123,7 @@ function withFilter(query: RecordQuery, filter: RecordFilter): RecordQuery {
  */
 export function readFormatOnly(search: string): void {
   const parameters = new ListParameters(search)
-  rejectUnknown(parameters, ['f'])
+  parameters.requireKnown(['f'])
   checkFormat(parameters.single('f'))
 }
 
@@ -119,18 +134,9 @@ export function readFormatOnly(search: string): void {
  */
 export function readItemQuery(search: string): Crs {
   const parameters = new ListParameters(search)
-  rejectUnknown(parameters, ['crs', 'f'])
+  parameters.requireKnown(['crs', 'f'])
   checkFormat(parameters.single('f'))
   return readCrs('crs', parameters.single('crs'))
-}
-
-function rejectUnknown(parameters: ListParameters, known: readonly string[]): void {
-  const unknown = parameters.names.find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  throw recordProblem(
-    'Unknown parameter',
-    `${JSON.stringify(unknown.slice(0, 40))}; supported parameters: ${known.join(', ')}`,
-  )
 }
 
 function checkFormat(format: string | undefined): void {

@@ -102,6 +102,9 @@ export function readUid(text: string): Hex {
   throw recordProblem('Invalid UID format', 'UID must be a 66-character hex string starting with 0x')
 }
 
+/** All spellings of the name of a box (decision 54). */
+const BBOX = /^bbox(\[\d?\])?$/
+
 /** The decoded names and values of a query string. */
 export class ListParameters {
   readonly #entries: (readonly [name: string, value: string])[]
@@ -124,6 +127,21 @@ export class ListParameters {
     return [...new Set(this.#entries.map(([name]) => name))]
   }
 
+  /**
+   * @param hintOf says what to use in place of a parameter
+   * @param takesBoxes true if all spellings of `bbox` are known, which `bbox()` reads
+   * @throws {ProblemError} on the first parameter that is not known, with the list of those that are
+   */
+  requireKnown(known: readonly string[], hintOf: Readonly<Record<string, string>> = {}, takesBoxes = false): void {
+    const unknown = this.names.find((name) => !known.includes(name) && !(takesBoxes && BBOX.test(name)))
+    if (unknown === undefined) return
+    const hint = Object.hasOwn(hintOf, unknown) ? `; use ${hintOf[unknown]} instead` : ''
+    throw recordProblem(
+      'Unknown parameter',
+      `${JSON.stringify(unknown.slice(0, 40))}${hint}; supported parameters: ${known.join(', ')}`,
+    )
+  }
+
   /** @throws {ProblemError} if the parameter is repeated */
   single(name: string): string | undefined {
     const values = this.#entries.filter((entry) => entry[0] === name)
@@ -137,7 +155,7 @@ export class ListParameters {
    * (decision 54).
    */
   bbox(): readonly string[] | undefined {
-    const spellings = this.#entries.filter(([name]) => /^bbox(\[\d?\])?$/.test(name))
+    const spellings = this.#entries.filter(([name]) => BBOX.test(name))
     if (spellings.length === 0) return undefined
     const values = spellings.map(([, value]) => value)
     if (values.length > 1) return values

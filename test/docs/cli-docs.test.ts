@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPglite } from '../../src/store/pglite.ts'
 import { cliFolder } from '../cli-runner.ts'
 import { eventually } from '../eventually.ts'
+import { GDAL, gdal } from '../gdal.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -93,8 +94,31 @@ describe('docs/command-line.md', () => {
   it('agrees with the command of docs/compute/buffer.md, which writes a polygon to a file', () => {
     const buffer = readFileSync(join(root, 'docs/compute/buffer.md'), 'utf8')
     const command = buffer.split('\n').find((line) => line.startsWith('trigpoint compute buffer'))!
-    expect(run(command)).toMatchObject({ status: 0, stderr: '' })
+    expect(run(command)).toMatchObject({ status: 0, stderr: expect.stringContaining('at most') })
     expect(JSON.parse(readFileSync(join(folder.path, 'buf.geojson'), 'utf8'))).toMatchObject({ type: 'Polygon' })
+  })
+
+  // Regression: the text for people followed the geometry in a pipe, and the next command could not read it.
+  it('agrees with the command of docs/compute/repair.md, which repairs a polygon and computes its area', () => {
+    const repair = readFileSync(join(root, 'docs/compute/repair.md'), 'utf8')
+    const command = repair.split('\n').find((line) => line.startsWith('trigpoint compute repair'))!
+    const { status, stdout, stderr } = run(command)
+    expect([status, stdout.split('\n')[0]], stderr).toEqual([0, expect.stringMatching(/^[\d,]+\.\d{4} m²$/)])
+    expect(stderr).toContain('changes    at 1,1')
+  })
+
+  it('shows the table that sets match makes of stops.csv', () => {
+    const [, documented] = /```\n(id,lon,lat,feature[\s\S]*?)```/.exec(page)!
+    expect(readFileSync(join(folder.path, 'matches.csv'), 'utf8')).toBe(documented)
+  })
+
+  it.skipIf(GDAL === undefined)('has a command of GDAL that makes a layer of this table', async () => {
+    const [, command] = /`(ogr2ogr [^`]*matches\.csv)`/.exec(page)!
+    expect(run(command!)).toMatchObject({ status: 0, stderr: '' })
+    const layer = await gdal('ogrinfo', ['-al', join(folder.path, 'matches.gpkg')])
+    expect(layer).toContain('name (String) = Paris')
+    expect(layer).toContain('feature (Integer) = 0')
+    expect(layer).toContain('POINT (2.3523 48.8567)')
   })
 
   it('agrees with the commands of docs/private-inputs.md', () => {

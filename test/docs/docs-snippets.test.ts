@@ -39,6 +39,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ],
   ['docs/private-inputs.md', 'trigpoint compute', 'test/docs/cli-docs.test.ts runs it'],
   ['docs/compute/buffer.md', 'trigpoint compute', 'test/docs/cli-docs.test.ts runs it'],
+  ['docs/compute/repair.md', 'trigpoint compute', 'test/docs/cli-docs.test.ts runs it'],
   ['docs/records.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],
   ['docs/operations.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],
   ['docs/operations.md', 'trigpoint store', 'test/docs/recovery-docs.test.ts runs it on a damaged store'],

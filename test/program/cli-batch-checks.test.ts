@@ -132,4 +132,17 @@ describe('what a batch says about its input', () => {
       expect(errors.map((line) => JSON.parse(line).place)).toEqual(['line 1, features[1]', 'line 1, features[3]'])
     },
   )
+
+  // Regression: if "type" came before "features", as usual, the collection was one item, held in memory and limited to 32 MiB.
+  it('gives the line of a feature in a collection of many lines', async () => {
+    const features = [0, 98].map(
+      (latitude) => `{"type":"Feature","geometry":{"type":"Point","coordinates":[0,${latitude}]}}`,
+    )
+    const collection = file(
+      'many.geojson',
+      `{"type":"FeatureCollection","name":"x","features":[\n${features.join(',\n')}\n]}\n`,
+    )
+    const run = await batch('distance', collection, '--with', 'to=1,1', '--local')
+    expect(JSON.parse(run.err.split('\n')[0]!).place).toBe('line 3')
+  })
 })

@@ -29,11 +29,48 @@ describe('a batch of geometries', () => {
       const results = lines((await batch('buffer', ...more, '-o', '-', '--output-format', 'ndjson')).out)
       const features = lines(readFileSync(path('zones.geojsonl'), 'utf8'))
       expect(features.map(({ id }) => id)).toEqual(['north gate', 'tower'])
+      const columns = [
+        { lon: '0.1', lat: '0.2' },
+        { lon: '0.2', lat: '0.3' },
+      ]
       expect(features).toEqual(
-        results.map(({ id, geometry, ...properties }) => ({ type: 'Feature', id, geometry, properties })),
+        results.map(({ id, geometry, ...members }, index) => ({
+          type: 'Feature',
+          id,
+          geometry,
+          properties: { id, ...columns[index], ...members },
+        })),
       )
     },
   )
+
+  // Regression: a repaired geometry was written as a line of JSON under the name of a layer, without the properties.
+  it.each(['each', 'none'])('repairs Features and keeps their properties, --attest %s', async (attest) => {
+    const ring = (west: number) => [
+      [west, 0],
+      [west + 2, 2],
+      [west + 2, 0],
+      [west, 2],
+      [west, 0],
+    ]
+    const feature = (id: number, properties: object) => {
+      return { type: 'Feature', id, properties, geometry: { type: 'Polygon', coordinates: [ring(10 * id)] } }
+    }
+    const features = [feature(1, { name: 'bow', ref: 'own' }), feature(2, { name: 'tie' })]
+    writeFileSync(path('bow.geojsonl'), features.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    const argv = ['batch', 'repair', path('bow.geojsonl'), '--local', '--attest', attest, '-o', path('rep.geojson')]
+    const run = await runCli(argv, { env: { DATA_DIR: path('.data') } })
+    expect([run.exitCode, run.err]).toEqual([0, ''])
+    const [bow, tie] = lines(readFileSync(path('rep.geojson'), 'utf8'))
+    expect(bow.geometry.type).toBe('MultiPolygon')
+    expect(bow.properties).toMatchObject({ name: 'bow', ref: 'own', areaMovedSquareMeters: 0, operation: 'repair' })
+    expect(bow.properties.ref_2).toMatch(/^0x/)
+    expect([tie.id, tie.properties.name]).toEqual([2, 'tie'])
+    if (GDAL === undefined) return
+    const layer = await gdal('ogrinfo', ['-al', path('rep.geojson')])
+    expect(layer).toContain('Geometry: Multi Polygon')
+    expect(layer).toContain('name (String) = tie')
+  })
 
   it.skipIf(GDAL === undefined).each(['zones.geojson', 'zones.geojsonl'])(
     'is a layer with ids for GDAL: %s',
@@ -68,14 +105,19 @@ describe('a batch of geometries', () => {
     expect(existsSync(path(name))).toBe(false)
   })
 
-  it('gives lines of results if they are not one geometry, and says so if Features are asked for', async () => {
+  it('says that results which are not one geometry cannot be Features, and writes no file', async () => {
     const to = ['--with', 'to=1,1']
-    await batch('distance', ...to, '-o', path('distances.geojson'))
-    expect(lines(readFileSync(path('distances.geojson'), 'utf8'))[0]).toMatchObject({
-      id: 'north gate',
-      units: 'meters',
-    })
+    const named = await batch('distance', ...to, '-o', path('distances.geojson'))
+    expect([named.exitCode, named.err]).toEqual([
+      2,
+      expect.stringContaining(
+        'distances.geojson: GeoJSON is for buffer, direct, waypoints, repair: a result of distance',
+      ),
+    ])
+    expect(existsSync(path('distances.geojson'))).toBe(false)
     const run = await batch('distance', ...to, '--output-format', 'geojson')
     expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining('a result of distance is not one geometry')])
+    const lineOutput = await batch('distance', ...to, '-o', path('distances.geojson'), '--output-format', 'ndjson')
+    expect(lineOutput.exitCode).toBe(1)
   })
 })

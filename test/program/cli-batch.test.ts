@@ -7,7 +7,7 @@ import { FileWriter } from '../../src/cli/batch/writer.ts'
 import { abortAtRead, cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
 
 const ITEMS = 2000
-const UNREAD = { text: undefined, line: undefined, row: undefined }
+const UNREAD = { row: undefined, value: undefined }
 const lines = Array.from({ length: ITEMS }, (_, index) => {
   return `{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,${(index + 1) / ITEMS}],[0,0]]]}}\n`
 })

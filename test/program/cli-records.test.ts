@@ -101,6 +101,45 @@ describe('trigpoint records', () => {
     rmSync(folder, { recursive: true })
   })
 
+  it('exports the records of a filter in CQL2, which /ogc finds too', async () => {
+    const filter = `uid > '${uidOf(200)}' AND NOT subject = '${addressOf(77)}' AND revoked = FALSE`
+    const query = new URLSearchParams({ filter, limit: '1' })
+    const ogc = await fetch(`${service.url}/ogc/collections/location-records/items?${query}`)
+    const { numberMatched } = (await ogc.json()) as { numberMatched: number }
+    expect(numberMatched).toBeGreaterThan(100)
+    expect(numberMatched).toBeLessThan(COUNT)
+    const run = await cli('export', '--filter', filter)
+    expect([run.exitCode, run.err]).toEqual([0, ''])
+    const found = jsonLines(run.out)
+    expect(found).toHaveLength(numberMatched)
+    expect(found.every(({ uid, revoked }) => uid > uidOf(200) && revoked === false)).toBe(true)
+    const both = await cli('export', '--filter', `uid = '${uidOf(42)}'`, '--subject', addressOf(77))
+    expect(jsonLines(both.out).map(({ uid }) => uid)).toEqual([uidOf(42)])
+    const wrong = await cli('export', '--filter', "memo LIKE 'a%'")
+    expect([wrong.exitCode, wrong.err]).toEqual([2, expect.stringContaining('filter')])
+  })
+
+  // Regression: a misspelt filter was ignored, and the export had all records.
+  it.each([
+    ['chian=celo', '"chian"; supported parameters: f, chain, prover'],
+    ['datetime=2026-01-01/..', '"datetime"; use fromTimestamp and toTimestamp instead; supported parameters: f, chain'],
+    ['limt=5&chain=base', '"limt"; supported'],
+    ['count=exact', '"count"; supported'],
+    ['filter=chain%20=%20%27base%27&filter-lang=sql', 'filter-lang must be one of cql2-text, cql2-json'],
+  ])('rejects an export with the parameter %s', async (query, detail) => {
+    const response = await fetch(`${service.url}/api/v0/location-records/export?${query}`)
+    const body = (await response.json()) as { detail: string }
+    expect([response.status, body.detail]).toEqual([400, expect.stringContaining(detail)])
+  })
+
+  it('takes every spelling of a box for an export', async () => {
+    const box = ['bbox=1,2,3,4', 'bbox[]=1&bbox[]=2&bbox[]=3&bbox[]=4', 'bbox[0]=1&bbox[1]=2&bbox[2]=3&bbox[3]=4']
+    for (const query of box)
+      expect((await fetch(`${service.url}/api/v0/location-records/export?${query}`)).status, query).toBe(200)
+    const items = await fetch(`${service.url}/ogc/collections/location-records/items?bbox[]=1`)
+    expect(items.status).toBe(400)
+  })
+
   it('writes bytes only to a file, and no file if the export fails', async () => {
     const printed = await cli('export', '--format', 'parquet')
     expect([printed.exitCode, printed.out, printed.err]).toEqual([2, '', expect.stringContaining('--output')])

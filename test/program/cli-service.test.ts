@@ -261,7 +261,10 @@ describe('commands that use a service', () => {
     expect(first.err.trim().split('\n')).toEqual([
       expect.stringContaining('the hourly limit allows 73 more items'),
       expect.stringMatching(
-        /^trigpoint: the hourly limit is reached until 20\S+Z; 73 items are done: run the same command again to resume, after .*, or add --local, which has no limit/,
+        /^trigpoint: the hourly limit is reached until 20\S+Z; 73 items are done: run the same command again to resume, after that time, or add --local, which has no limit$/,
+      ),
+      expect.stringMatching(
+        /"trigpoint keys add developer" creates an API key with a higher limit for --api-key or TRIGPOINT_API_KEY; RATE_LIMIT_PUBLIC/,
       ),
     ])
     // The key allows exactly the items that are missing.

@@ -131,7 +131,7 @@ describe('the command line', () => {
     expect((await cli('sets', 'put', 'copy', file('zones.fgb', written), '--json')).out).toContain('"features":2')
     const stops = file('stops.csv', 'id,lon,lat\na,2.2945,48.8584\nb,50,50\n')
     const match = await cli('sets', 'match', 'zones', stops, '--properties', 'name')
-    expect([match.exitCode, match.err]).toEqual([0, ''])
+    expect([match.exitCode, match.err]).toEqual([0, expect.stringMatching(/^2 results; \d+\.\d s/)])
     expect(
       match.out
         .trim()
@@ -142,7 +142,7 @@ describe('the command line', () => {
       { id: 'b', matches: [] },
     ])
     for (const place of ['2.2945,48.8584', 'POINT (2.2945 48.8584)', JSON.stringify(POINT)])
-      expect((await cli('sets', 'match', 'zones', place)).out, place).toBe('{"matches":[{"feature":"west"}]}\n')
+      expect((await cli('sets', 'match', 'zones', place)).out, place).toBe('{"id":1,"matches":[{"feature":"west"}]}\n')
     const near = await cli('sets', 'match', 'zones', stops, '--nearest', '3', '--within', '5000', '--attest', 'each')
     expect(JSON.parse(near.out.split('\n')[0]!).matches[0]).toMatchObject({ feature: 'west', operation: 'distance' })
     const signed = await cli('sets', 'match', 'zones', stops, '--attest', 'each')
@@ -161,6 +161,20 @@ describe('the command line', () => {
     expect((await cli('sets', 'list')).out.split('\n').map((line) => line.split(' ')[0])).toEqual(['copy', 'zones', ''])
     expect((await cli('sets', 'features', 'copy')).out.trim().split('\n')).toHaveLength(2)
     expect((await cli('sets', 'delete', 'copy')).err).toBe('deleted copy\n')
+    const missing = await cli('sets', 'match', 'none', '2,48')
+    expect([missing.exitCode, missing.err]).toEqual([
+      2,
+      expect.stringMatching(
+        /this API key has no set "none"[^\n]+\n {2}send the API key with which it was stored: --api-key, or for the development key DATA_DIR \(by default \.data of the current folder\)\n$/,
+      ),
+    ])
+    const packed = await cli('sets', 'put', 'zones', file('packed.gpkg', 'SQLite format 3\0'))
+    expect([packed.exitCode, packed.err]).toEqual([
+      2,
+      expect.stringMatching(
+        /packed\.gpkg: is a GeoPackage, which is not read; convert it: ogr2ogr -f GeoJSONSeq -t_srs EPSG:4326 packed\.geojsonl \S+packed\.gpkg\n$/,
+      ),
+    ])
     const wrong = await cli('sets', 'put', 'zones', file('wrong.geojsonl', '{"type":"Feature"}\nno\n'))
     expect([wrong.exitCode, wrong.err]).toEqual([2, expect.stringContaining('line 2')])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pack, unpack } from '../../src/base/bytes.ts'
 import { ProblemError } from '../../src/base/problem.ts'
-import { createEntry, type ItemRule } from '../../src/cli/batch/feeder.ts'
+import { createEntry, type ItemRule, operationComposer } from '../../src/cli/batch/feeder.ts'
 import type { PackedGroup } from '../../src/cli/batch/packed-items.ts'
 import { packLines } from '../../src/cli/batch/packed-lines.ts'
 import { packRows } from '../../src/cli/batch/packed-rows.ts'
@@ -61,7 +61,7 @@ async function parsedItems(source: AsyncIterable<readonly SourceItem[]>, rule: I
   const found: unknown[] = []
   for await (const items of source) {
     for (const item of items) {
-      const entry = createEntry(item, found.length + 1, rule)
+      const entry = createEntry(item, found.length + 1, operationComposer(rule))
       found.push(entry.item ?? `${entry.place}: ${entry.fault}`)
     }
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Feeder } from '../../src/cli/batch/feeder.ts'
+import { Feeder, operationComposer } from '../../src/cli/batch/feeder.ts'
 import { JSON_LINES } from '../../src/cli/batch/output-format.ts'
 import { sendItems } from '../../src/cli/batch/sender.ts'
 import { FileWriter } from '../../src/cli/batch/writer.ts'
@@ -11,7 +11,7 @@ import { ApiError } from '../../src/client/transport.ts'
 import type { BatchResult } from '../../src/types/generated.ts'
 
 const LIMIT = { type: 'about:blank', title: 'Rate Limited', status: 429, detail: 'the limit is reached' }
-const RULE = { operation: 'area', fixed: {}, radius: undefined } as const
+const AREAS = operationComposer({ operation: 'area', fixed: {}, radius: undefined })
 const RING = [
   [0, 0],
   [1, 0],
@@ -42,7 +42,7 @@ async function run(
     () => 0,
     () => undefined,
   )
-  const feeder = new Feeder(source(10), RULE, () => {}, new Map(writer.from.ahead))
+  const feeder = new Feeder(source(10), AREAS, () => {}, new Map(writer.from.ahead))
   await feeder.skip(writer.from.items)
   const sent: (string | number | undefined)[] = []
   const send = (items: readonly BatchOperation[]) => {
@@ -131,7 +131,7 @@ it('writes between groups of invalid items, of which none is sent', async () => 
   }
   let waiting = 0
   const written: number[] = []
-  const feeder = new Feeder(invalid(), RULE, () => waiting++)
+  const feeder = new Feeder(invalid(), AREAS, () => waiting++)
   const flush = async () => {
     written.push(waiting)
     waiting = 0

@@ -1,6 +1,6 @@
 import type { BatchOperation } from '../../client/batch.ts'
 import { type InputLike, isObject, toInput } from '../../client/forms.ts'
-import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
+import type { BatchResult, MatchLine, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { SourceItem, TableRow } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../options.ts'
@@ -8,25 +8,30 @@ import { OPERATION_INPUTS, type Operation } from '../options.ts'
 /** The result of an item as JSON text, or why it was rejected. */
 export type ItemResult = { readonly json: string } | { readonly error: ProblemDetails }
 
-/** Converts a result of the service. */
-export function toItemResult(result: BatchResult): ItemResult {
+/** A line of the service: a result of a batch, or the matches of a point. */
+export type AnswerLine = BatchResult | MatchLine
+
+/** Converts a line of the service. */
+export function toItemResult(result: AnswerLine): ItemResult {
   return result.error === undefined ? { json: JSON.stringify(result) } : { error: result.error }
 }
 
-/** What a table of results shows of an item. */
-export type ShownItem = Pick<Entry, 'id' | 'row'>
+/** What the results show of an item. */
+export type ShownItem = Pick<Entry, 'id' | 'row' | 'value'>
 
-/** One item of the file: an operation to be sent, or an invalid item that is not sent. */
-export interface Entry {
+/** One item of the file: what is sent, for example an operation, or an invalid item that is not sent. */
+export interface Entry<Item = BatchOperation> {
   /** Number in the file, from 1. */
   readonly number: number
   readonly place: string
   /** Identifies its result or error. */
   readonly id: string | number
-  readonly item: BatchOperation | undefined
+  readonly item: Item | undefined
   readonly fault: string | undefined
   /** The row of the item, if the file is a table. */
   readonly row: TableRow | undefined
+  /** The item as it is in the file. */
+  readonly value: unknown
   /** Set when it has arrived. It stays here until the results of all items before it have arrived too. */
   result: ItemResult | undefined
 }
@@ -42,16 +47,16 @@ export const GROUP_ITEMS = 256
 /**
  * Supplies the items of a file and remembers those without a result, so that they can be sent again after a stream broke.
  */
-export class Feeder {
+export class Feeder<Item = BatchOperation> {
   readonly #source: AsyncIterator<readonly SourceItem[]>
-  readonly #rule: ItemRule
-  readonly #onFault: (entry: Entry) => void
-  readonly #earlierResults: ReadonlyMap<number, BatchResult>
+  readonly #compose: Composer<Item>
+  readonly #onFault: (entry: Entry<Item>) => void
+  readonly #earlierResults: ReadonlyMap<number, AnswerLine>
   #number = 0
   /** Items that were read from the file. Those before `#next` were taken. */
   #items: readonly SourceItem[] = []
   #next = 0
-  #pending: Entry[] = []
+  #pending: Entry<Item>[] = []
 
   /**
    * @param onFault receives each invalid item, in the order of the file
@@ -59,13 +64,13 @@ export class Feeder {
    */
   constructor(
     source: AsyncIterable<readonly SourceItem[]>,
-    rule: ItemRule,
-    onFault: (entry: Entry) => void,
-    earlierResults: ReadonlyMap<number, BatchResult> = new Map(),
+    compose: Composer<Item>,
+    onFault: (entry: Entry<Item>) => void,
+    earlierResults: ReadonlyMap<number, AnswerLine> = new Map(),
   ) {
     this.#earlierResults = earlierResults
     this.#source = source[Symbol.asyncIterator]()
-    this.#rule = rule
+    this.#compose = compose
     this.#onFault = onFault
   }
 
@@ -87,7 +92,7 @@ export class Feeder {
    * `GROUP_ITEMS` new items. It is empty if all of them are invalid or done, so that the caller can write the problems that
    * `onFault` received.
    */
-  async *unanswered(): AsyncGenerator<readonly Entry[], void, undefined> {
+  async *unanswered(): AsyncGenerator<readonly Entry<Item>[], void, undefined> {
     const earlier = this.#pending.filter(isUnanswered)
     if (earlier.length > 0) yield earlier
     while (await this.#hasItems()) {
@@ -116,12 +121,12 @@ export class Feeder {
   }
 
   /** Items that already have a result but wait for an earlier item. */
-  get answeredAhead(): readonly Entry[] {
+  get answeredAhead(): readonly Entry<Item>[] {
     return this.#pending.filter(({ result }) => result !== undefined)
   }
 
   /** The item of the next result; undefined if no item is pending. */
-  get first(): Entry | undefined {
+  get first(): Entry<Item> | undefined {
     return this.#pending[0]
   }
 
@@ -135,8 +140,8 @@ export class Feeder {
     await this.#source.return?.()
   }
 
-  #addEntry(sourceItem: SourceItem): Entry {
-    const entry = createEntry(sourceItem, ++this.#number, this.#rule)
+  #addEntry(sourceItem: SourceItem): Entry<Item> {
+    const entry = createEntry(sourceItem, ++this.#number, this.#compose)
     const earlier = entry.fault === undefined ? this.#earlierResults.get(entry.number) : undefined
     if (earlier !== undefined) entry.result = toItemResult(earlier)
     return entry
@@ -147,17 +152,28 @@ export class Feeder {
   }
 }
 
-function isUnanswered({ fault, result }: Entry): boolean {
+function isUnanswered({ fault, result }: Entry<unknown>): boolean {
   return fault === undefined && result === undefined
 }
 
+/** Makes what is sent of an item of a file. @param number its number in the file, from 1; it is the `id` of an item without one */
+export type Composer<Item> = (sourceItem: SourceItem, number: number) => Composed<Item>
+
+export type Composed<Item = BatchOperation> = { readonly item: Item } | { readonly fault: string }
+
 /** Makes the entry of an item of a file. @param number its number in the file, from 1 */
-export function createEntry(sourceItem: SourceItem, number: number, rule: ItemRule): Entry {
-  const { place, id = number, row, fault } = sourceItem
-  const composed = fault === undefined ? composeItem(sourceItem, number, rule) : { fault }
-  return 'fault' in composed
-    ? { number, place, id, item: undefined, fault: composed.fault, row, result: undefined }
-    : { number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined, row, result: undefined }
+export function createEntry<Item>(sourceItem: SourceItem, number: number, compose: Composer<Item>): Entry<Item> {
+  const { place, id = number, row, value, fault } = sourceItem
+  const composed = fault === undefined ? compose(sourceItem, number) : { fault }
+  const entry = { number, place, row, value, result: undefined }
+  if ('fault' in composed) return { ...entry, id, item: undefined, fault: composed.fault }
+  const { item } = composed
+  return { ...entry, id: (item as { readonly id?: string | number }).id ?? id, item, fault: undefined }
+}
+
+/** Returns the composer of operations. */
+export function operationComposer(rule: ItemRule): Composer<BatchOperation> {
+  return (sourceItem, number) => composeItem(sourceItem, number, rule)
 }
 
 /** What all items of a run share. */
@@ -171,8 +187,6 @@ export interface ItemRule {
   /** Other members that are the same for all items. */
   readonly parameters?: Readonly<Record<string, number | string>>
 }
-
-export type Composed = { readonly item: BatchOperation } | { readonly fault: string }
 
 /** Members that mark a value as an input rather than as the members of an operation. */
 const INPUT_MEMBERS = ['type', 'uid', 'uri', 'attestation', 'verifiedProof']

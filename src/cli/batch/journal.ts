@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { BatchResult } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { ReadBytes } from '../inputs/pieces.ts'
+import type { AnswerLine } from './feeder.ts'
 
 /** The progress of a run that is safely on disk. */
 export interface Checkpoint {
@@ -15,7 +15,7 @@ export interface Checkpoint {
   /** How much of the input was read. Some of it may not have a result yet. */
   readonly read?: ReadBytes
   /** Results of items after the first unfinished one, by number of the item. */
-  readonly ahead?: readonly (readonly [number: number, result: BatchResult])[]
+  readonly ahead?: readonly (readonly [number: number, result: AnswerLine])[]
 }
 
 /** What must be equal for a run to be resumed. */

@@ -1,5 +1,6 @@
 /** The formats of a batch's results: lines of JSON, a table, and Features of GeoJSON. */
 import { extname } from 'node:path'
+import { isObject } from '../../client/forms.ts'
 import type { ProblemDetails } from '../../types/generated.ts'
 import { csvField } from '../csv-field.ts'
 import { usage } from '../exit-codes.ts'
@@ -15,6 +16,8 @@ export interface OutputFormat {
   result(item: ShownItem, json: string): string
   /** Returns the text of a rejected item; empty if the format has only results. */
   rejection(item: ShownItem, problem: ProblemDetails): string
+  /** True if the text of a rejected item has its whole problem. */
+  readonly hasProblems?: boolean
 }
 
 export const JSON_LINES: OutputFormat = {
@@ -34,7 +37,7 @@ const TABLE: OutputFormat = {
   name: 'csv',
   head({ row }) {
     const columns = row?.columns ?? ['id']
-    return csvLine([...columns, ...RESULT_COLUMNS.map((name) => unusedName(name, columns))])
+    return csvLine([...columns, ...addNames(columns, RESULT_COLUMNS)])
   },
   result(item, json) {
     const [, result, units = '', operation] = RESULT.exec(json) ?? []
@@ -51,18 +54,22 @@ const TABLE: OutputFormat = {
   rejection: (item, { detail }) => csvLine([...inputFields(item), '', '', '', detail]),
 }
 
-/** One Feature per line (GeoJSONSeq), for results that are a geometry. The members beside the geometry are its properties. */
+/**
+ * One Feature per line (GeoJSONSeq), for results that are a geometry. Its properties are those of the input, followed by the other
+ * members of the result.
+ */
 const FEATURES: OutputFormat = {
   name: 'geojson',
   head: () => '',
   result(item, json) {
-    const { id = item.id, geometry, ...properties } = JSON.parse(json)
+    const { id = item.id, geometry, ...members } = JSON.parse(json)
+    const properties = withoutClashes(inputProperties(item), members)
     return `${JSON.stringify({ type: 'Feature', id, geometry, properties })}\n`
   },
   rejection: () => '',
 }
 /** Operations whose result is one geometry. */
-const GEOMETRY_OPERATIONS: readonly (Operation | 'mixed')[] = ['buffer', 'direct', 'waypoints']
+const GEOMETRY_OPERATIONS: readonly (Operation | 'mixed')[] = ['buffer', 'direct', 'waypoints', 'repair']
 const FEATURE_EXTENSIONS = ['.geojson', '.geojsonl', '.geojsons']
 /** Formats that other programs would look for under these names. */
 const OTHER_EXTENSIONS = ['.gpkg', '.shp', '.fgb', '.parquet', '.kml', '.gml', '.gpx', '.xlsx']
@@ -82,13 +89,38 @@ function unusedName(name: string, columns: readonly string[]): string {
 }
 
 /** Returns as many fields as the input has columns, so that the fields after them are in their columns. */
-function inputFields({ row, id }: ShownItem): readonly unknown[] {
+export function inputFields({ row, id }: ShownItem): readonly unknown[] {
   if (row === undefined) return [id]
   const { columns, fields } = row
   return fields.length === columns.length ? fields : columns.map((_, index) => fields[index])
 }
 
-function csvLine(values: readonly unknown[]): string {
+/** Returns the properties of a Feature, or the columns of a row; nothing for an input that has neither. */
+export function inputProperties({ row, value }: ShownItem): Readonly<Record<string, unknown>> {
+  if (row !== undefined) return Object.fromEntries(row.columns.map((name, index) => [name, row.fields[index] ?? '']))
+  const properties = isObject(value) && value['type'] === 'Feature' ? value['properties'] : undefined
+  return isObject(properties) ? properties : {}
+}
+
+/** Adds members to properties. A member whose name is in use gets a number, as a column does. */
+export function withoutClashes(
+  properties: Readonly<Record<string, unknown>>,
+  members: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const names = addNames(Object.keys(properties), Object.keys(members))
+  return { ...properties, ...Object.fromEntries(Object.values(members).map((member, index) => [names[index], member])) }
+}
+
+/** Returns the names under which columns or properties are added to those of the input. */
+export function addNames(used: readonly string[], added: readonly string[]): readonly string[] {
+  const all = [...used]
+  return added.map((name) => {
+    all.push(unusedName(name, all))
+    return all.at(-1)!
+  })
+}
+
+export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvField).join(',')}\n`
 }
 
@@ -113,8 +145,9 @@ export function selectOutputFormat(
   if (name === 'ndjson') return JSON_LINES
   if (name === 'geojson') {
     if (GEOMETRY_OPERATIONS.includes(operation)) return FEATURES
+    const asked = options.outputFormat === undefined ? `--output ${options.output}` : '--output-format geojson'
     throw usage(
-      `--output-format geojson is for ${GEOMETRY_OPERATIONS.join(', ')}: a result of ${operation} is not one geometry`,
+      `${asked}: GeoJSON is for ${GEOMETRY_OPERATIONS.join(', ')}: a result of ${operation} is not one geometry; write a table (results.csv) or lines of JSON (results.ndjson)`,
     )
   }
   if (options.attest !== 'each') return TABLE
@@ -127,14 +160,21 @@ function defaultFormat(
   inputFormat: Format,
 ): OutputFormat['name'] {
   if (output === '-') return inputFormat === 'csv' && attest !== 'each' ? 'csv' : 'ndjson'
+  return formatOfName(output, GEOMETRY_OPERATIONS.includes(operation) ? 'zones.geojsonl' : 'results.csv')
+}
+
+/**
+ * Returns the format that a file name asks for.
+ *
+ * @param instead a name for the error
+ * @throws {CommandError} if the name is that of another format
+ */
+export function formatOfName(output: string, instead: string): OutputFormat['name'] {
   const extension = extname(output).toLowerCase()
-  if (extension === '.csv') return 'csv'
-  const isGeometry = GEOMETRY_OPERATIONS.includes(operation)
-  if (OTHER_EXTENSIONS.includes(extension)) {
-    const written = isGeometry ? 'zones.geojsonl' : 'results.csv'
+  if (OTHER_EXTENSIONS.includes(extension))
     throw usage(
-      `--output ${output}: ${extension} is not a format of results: write ${written}, and convert it with ogr2ogr`,
+      `--output ${output}: ${extension} is not a format of results: write ${instead}, and convert it with ogr2ogr`,
     )
-  }
-  return FEATURE_EXTENSIONS.includes(extension) && isGeometry ? 'geojson' : 'ndjson'
+  if (extension === '.csv') return 'csv'
+  return FEATURE_EXTENSIONS.includes(extension) ? 'geojson' : 'ndjson'
 }

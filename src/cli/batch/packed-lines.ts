@@ -2,7 +2,7 @@
 import { problemAt } from '../../base/problem.ts'
 import { parseLine } from '../inputs/json-source.ts'
 import { byteLines, type LineRange } from '../inputs/pieces.ts'
-import { composeItem, createEntry, type ItemRule } from './feeder.ts'
+import { composeItem, createEntry, type ItemRule, operationComposer } from './feeder.ts'
 import { ItemPacker, type PackedGroup, requireItems } from './packed-items.ts'
 
 /**
@@ -19,6 +19,7 @@ export async function* packLines(
   skippedItems: number,
 ): AsyncGenerator<PackedGroup, void, undefined> {
   const packer = new ItemPacker()
+  const compose = operationComposer(rule)
   let number = 0
   for await (const { bytes, lines } of byteLines(pieces)) {
     const hasFixed = Object.keys(rule.fixed).length > 0
@@ -30,7 +31,7 @@ export async function* packLines(
       const [ranges, first] = [packed, number - packed.length + 1]
       packed = []
       return packer.take({
-        read: (index) => createEntry(parse(ranges[index]!)[0]!, first + index, rule),
+        read: (index) => createEntry(parse(ranges[index]!)[0]!, first + index, compose),
         composer: hasFixed
           ? undefined
           : {
@@ -44,7 +45,7 @@ export async function* packLines(
         if (++number <= skippedItems) continue
         packed.push(range)
         if (item === undefined) packer.addLine(bytes, range)
-        else packer.addEntry(createEntry(item, number, rule))
+        else packer.addEntry(createEntry(item, number, compose))
         if (packer.isFull) yield takeGroup()
       }
     }

@@ -2,7 +2,7 @@
 import { toInput } from '../../client/forms.ts'
 import { type Columns, type CsvRecord, csvRecords, readRow } from '../inputs/csv-source.ts'
 import { OPERATION_INPUTS } from '../options.ts'
-import { createEntry, type ItemRule } from './feeder.ts'
+import { createEntry, type ItemRule, operationComposer } from './feeder.ts'
 import { ItemPacker, type PackedGroup, requireItems } from './packed-items.ts'
 
 interface RowOptions {
@@ -24,24 +24,28 @@ export async function* packRows(
   { columns: columnNames, skippedItems, hasIds }: RowOptions,
 ): AsyncGenerator<PackedGroup, void, undefined> {
   const packer = new ItemPacker()
-  let compose: RowComposer | undefined
+  const compose = operationComposer(rule)
+  let composeText: RowComposer | undefined
   let number = 0
   for await (const { columns, records } of csvRecords(texts, columnNames)) {
-    compose ??= createRowComposer(columns, rule, hasIds)
+    composeText ??= createRowComposer(columns, rule, hasIds)
     let packed: CsvRecord[] = []
     const takeGroup = () => {
       const [rows, first] = [packed, number - packed.length + 1]
       packed = []
       return packer.take({
-        read: (index) => createEntry(readRow(rows[index]!, columns), first + index, rule),
-        shown: (index) => ({ id: first + index, row: { columns: columns.header, fields: rows[index]!.fields } }),
+        read: (index) => createEntry(readRow(rows[index]!, columns), first + index, compose),
+        shown: (index) => {
+          const row = { columns: columns.header, fields: rows[index]!.fields }
+          return { id: first + index, row, value: undefined }
+        },
       })
     }
     for (const record of records) {
       if (++number <= skippedItems) continue
       packed.push(record)
-      const text = compose(record, number)
-      if (text === undefined) packer.addEntry(createEntry(readRow(record, columns), number, rule))
+      const text = composeText(record, number)
+      if (text === undefined) packer.addEntry(createEntry(readRow(record, columns), number, compose))
       else packer.addText(text)
       if (packer.isFull) yield takeGroup()
     }

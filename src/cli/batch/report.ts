@@ -20,8 +20,8 @@ const TIMEOUT_MS = 2000
  * @param feeder a separate feeder, because it is read up to the limit and closed
  * @param skipped number of items that an earlier run has done
  */
-export async function warnAboutLimit(
-  feeder: Feeder,
+export async function warnAboutLimit<Item>(
+  feeder: Feeder<Item>,
   skipped: number,
   service: TransportOptions,
   terminal: Terminal,
@@ -70,7 +70,7 @@ async function fetchRemainingLimit(
     : undefined
 }
 
-async function hasMore(feeder: Feeder, items: number): Promise<boolean> {
+async function hasMore<Item>(feeder: Feeder<Item>, items: number): Promise<boolean> {
   let count = 0
   for await (const entries of feeder.unanswered()) {
     for (const _ of entries) feeder.settle()

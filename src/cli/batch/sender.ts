@@ -1,16 +1,15 @@
 /** Sends the items of a batch to a service in chunks, several at once, and keeps every result that the service computed. */
-import type { BatchOperation } from '../../client/batch.ts'
 import { ApiError } from '../../client/transport.ts'
-import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
-import { type Entry, type Feeder, toItemResult } from './feeder.ts'
+import type { ProblemDetails } from '../../types/generated.ts'
+import { type AnswerLine, type Entry, type Feeder, toItemResult } from './feeder.ts'
 
-export interface SendOptions {
+export interface SendOptions<Item> {
   /** Number of concurrent requests. */
   readonly concurrency: number
   /** Items per request. */
   readonly chunkItems: number
   /** Sends one chunk. @returns the results in the order of the items */
-  readonly send: (items: readonly BatchOperation[]) => AsyncIterable<BatchResult>
+  readonly send: (items: readonly Item[]) => AsyncIterable<AnswerLine>
   /** Writes the results at the front of the feeder; called after each chunk, and after items that are not sent. */
   readonly flush: () => Promise<void>
 }
@@ -25,7 +24,10 @@ const MAX_CHUNK_CHARACTERS = 512 * 1024
  * @returns the problem of an item that failed temporarily; undefined if every item has a result
  * @throws what a request or the input threw, after the results in flight were written
  */
-export async function sendItems(feeder: Feeder, options: SendOptions): Promise<ProblemDetails | undefined> {
+export async function sendItems<Item>(
+  feeder: Feeder<Item>,
+  options: SendOptions<Item>,
+): Promise<ProblemDetails | undefined> {
   const { concurrency, chunkItems, send, flush } = options
   const chunks = cutChunks(feeder.unanswered(), chunkItems)
   const inFlight: Promise<void>[] = []
@@ -34,7 +36,7 @@ export async function sendItems(feeder: Feeder, options: SendOptions): Promise<P
     const isLimit = error instanceof ApiError && error.status === 429
     failure ??= isLimit ? { problem: error.problem } : { error }
   }
-  const sendChunk = async (entries: readonly Entry[]) => {
+  const sendChunk = async (entries: readonly Entry<Item>[]) => {
     let index = 0
     for await (const result of send(entries.map(({ item }) => item!))) {
       const entry = entries[index++]
@@ -73,11 +75,11 @@ function isTemporary(status: number): boolean {
 }
 
 /** Yields chunks, and an empty one for a group without items to be sent. */
-async function* cutChunks(
-  groups: AsyncIterable<readonly Entry[]>,
+async function* cutChunks<Item>(
+  groups: AsyncIterable<readonly Entry<Item>[]>,
   chunkItems: number,
-): AsyncGenerator<Entry[], void, undefined> {
-  let chunk: Entry[] = []
+): AsyncGenerator<Entry<Item>[], void, undefined> {
+  let chunk: Entry<Item>[] = []
   let characters = 0
   for await (const entries of groups) {
     if (entries.length === 0) yield []

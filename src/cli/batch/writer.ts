@@ -11,11 +11,11 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
+import type { ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import type { ReadBytes } from '../inputs/pieces.ts'
 import { printable, type Terminal } from '../terminal.ts'
-import type { Entry, ItemResult, ShownItem } from './feeder.ts'
+import type { AnswerLine, Entry, ItemResult, ShownItem } from './feeder.ts'
 import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'
 import type { OutputFormat } from './output-format.ts'
 
@@ -116,7 +116,7 @@ class LineFile {
   }
 }
 
-type RejectedItem = Pick<Entry, 'place' | 'id' | 'row' | 'fault'>
+type RejectedItem = ShownItem & Pick<Entry, 'place' | 'fault'>
 
 /** The destination of a run's results and errors. */
 export interface BatchWriter {
@@ -136,7 +136,7 @@ export interface BatchWriter {
   /** Saves a checkpoint if it is due, or flushes the output of a pipe. Resolves when there is room for more. */
   drained(): Promise<void>
   /** Saves the results of items that wait for an earlier item, so that the next run does not compute them again. */
-  saveAhead(entries: readonly Entry[]): void
+  saveAhead(entries: readonly Entry<unknown>[]): void
   /** @param isComplete whether all items are done */
   close(isComplete: boolean): void
 }
@@ -225,11 +225,11 @@ export class FileWriter implements BatchWriter {
     this.#count(1, item.fault === undefined)
   }
 
-  saveAhead(entries: readonly Entry[]): void {
+  saveAhead(entries: readonly Entry<unknown>[]): void {
     if (entries.length === 0) return
     // An earlier run may have read further than this one, so its results stay.
     const ahead = new Map(this.#ahead)
-    for (const { number, result } of entries) ahead.set(number, toBatchResult(result!))
+    for (const { number, result } of entries) ahead.set(number, toAnswerLine(result!))
     this.#ahead = [...ahead].sort(([first], [second]) => first - second)
     if (!this.hasBegun) this.#begin()
   }
@@ -299,7 +299,7 @@ export function createPipeWriter(format: OutputFormat, terminal: Terminal): Batc
     rejection(item, problem) {
       add(item, format.rejection(item, problem))
       failed++
-      terminal.err(printable(errorLine(item, problem)))
+      if (format.hasProblems !== true) terminal.err(printable(errorLine(item, problem)))
     },
     async drained() {
       const written = text
@@ -314,8 +314,8 @@ export function createPipeWriter(format: OutputFormat, terminal: Terminal): Batc
 }
 
 /** Converts a result to the form of the journal. */
-function toBatchResult(result: ItemResult): BatchResult {
-  return 'error' in result ? ({ error: result.error } as BatchResult) : JSON.parse(result.json)
+function toAnswerLine(result: ItemResult): AnswerLine {
+  return 'error' in result ? ({ error: result.error } as AnswerLine) : JSON.parse(result.json)
 }
 
 function rejectionText({ place, id }: RejectedItem, { detail, errors }: ProblemDetails): string {

@@ -7,6 +7,7 @@ import type {
   BufferResponse,
   ComputeResponse,
   DirectResponse,
+  Geometry,
   NearestResponse,
   RepairResponse,
   WaypointsResponse,
@@ -55,6 +56,9 @@ export async function runCompute(
   for (const [index, name] of names.entries()) members[name] = await readInput(inputTexts[index]!, terminal, options)
   const response = await computeResult(operation, members, parameters, options, terminal)
   if (options.json === true) await outJson(terminal, response)
+  else if ('ref' in response) await outGeometries(terminal, [response.geometry], geometryFacts(response, names))
+  else if ('from' in response)
+    await outGeometries(terminal, [response.from.geometry, response.to.geometry], nearestFacts(response))
   else await terminal.out(responseText(response, names))
   return 'result' in response && response.result === false ? EXIT.failed : EXIT.ok
 }
@@ -89,10 +93,25 @@ function salted(input: object, { salt }: ComputeVerbOptions): object {
   return salt !== true || 'uid' in input || 'attestation' in input ? input : { input, salt: 'random' }
 }
 
+type GeometryResponse = BufferResponse | DirectResponse | RepairResponse | WaypointsResponse
+
+/**
+ * Prints geometries, a line of GeoJSON for each, and facts about them. The facts go to standard error if standard output is not a
+ * terminal, so that a file or the next program of a pipe gets GeoJSON.
+ */
+async function outGeometries(terminal: Terminal, geometries: readonly Geometry[], facts: readonly string[]) {
+  const text = geometries.map((geometry) => `${JSON.stringify(geometry)}\n`).join('')
+  const factsText = `${facts.join('\n')}\n`
+  if (terminal.columns !== undefined) return terminal.out(`${text}\n${factsText}`)
+  await terminal.out(text)
+  terminal.err(factsText)
+}
+
 /** Formats a result for people, with the value first. */
-function responseText(response: OperationResponse, names: readonly string[]): string {
-  if ('from' in response) return nearestText(response)
-  if ('ref' in response) return geometryText(response, names)
+function responseText(
+  response: Exclude<OperationResponse, GeometryResponse | NearestResponse>,
+  names: readonly string[],
+): string {
   const { operation, inputRefs, inputSalts = [], notes, timestamp } = response
   const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
   refs.push(...inputSalts.map((salt) => `${'salt'.padEnd(11)}${salt ?? 'none'}`))
@@ -118,25 +137,14 @@ function responseText(response: OperationResponse, names: readonly string[]): st
   ].join('\n')
 }
 
-/** Formats an answer that is a geometry: the GeoJSON alone in the first line, so that `head -1` gives it to another program. */
-function geometryText(
-  {
-    geometry,
-    ref,
-    inputRefs,
-    timestamp,
-    ...others
-  }: BufferResponse | DirectResponse | RepairResponse | WaypointsResponse,
-  names: readonly string[],
-) {
+function geometryFacts({ ref, inputRefs, timestamp, ...others }: GeometryResponse, names: readonly string[]): string[] {
   const facts: string[] = [`${'ref'.padEnd(11)}${ref}`]
   if ('azimuthDegrees' in others) facts.push(`${'azimuth'.padEnd(11)}${others.azimuthDegrees}° at the end`)
   if ('lengthMeters' in others) facts.push(`${'length'.padEnd(11)}${others.lengthMeters} m`)
   if ('errorMeters' in others) facts.push(`${'error'.padEnd(11)}at most ${others.errorMeters} m`)
   if ('changes' in others) facts.push(...repairLines(others))
   const refs = inputRefs.map((input, index) => `${(names[index] ?? 'input').padEnd(11)}${input}`)
-  const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
-  return [JSON.stringify(geometry), '', ...facts, ...refs, computed, ''].join('\n')
+  return [...facts, ...refs, `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`]
 }
 
 function repairLines({
@@ -153,16 +161,13 @@ function repairLines({
   ]
 }
 
-/** Formats the places of `nearest`: a line of GeoJSON for each. */
-function nearestText({ from, to, distanceMeters, inputRefs, timestamp }: NearestResponse) {
+function nearestFacts({ from, to, distanceMeters, inputRefs, timestamp }: NearestResponse): string[] {
   const places = [from, to].map(({ ref, azimuthDegrees }, index) => {
     const direction = azimuthDegrees === undefined ? '' : `, azimuth ${azimuthDegrees}°`
     return `${['from', 'to'][index]!.padEnd(11)}${ref}${direction}, on ${inputRefs[index]}`
   })
   const distance = `${'distance'.padEnd(11)}${distanceMeters} m`
-  const computed = `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`
-  const lines = [from, to].map(({ geometry }) => JSON.stringify(geometry))
-  return [...lines, '', distance, ...places, computed, ''].join('\n')
+  return [distance, ...places, `${'computed'.padEnd(11)}${timeText(timestamp)}, not signed`]
 }
 
 /** Formats a matrix as a table: rows for the first geometry, columns for the second. */

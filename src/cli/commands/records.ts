@@ -25,6 +25,8 @@ export interface ListOptions extends RecordFilters {
 }
 
 export interface ExportOptions extends RecordFilters {
+  /** A further condition in CQL2. */
+  readonly filter?: string
   readonly format: TextFormat | BinaryFormat
   /** A file, or `-` for standard output. */
   readonly output: string
@@ -180,8 +182,11 @@ async function readPage(transport: Transport, query: URLSearchParams, { signal }
   return { records: page.data ?? page.features ?? [], next: parameters }
 }
 
-function filterQuery({ chain, prover, subject, from, to, bbox }: RecordFilters, f: string): URLSearchParams {
-  const members = { f, chain, prover, subject, fromTimestamp: from, toTimestamp: to, bbox: bbox?.trim() }
+function filterQuery(
+  { chain, prover, subject, from, to, bbox, filter }: RecordFilters & Pick<ExportOptions, 'filter'>,
+  f: string,
+): URLSearchParams {
+  const members = { f, chain, prover, subject, fromTimestamp: from, toTimestamp: to, bbox: bbox?.trim(), filter }
   return new URLSearchParams(
     Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )

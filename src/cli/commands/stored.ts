@@ -1,13 +1,12 @@
 import { toInput } from '../../client/forms.ts'
-import type { PointLike, SetFeatureLike } from '../../client/sets.ts'
+import type { SetFeatureLike } from '../../client/sets.ts'
 import { timeText } from '../../client/verify/signed-data.ts'
 import type { Geometry, StoredGeometry } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
 import { isFlatGeobuf, readFlatGeobuf } from '../inputs/flatgeobuf.ts'
 import { readInput, readWhole } from '../inputs/read-input.ts'
-import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
-import { isPlaceText } from '../inputs/source-item.ts'
-import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { requireKnownFormat, type SourceOptions } from '../inputs/source.ts'
+import { createServiceClient, type ServerOptions } from '../options.ts'
 import { formatCount, outJson, type Terminal } from '../terminal.ts'
 
 interface StoredOptions extends ServerOptions {
@@ -76,6 +75,7 @@ function withoutPrefix(ref: string): string {
 
 /** Runs `trigpoint sets put`. */
 export async function putSet(name: string, file: string, options: StoredOptions, terminal: Terminal): Promise<void> {
+  requireKnownFormat(file, {}, 'features')
   const features = readFeatures(await readWhole(file, terminal), file === '-' ? 'standard input' : file)
   const { sets } = await createServiceClient(options, terminal)
   const set = await sets.put(name, features, { signal: terminal.signal })
@@ -105,44 +105,6 @@ function readFeatures(bytes: Buffer, file: string): SetFeatureLike[] {
         throw usage(`${file}: line ${index + 1}: is not JSON: ${(error as Error).message}`, error)
       }
     })
-  }
-}
-
-interface MatchVerbOptions extends ServerOptions, SourceOptions {
-  readonly predicate?: 'contains' | 'intersects'
-  readonly within?: number
-  readonly nearest?: number
-  readonly limit?: number
-  readonly properties?: string | true
-  readonly attest?: 'each' | 'none'
-  readonly recipient?: string
-  readonly chainId?: number
-}
-
-/** Runs `trigpoint sets match`. */
-export async function matchSet(
-  name: string,
-  file: string,
-  options: MatchVerbOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const { predicate, within, nearest, limit, properties, attest, recipient, chainId = DEFAULT_CHAIN_ID } = options
-  const { sets } = await createServiceClient(options, terminal, chainId)
-  const names = typeof properties === 'string' ? properties.split(',') : properties
-  const call = { predicate, withinMeters: within, nearest, limit, properties: names, attest, recipient }
-  const lines = sets.match(name, readPoints(file, options, terminal), { ...call, signal: terminal.signal })
-  for await (const line of lines) await terminal.out(`${JSON.stringify(line)}\n`)
-}
-
-async function* readPoints(file: string, options: SourceOptions, terminal: Terminal): AsyncGenerator<PointLike> {
-  if (isPlaceText(file) || file.startsWith('{')) {
-    yield (await readInput(file, terminal)) as PointLike
-    return
-  }
-  const label = file === '-' ? 'standard input' : file
-  for await (const { place, value, fault, id } of sourceItems(readFileBytes(file, terminal), label, options)) {
-    if (fault !== undefined) throw usage(`${label}: ${place}: ${fault}`)
-    yield (id === undefined ? value : { ...(value as object), id }) as PointLike
   }
 }
 

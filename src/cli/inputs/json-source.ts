@@ -18,6 +18,7 @@ const CLOSING = [125, 93]
 const OPEN_BRACKET = 91
 const WHITESPACE = [32, 9, 10, 13]
 const COMMA = 44
+const COLON = 58
 /** Longest member name or type that is recognised. */
 const MAX_NAME_LENGTH = 32
 
@@ -87,7 +88,9 @@ class JsonCutter {
         if (this.#depth <= 0) this.#endDocument()
       } else if (!WHITESPACE.includes(code)) {
         this.#requireInside(code)
-        if (code === 58 && this.#depth === 1) this.#name = this.#string
+        if (code === COLON && this.#depth === 1) this.#name = this.#string
+        // Otherwise the name of the next member would be taken for another value of this one.
+        if (code === COMMA && this.#depth === 1) this.#name = ''
       }
     }
     if (this.#pending !== undefined) {

@@ -97,13 +97,27 @@ const READERS: Readonly<
   wkt: wktItems,
 }
 
-/** @throws {CommandError} if the name is that of a format that is not read */
-function requireKnownFormat(name: string, { format }: SourceOptions): void {
-  const other = OTHER_FORMATS[extname(name).toLowerCase()]
-  if (other === undefined || format !== undefined) return
-  const converted = `${basename(name, extname(name))}.csv`
+/** How GDAL converts a file to a format that is read, and the extensions that need no conversion. */
+const CONVERSIONS = {
   // A table of results has the columns of the input; lines of JSON have only the id of a feature.
-  const gdalOptions = '-f CSV -t_srs EPSG:4326 -lco GEOMETRY=AS_WKT'
+  items: { extension: '.csv', gdalOptions: '-f CSV -t_srs EPSG:4326 -lco GEOMETRY=AS_WKT', read: '' },
+  features: { extension: '.geojsonl', gdalOptions: '-f GeoJSONSeq -t_srs EPSG:4326', read: '.fgb' },
+}
+
+/**
+ * @param use what the file is read for: items of a batch, or features with their properties
+ * @throws {CommandError} if the name is that of a format that is not read
+ */
+export function requireKnownFormat(
+  name: string,
+  { format }: SourceOptions,
+  use: keyof typeof CONVERSIONS = 'items',
+): void {
+  const { extension, gdalOptions, read } = CONVERSIONS[use]
+  const found = extname(name).toLowerCase()
+  const other = OTHER_FORMATS[found]
+  if (other === undefined || found === read || format !== undefined) return
+  const converted = `${basename(name, extname(name))}${extension}`
   throw usage(`${name}: is ${other}, which is not read; convert it: ogr2ogr ${gdalOptions} ${converted} ${name}`)
 }
 

@@ -80,6 +80,7 @@ export function addRecords(program: Command, terminal: Terminal): void {
   const all = records
     .command('export')
     .description('write every record that matches, as a stream')
+    .option('--filter <condition>', "a further condition in CQL2: revoked = FALSE AND chain <> 'celo'")
     .option('-o, --output <file>', 'file for the records; - for standard output', '-')
     .addOption(
       recordFormat({
@@ -93,6 +94,7 @@ export function addRecords(program: Command, terminal: Terminal): void {
     'trigpoint records export > records.ndjson',
     'trigpoint records export --chain celo --format csv > celo.csv',
     'trigpoint records export --bbox 170,-50,-170,-30 --format fgb -o pacific.fgb',
+    `trigpoint records export --filter "revoked = FALSE AND chain <> 'celo'" --format fgb -o valid.fgb`,
   )
   all.action(async (options) => {
     const { exportRecords } = await import('../commands/records.ts')

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import {
+  type Finish,
   formatOption,
   hexBytes,
   integerBetween,
@@ -55,7 +56,7 @@ export function addGeometries(program: Command, terminal: Terminal): void {
   })
 }
 
-export function addSets(program: Command, terminal: Terminal): void {
+export function addSets(program: Command, terminal: Terminal, finish: Finish): void {
   const sets = program
     .command('sets')
     .description('sets of features that a service keeps for your key: put, match, list, features, delete')
@@ -76,9 +77,18 @@ export function addSets(program: Command, terminal: Terminal): void {
   })
   const match = sets
     .command('match')
-    .description('print the features that match each point of a file, as lines of JSON')
+    .description('find the features that match each point of a file, in order; resumes after an interruption')
     .argument('<name>', 'name of the set')
     .argument('<points>', 'a file (lines of JSON, GeoJSON, WKT, CSV, GPX), - for standard input, or one point: lon,lat')
+    .option('-o, --output <file>', 'file for the matches; - for standard output', '-')
+    .addOption(
+      new Option(
+        '--output-format <name>',
+        'format of the matches (default: csv for a file name ending in .csv; geojson for .geojson or .geojsonl; otherwise ndjson)',
+      ).choices(['ndjson', 'csv', 'geojson']),
+    )
+    .option('--errors <file>', 'file for the errors (default: the name of the output, with .errors.ndjson)')
+    .option('--restart', 'start again and overwrite the matches of an earlier run')
     .addOption(
       new Option('--predicate <name>', 'how a feature matches (default: intersects)').choices([
         'contains',
@@ -97,11 +107,12 @@ export function addSets(program: Command, terminal: Terminal): void {
     match,
     'trigpoint sets match zones 2.2945,48.8584',
     'trigpoint sets match zones stops.csv --properties name',
+    'trigpoint sets match zones stops.csv --properties name -o matches.csv',
     'trigpoint sets match zones stops.csv --nearest 3 --within 5000',
   )
   withServer(withChain(match)).action(async (name, file, options) => {
-    const { matchSet } = await import('../commands/stored.ts')
-    await matchSet(name, file, options, terminal)
+    const { runMatch } = await import('../commands/match.ts')
+    finish(await runMatch(name, file, options, terminal))
   })
   const list = sets.command('list').description('list your sets')
   withServer(withJson(list)).action(async (options) => {

@@ -197,7 +197,8 @@ const HIGHER_LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
     'on the machine of the service, "trigpoint keys add developer" creates an API key with a higher limit; RATE_LIMIT_PUBLIC sets the limit without a key',
   developer:
     'on the machine of the service, "trigpoint keys add internal" creates a key with a higher limit; RATE_LIMIT_DEVELOPER sets the limit of this one',
-  internal: 'RATE_LIMIT_INTERNAL of the service sets this limit',
+  internal:
+    'RATE_LIMIT_INTERNAL of the service sets this limit: to raise it, start the service again with RATE_LIMIT_INTERNAL=1000000, for example',
   'wallet-address':
     'RATE_LIMIT_WALLET_ADDRESS of the service sets this limit; keys that the operator makes do not count towards it',
 }

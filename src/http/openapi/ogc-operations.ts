@@ -8,6 +8,7 @@ import {
   type Operation,
   type OperationTable,
   ok,
+  type Parameter,
   pathParameter,
   query,
   schemaRef,
@@ -20,6 +21,17 @@ const FORMAT = query('f', 'Format: JSON under either name, or a page for people.
 const PAGE = { 'text/html': { type: 'string' } }
 const CRS_SCHEMA = { type: 'string', enum: REFERENCE_SYSTEMS, default: CRS84 }
 const CRS = query('crs', 'Reference system of the coordinates in the response.', CRS_SCHEMA)
+
+/** A condition in CQL2, and how to read it. */
+export const CQL2_FILTER: readonly Parameter[] = [
+  query('filter', 'Condition in CQL2 on the queryables.', { type: 'string' }, "revoked = FALSE AND chain = 'celo'"),
+  query('filter-lang', 'Form of `filter`.', {
+    type: 'string',
+    enum: ['cql2-text', 'cql2-json'],
+    default: 'cql2-text',
+  }),
+  query('filter-crs', 'Reference system of the boxes in `filter`.', CRS_SCHEMA),
+]
 
 const COLLECTION = pathParameter(
   'collection',
@@ -86,13 +98,7 @@ export const OGC_OPERATIONS: OperationTable = metered({
       query('chain', 'Chain of the attestation.', { type: 'string' }),
       query('prover', 'Address of the attester.', hexParameter(40)),
       query('subject', 'Address of the recipient.', hexParameter(40)),
-      query('filter', 'Condition in CQL2 on the queryables.', { type: 'string' }, "revoked = FALSE AND chain = 'celo'"),
-      query('filter-lang', 'Form of `filter`.', {
-        type: 'string',
-        enum: ['cql2-text', 'cql2-json'],
-        default: 'cql2-text',
-      }),
-      query('filter-crs', 'Reference system of the boxes in `filter`.', CRS_SCHEMA),
+      ...CQL2_FILTER,
       CRS,
       query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,

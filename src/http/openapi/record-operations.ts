@@ -1,5 +1,6 @@
 import { EXPORT_FORMATS, type ExportFormat } from '../../service/records/record-services.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
+import { CQL2_FILTER } from './ogc-operations.ts'
 import {
   type Content,
   folderIndex,
@@ -125,10 +126,11 @@ const METERED_OPERATIONS: OperationTable = {
     operationId: 'exportRecords',
     summary: 'Export all matching records',
     description:
-      'Newest first, for lists of any length. If the response breaks off before its last chunk, it is incomplete.',
+      'Newest first, for lists of any length. Unknown parameters are rejected. If the response breaks off before its last chunk, it is incomplete.',
     parameters: [
       ...FILTERS,
       ...RANGE,
+      ...CQL2_FILTER,
       query('f', 'Format; by default the Accept header decides.', {
         type: 'string',
         enum: Object.keys(EXPORT_CONTENT),

@@ -360,7 +360,15 @@ function readRef(ref: string): Hex {
 /** @param path of the input that names it; undefined if a path of the API does */
 function unknownGeometry(ref: string, path?: Input['path']): ProblemError {
   const detail = `this API key has stored no geometry ${ref}`
-  const hint = 'store it with PUT /compute/v0/geometries, or send the geometry itself'
-  if (path !== undefined) return problemAt('not-found', [...path, 'ref'], detail, { code: 'unknown-ref', hint })
-  return new ProblemError({ type: 'not-found', detail })
+  const hint = 'send the API key with which it was stored'
+  if (path === undefined)
+    return new ProblemError({
+      type: 'not-found',
+      detail,
+      invalidParts: [{ pointer: '#', detail: 'names no geometry of this caller', code: 'unknown-ref', hint }],
+    })
+  return problemAt('not-found', [...path, 'ref'], detail, {
+    code: 'unknown-ref',
+    hint: `${hint}, store it with PUT /compute/v0/geometries, or send the geometry itself`,
+  })
 }

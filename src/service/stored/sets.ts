@@ -757,5 +757,10 @@ function unknownSet(name: string, account: string): ProblemError {
     account === LOCAL_CALLER
       ? `requests without an API key from this machine have ${set} their sets. A set that was stored with a key needs this key`
       : `this API key has ${set} its sets. A set that was stored without a key, or with another one, is not among them`
-  return new ProblemError({ type: 'not-found', detail })
+  const hint = 'send the API key with which it was stored'
+  return new ProblemError({
+    type: 'not-found',
+    detail,
+    invalidParts: [{ pointer: '#', detail: 'names no set of this caller', code: 'unknown-set', hint }],
+  })
 }

@@ -57,6 +57,7 @@ const LONGEST = [
   'fuzz/relate-laws',
   'fault/store-kill',
   'fault/submission-kill',
+  'fault/result-nodes',
   'fuzz/contact-laws',
   'fault/store-damage',
   'store/served-feeds',

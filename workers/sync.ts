@@ -28,7 +28,7 @@ async function start(config: ChainAccessConfig): Promise<void> {
   const checkAll = () => Promise.all([...chains.values()].map(({ access }) => access.check()))
   setInterval(checkAll, chainCheckIntervalMs)
   setInterval(() => {
-    for (const { access } of chains.values()) if (access.state.state === 'unverified') void access.check()
+    for (const { access } of chains.values()) if (access.state.state !== 'ok') void access.check()
   }, chainRetryIntervalMs)
 
   const connection = new StoreConnection()

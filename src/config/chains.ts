@@ -83,7 +83,7 @@ export const CHAIN_LIMITS = {
   unregisteredSchemaMs: constant(5000),
   /** Interval between checks of a chain: its contracts must match the table in `attest/chains.ts`, and its clock ours. */
   chainCheckIntervalMs: constant(60_000),
-  /** Interval between attempts to reach a chain that could not be reached. */
+  /** Interval between checks of a chain that could not be reached or did not match. */
   chainRetryIntervalMs: constant(5000),
   /** A chain whose head is further ahead of our clock is refused: when we sign, the deadline would already have passed there. */
   maxHeadAheadSeconds: constant(300),

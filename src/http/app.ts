@@ -190,6 +190,7 @@ class RequestHandler implements HttpHandler {
       now,
       succeed: (state, result) => this.#succeed(state, result),
       fail: (state, error) => this.#failStream(state, error),
+      report: (state, error) => this.#report(state, error),
       finish: (state, status) => this.#finish(state, status),
     }
   }
@@ -340,9 +341,12 @@ class RequestHandler implements HttpHandler {
       this.decline(exchange, error.data, false)
       return
     }
-    const state = this.#findState(exchange)
-    this.#log.error('request failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
+    this.#report(this.#findState(exchange), error)
     this.decline(exchange, FAILED, false)
+  }
+
+  #report({ requestId }: RequestState, error: unknown): void {
+    this.#log.error('request failed', { id: requestId, error: inspect(error, { depth: 4 }) })
   }
 
   abandoned(exchange: Exchange): void {

@@ -65,9 +65,10 @@ export interface BatchContext extends RequestContext {
   /**
    * Takes items from the caller's hourly quota.
    *
+   * @param isWhole true to take none if the quota does not cover all of them
    * @returns the number of items that are allowed; a promise if other nodes have to be asked
    */
-  takeQuota(items: number): number | Promise<number>
+  takeQuota(items: number, isWhole?: boolean): number | Promise<number>
   /**
    * Returns the problem of items that must not be computed, because a budget of the caller is used up; undefined while there is
    * some of each. Counts these items in the metrics.
@@ -79,6 +80,8 @@ export interface BatchContext extends RequestContext {
   readonly quotaProblem: ProblemData
   /** Returns the JSON of a problem, the same object that a rejected single request gets. */
   problemJson(problem: ProblemData): string
+  /** Logs an error that clients must not see. */
+  report(error: unknown): void
 }
 
 /** Receives the response to a batch piece by piece. */

@@ -82,6 +82,56 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain beyond a
   })
 })
 
+describe.skipIf(skipReason() !== undefined)('a root with submitOnchain beyond the quota', () => {
+  // Regression: its root covered the items within the quota, so the same batch had another root in the next hour, and got 409.
+  it('is refused, and spends neither gas nor the rest of the quota', async () => {
+    const local = await startLocalChain('1.3.0')
+    const key = generatePrivateKey()
+    await local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 19n })
+    const service = await startTestService({
+      ...local.environment,
+      ENABLE_ONCHAIN_SUBMIT: '1',
+      SIGNER_PRIVATE_KEY: key,
+      RECORDS: '1',
+      SUBMIT_POLL_MS: '50',
+      RATE_LIMIT_DEVELOPER: '10',
+    })
+    try {
+      await eventually(() => expect(service.lines.join('\n')).toContain('"relay ready"'), { interval: 50 })
+      const items = [2, 3, 4, 5, 6, 7].map((lon) => ({
+        op: 'distance',
+        from: LOUVRE,
+        to: { type: 'Point', coordinates: [lon, 48] },
+      }))
+      const send = (count: number) =>
+        service.post(
+          '/compute/v0/batch',
+          { chainId: local.chain.id, attest: 'merkle', options: { submitOnchain: true }, items: items.slice(0, count) },
+          { 'x-api-key': service.developerKey, 'Idempotency-Key': 'one-tree' },
+        )
+      const first = await send(6)
+      expect(first.body.submission.status, JSON.stringify(first.body)).toBe('mined')
+      // Four are left: the refused request uses one of them, and none for its items.
+      const refused = await send(6)
+      expect(refused).toMatchObject({
+        status: 429,
+        body: {
+          detail: expect.stringContaining('items: has 6 items'),
+          errors: [{ pointer: '#/items', code: 'limit' }],
+        },
+      })
+      expect(refused.headers.get('x-ratelimit-remaining')).toBe('3')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      // A batch within the quota is computed, and has another root than the first.
+      expect((await send(3)).status).toBe(409)
+      expect(await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })).toHaveLength(1)
+    } finally {
+      await service.stop()
+      await local.stop()
+    }
+  })
+})
+
 describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => {
   let local: LocalChain
   let service: TestService

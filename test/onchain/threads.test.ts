@@ -14,6 +14,7 @@ import type { AttestationPayload, SigningResult } from '../../src/wire/signing-m
 import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+import { startFaultyRpc } from './faulty-rpc.ts'
 
 const spawned = vi.hoisted((): { terminate(): Promise<number> }[] => [])
 vi.mock('node:worker_threads', async (load) => {
@@ -116,11 +117,25 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
   })
 
   it('rejects a chain of another EAS version with an error, in the signer too', async () => {
-    await start({ ...local.environment, EAS_VERSION_84532: '1.3.0' })
+    await start({ ...local.environment, EAS_VERSION_84532: '1.3.0', RPC_TIMEOUT_MS: '5000' })
     expect(chains!.refusalReason(84532)).toMatch(/profile v2/)
     expect(lines.some((line) => line.includes('"level":"error"') && line.includes('chain refused'))).toBe(true)
     expect(await signer.sign(payload)).toMatchObject({ ok: false, problem: { type: 'invalid-input' } })
     expect(await signer.sign({ ...payload, chainId: 8453 })).toMatchObject({ ok: true })
+  })
+
+  it('signs for a chain again after its endpoint served another one', async () => {
+    const other = await startLocalChain('1.3.0')
+    const endpoint = await startFaultyRpc(other.url, () => 1)
+    await start({ RPC_URL_84532: endpoint.url, RPC_TIMEOUT_MS: '5000' })
+    expect(chains!.refusalReason(84532)).toBe('an RPC for chain 84532 serves chain 42220')
+    expect(await signer.sign(payload)).toMatchObject({ ok: false, problem: { type: 'invalid-input' } })
+    endpoint.forwardTo(local.url)
+    await eventually(() => expect(chains!.refusalReason(84532)).toBeUndefined())
+    // The signer asks again only some seconds after a failed read.
+    await eventually(async () => expect(await sign()).toMatchObject({ nonceSource: 'chain' }))
+    endpoint.close()
+    await other.stop()
   })
 
   it('starts without the chain, signs by the configuration, and reports look-ups as unreachable', async () => {

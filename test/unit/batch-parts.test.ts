@@ -430,6 +430,7 @@ describe('lines beyond a limit', () => {
       costProblem: () => undefined,
       quotaProblem: { type: 'rate-limited', detail: '' },
       problemJson: (problem) => JSON.stringify(problem),
+      report: () => {},
     }
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     try {
@@ -472,6 +473,7 @@ describe('an item with an attestation as its input', () => {
     costProblem: () => undefined,
     quotaProblem: { type: 'rate-limited', detail: '' },
     problemJson: (problem) => JSON.stringify(problem),
+    report: () => {},
   }
 
   /** @param resolve reads the attestation @param compute runs the item after that */

@@ -88,12 +88,13 @@ export interface StreamRequestParts {
   readonly now: () => number
   readonly succeed: (state: RequestState, result: RouteResult) => void
   readonly fail: (state: RequestState, error: unknown) => void
+  readonly report: (state: RequestState, error: unknown) => void
   readonly finish: (state: RequestState, status: number) => void
 }
 
 /** Creates the request object of a streaming route. Its first item was already counted as the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limits, signInPage, items: metrics, now, succeed, fail, finish } = parts
+  const { limits, signInPage, items: metrics, now, succeed, fail, report, finish } = parts
   const { exchange, subject } = state
   let prepaidItems = 1
   return {
@@ -132,7 +133,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       meter.charge('bytes', bytes)
     },
     costProblem: (items) => limits.costProblem(state, now(), items),
-    takeQuota(items) {
+    takeQuota(items, isWhole = false) {
       const prepaid = Math.min(items, prepaidItems)
       prepaidItems -= prepaid
       const count = (granted: number) => {
@@ -142,7 +143,9 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
         }
         return granted
       }
-      const taken = limits.take(state, items - prepaid, now())
+      // With several nodes this may be too high, and a part that the quota covers is taken nevertheless.
+      const isCovered = !isWhole || items - prepaid <= limits.rate(state, now()).remaining
+      const taken = isCovered ? limits.take(state, items - prepaid, now()) : 0
       const { admission } = state
       if (typeof taken === 'number' && admission === undefined) return count(prepaid + taken)
       return Promise.all([taken, admission]).then(([more, problem]) =>
@@ -158,6 +161,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       return rateLimitProblem(rate.limit, limitName, 'item', state.hintedClient(signInPage))
     },
     problemJson: (problem) => problemJson(state, problem),
+    report: (error) => report(state, error),
     onDisconnect(listener) {
       state.onDisconnect = listener
     },

@@ -1,6 +1,6 @@
 import { copyPacked, freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import type { QueueClient } from '../../base/fair-queue.ts'
-import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
+import { type ProblemData, ProblemError, type ProblemType, problemAt, underPath } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { ChunkJob, ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
@@ -155,10 +155,48 @@ export class BatchRun {
     return this.#context.client
   }
 
-  /** Reserves quota for the whole batch up front, because the response headers report what remains. */
+  /** True if the service submits one attestation of all results, which has to be the same when the batch is repeated. */
+  get isSubmittedWhole(): boolean {
+    const { submitOnchain, attest } = this.options
+    return submitOnchain && attest === 'merkle'
+  }
+
+  /**
+   * Reserves quota for the whole batch up front, because the response headers report what remains.
+   *
+   * @throws {ProblemError} `rate-limited` if the quota does not cover all items and the root of all is submitted
+   */
   async reserve(items: number): Promise<void> {
-    this.#granted = await this.#context.takeQuota(items)
-    this.#reserved = this.#granted
+    const granted = await this.#context.takeQuota(items, this.isSubmittedWhole)
+    if (this.isSubmittedWhole && granted < items) {
+      const { quotaProblem } = this.#context
+      const hint = quotaProblem.invalidParts?.[0]?.hint
+      throw problemAt(
+        'rate-limited',
+        ['items'],
+        `has ${items} items, more than this hour's limit still allows; a root is submitted only if the limit covers all items`,
+        { code: 'limit', ...(hint === undefined ? {} : { hint }) },
+      )
+    }
+    this.#granted = granted
+    this.#reserved = granted
+  }
+
+  /**
+   * Rejects the batch if an item failed for a reason that may be gone when the batch is repeated: the repeated batch would have
+   * another root (decision 169).
+   */
+  requireRepeatable(): void {
+    const { transient } = this.tally
+    if (transient === undefined) return
+    const detail = `${transient.detail}; the root was not submitted: send the same request again later`
+    throw new ProblemError({ ...transient, detail })
+  }
+
+  /** Logs an error that is no problem of an item. Returns the problem that its client sees. */
+  report(error: unknown): ProblemData {
+    this.#context.report(error)
+    return NOT_FINISHED
   }
 
   /**
@@ -398,11 +436,20 @@ export function problemFrom(error: unknown, path: readonly (string | number)[]):
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
+const NOT_FINISHED: ProblemData = {
+  type: 'internal',
+  detail:
+    'something failed on our side, perhaps after the result was stored; the same request with the same Idempotency-Key is submitted only once',
+}
+/** Problems that an item may not have when it is computed again later. */
+const TRANSIENT: ReadonlySet<ProblemType> = new Set(['rate-limited', 'internal', 'database', 'overloaded'])
 
 /** Counts the outcomes of the items of one batch, and collects the response headers. */
 export class BatchTally {
   readonly #context: Pick<BatchContext, 'countItems' | 'problemJson'>
   failed = 0
+  /** The first problem that an item may not have when it is computed again later. */
+  transient: ProblemData | undefined
   /** Items that have a result without a signature. */
   unsigned = 0
   /** Response headers: the source of nonces that were not just read from the chain (decision 100). */
@@ -437,6 +484,7 @@ export class BatchTally {
    */
   fail(id: string, problem: ProblemData): string {
     this.failed++
+    if (TRANSIENT.has(problem.type)) this.transient ??= problem
     this.#context.countItems(problem.type, 1)
     if (problem.type !== 'rate-limited') return `{${id}"error":${this.#context.problemJson(problem)}}`
     // Cached because thousands of items in a row may be beyond a limit, and rejecting an item must not cost more than computing

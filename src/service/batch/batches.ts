@@ -133,8 +133,10 @@ class JsonBatch {
   async #writeTogether(signAll: (chunks: readonly ComputedChunk[]) => Promise<BatchTexts>): Promise<void> {
     const run = this.#run
     const { items, head, stored } = await this.#parts.assembling.run(run.client, async () => {
-      const texts = await signAll(await this.#computeAll())
-      const isSubmitted = run.options.submitOnchain && texts.payload !== undefined
+      const chunks = await this.#computeAll()
+      if (run.isSubmittedWhole) run.requireRepeatable()
+      const texts = await signAll(chunks)
+      const isSubmitted = run.isSubmittedWhole && texts.payload !== undefined
       return { ...texts, stored: isSubmitted ? await storeRoot(run, texts.payload, this.#parts) : undefined }
     })
     this.#sink.addHeaders(run.tally.headers)

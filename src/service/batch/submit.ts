@@ -1,11 +1,11 @@
 /** Submission of the results of a batch to their chain by the service itself (decision 165). */
-import { type ProblemData, ProblemError, problemAt } from '../../base/problem.ts'
+import { type ProblemData, ProblemError, problemAt, underPath } from '../../base/problem.ts'
 import type { Submission } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { EarlierResultError, type SubmissionService, submissionJson } from '../chains/submissions.ts'
 import type { ResponseSigner } from '../compute/signed-answer.ts'
-import { type BatchRun, type ComputedChunk, type ComputedItem, type HandledItem, problemFrom } from './batch.ts'
+import type { BatchRun, ComputedChunk, ComputedItem, HandledItem } from './batch.ts'
 import { rejectDisallowed } from './sign.ts'
 
 export interface SubmitParts {
@@ -87,16 +87,17 @@ export async function submitEach(
     }
   }
 
+  /** The other items may be on their way to the chain, so an unexpected error fails one item and not their response. */
   function fail({ id, path }: ComputedItem, error: unknown): string {
-    return run.tally.fail(id, submissionProblem(error, path))
+    const problem = error instanceof ProblemError ? error.data : run.report(error)
+    return run.tally.fail(id, submissionProblem(problem, path))
   }
 }
 
 /** Returns the problem of an item. `options` belongs to the batch, so its problems have no path of an item. */
-function submissionProblem(error: unknown, path: ComputedItem['path']): ProblemData {
-  const isAboutBatch =
-    error instanceof ProblemError && error.data.invalidParts?.[0]?.pointer.startsWith('#/options') === true
-  return problemFrom(error, isAboutBatch ? [] : path)
+function submissionProblem(problem: ProblemData, path: ComputedItem['path']): ProblemData {
+  const isAboutBatch = problem.invalidParts?.[0]?.pointer.startsWith('#/options') === true
+  return underPath(problem, isAboutBatch ? [] : path)
 }
 
 /**

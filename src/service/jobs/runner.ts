@@ -258,7 +258,7 @@ export class JobRunner {
   }
 
   #context({ job, account }: JobChunk, counts: Map<string, number>): BatchContext {
-    const { config, problemJson } = this.#parts
+    const { config, problemJson, log } = this.#parts
     const isAborted = () => this.#isClosed
     return {
       account,
@@ -275,6 +275,7 @@ export class JobRunner {
       quotaProblem: NO_PROBLEM,
       countItems: (outcome, items) => void counts.set(outcome, (counts.get(outcome) ?? 0) + items),
       problemJson: (problem) => problemJson(job, problem),
+      report: (error) => log.error('an operation of a job failed', { job: job.id, error: String(error) }),
     }
   }
 

@@ -1,4 +1,4 @@
-/** Submission of the results of jobs to their chain by the service itself (decision 169). */
+/** Submission of the results of jobs to their chain by the service itself (decision 170). */
 import { type ProblemData, ProblemError } from '../../base/problem.ts'
 import type { MerkleTree } from '../../compute/merkle-tree.ts'
 import { submissionMember } from '../../compute/response-text.ts'

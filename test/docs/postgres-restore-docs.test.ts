@@ -20,8 +20,8 @@ const DISTANCE = {
 
 /** Returns the commands of the page whose block begins so, without those that need the user `postgres` or a terminal. */
 function commands(beginning: string): string {
-  const { code } = blocksOf('docs/operations.md').find(({ code }) => code.trimStart().startsWith(beginning))!
-  return code.replace(/^ *createuser .*$/m, '')
+  const { code } = blocksOf('docs/operations.md').find(({ code }) => code.startsWith(beginning))!
+  return code.replace(/^createuser .*$/m, '')
 }
 
 describe.runIf(ENGINES.includes('postgres'))('docs/operations.md with PostgreSQL', () => {

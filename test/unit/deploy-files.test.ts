@@ -243,7 +243,7 @@ describe('compose.yaml', () => {
   })
 
   it('begins with the commands of docs/operations.md', () => {
-    const commands = /```sh\n(echo "DATABASE_PASSWORD[\s\S]*?)```/
+    const commands = /```sh\n(\(umask 077; echo "DATABASE_PASSWORD[\s\S]*?)```/
       .exec(read('docs/operations.md'))![1]!
       .trim()
       .split('\n')

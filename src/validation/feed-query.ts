@@ -16,7 +16,7 @@ const EXPORT_HINTS = {
 
 /**
  * Reads the filters of an export: those of a list, without paging, and a filter in CQL2. Unknown parameters are rejected rather than
- * ignored, because a client of all records would not notice that its filter has no effect.
+ * ignored, because a client of all records would not notice that its filter has no effect (decision 172).
  *
  * @throws {ProblemError} on the first parameter that is unknown, is malformed, is repeated or selects a page
  */

@@ -70,8 +70,9 @@ export function plotsOf(results: Results): [name: string, svg: string][] {
   ]
 }
 
-const WIDTH = 760
-const LABEL_WIDTH = 300
+const WIDTH = 820
+/** Of the longest label in a wide typeface, such as DejaVu Sans. */
+const LABEL_WIDTH = 360
 const VALUE_WIDTH = 110
 const BAR_HEIGHT = 18
 const STEP = 28

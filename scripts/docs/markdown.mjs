@@ -58,9 +58,9 @@ export function codeBlock(code, language) {
   return `<pre class="code-block"${name} tabindex="0"><code>${highlight(code.replace(/\n$/, ''), language)}</code></pre>\n`
 }
 
-/** Renders one line of Markdown, without a paragraph element. */
+/** Renders one line of Markdown, without a paragraph element. A tag, such as the `<address>` of a format, is shown as text. */
 export function renderInline(source) {
-  return new Marked({ gfm: true }).parseInline(source)
+  return new Marked({ gfm: true, renderer: { html: ({ text }) => escapeHtml(text) } }).parseInline(source)
 }
 
 function plainText(markdown) {

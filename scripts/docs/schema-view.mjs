@@ -48,12 +48,16 @@ export function limitsText(schema, schemas) {
     target.maximum === undefined ? '' : `≤ ${number(target.maximum)}`,
     target.minItems === undefined ? '' : `at least ${target.minItems}`,
     target.maxItems === undefined ? '' : `at most ${number(target.maxItems)}`,
-    target.minLength === undefined ? '' : `at least ${target.minLength} characters`,
-    target.maxLength === undefined ? '' : `at most ${number(target.maxLength)} characters`,
+    target.minLength === undefined ? '' : `at least ${characters(target.minLength)}`,
+    target.maxLength === undefined ? '' : `at most ${characters(target.maxLength)}`,
     target.pattern === undefined ? '' : `<code>${escapeHtml(target.pattern)}</code>`,
     target.default === undefined ? '' : `default ${escapeHtml(JSON.stringify(target.default))}`,
   ]
   return limits.filter((text) => text !== '').join(', ')
+}
+
+function characters(count) {
+  return count === 1 ? '1 character' : `${number(count)} characters`
 }
 
 function number(value) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { type Answer, startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { allTexts, axeFindings, boxOf, mapReady, numberOf, signed, visit } from './page.ts'
+import { allTexts, boxOf, mapReady, numberOf, signed, visit } from './page.ts'
 import { runDuringTests } from './running.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
@@ -326,36 +326,6 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     expect(faults).toEqual([])
     await context.close()
   })
-
-  it.each(['light', 'dark'] as const)(
-    'has no accessibility violation on any page, wide or narrow, in the %s theme',
-    async (theme) => {
-      for (const width of [1440, 390]) {
-        const { page, context } = await visit(running.browser, running.service.url, '', { width, theme })
-        for (const path of ['/compute', '/proof', '/records', '/status', '/account']) {
-          await page.goto(`${running.service.url}/explore${path}`)
-          await page.waitForSelector(
-            {
-              '/compute': '.readout[data-verdict=good]',
-              '/proof': '.lab[data-busy=false]',
-              '/records': '.table tbody tr',
-              '/status': '.parts li',
-              '/account': '.sign-in',
-            }[path]!,
-          )
-          await page.evaluate(() => {
-            for (const details of document.querySelectorAll('details')) details.open = true
-          })
-          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-          expect(overflow, `${path} at ${width}`).toBeLessThanOrEqual(0)
-          const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
-          expect(background).toBe(theme === 'light' ? 'rgb(246, 245, 240)' : 'rgb(14, 18, 21)')
-          expect(await axeFindings(page), `${path} at ${width}`).toEqual([])
-        }
-        await context.close()
-      }
-    },
-  )
 
   it('changes the theme on a click and remembers it', async () => {
     const { page, context } = await visit(running.browser, running.service.url, '/status')

@@ -93,6 +93,18 @@ export async function shoot(page: Page, name: string): Promise<void> {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
 }
 
+/** Returns by how many pixels the page is wider than the window, and by how many its document is higher than its content. */
+export function overflowOf(page: Page): Promise<{ wider: number; higher: number }> {
+  return page.evaluate(() => {
+    const { scrollWidth, scrollHeight } = document.documentElement
+    const { bottom } = document.body.getBoundingClientRect()
+    return {
+      wider: Math.max(0, scrollWidth - innerWidth),
+      higher: Math.max(0, scrollHeight - Math.max(innerHeight, Math.ceil(bottom + scrollY))),
+    }
+  })
+}
+
 /** Returns the accessibility violations of the page as it is now, with the elements that cause them. */
 export async function axeFindings(page: Page): Promise<string[]> {
   // A button that was just enabled changes its colors for a moment, in which its contrast is that of neither state.

@@ -44,6 +44,11 @@ describe.each(ADAPTERS)('the pages over %s', (adapter) => {
     expect(dead).toEqual([])
   })
 
+  // Regression: `eip155:<chain>:<address>` in the description of a member became an element of the page.
+  it('show tags in descriptions as text', async () => {
+    expect(await (await page('/docs/schemas')).text()).toContain('eip155:&lt;chain&gt;:&lt;address&gt;, in lower case')
+  })
+
   it('describe each problem type as HTML and as JSON', async () => {
     const list = (await (await fetch(`${service.url}/errors`)).json()) as { problems: unknown[] }
     const known = problemPages({ baseUrl: service.url, errorTypeBase: `${service.url}/errors` })

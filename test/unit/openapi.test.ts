@@ -96,6 +96,11 @@ describe('the OpenAPI document', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
+  it('gives the operations of a tag different summaries, which are the headings of its page', () => {
+    const headings = operations.map(([, { tags, summary }]) => `${tags}: ${summary}`)
+    expect(headings.filter((heading, at) => headings.indexOf(heading) !== at)).toEqual([])
+  })
+
   it('has a target for every reference', () => {
     for (const reference of new Set(findRefs(document))) {
       const resolved = reference

@@ -47,9 +47,15 @@ export function short(value: number): string {
   return value >= 1000 ? whole(value) : decimal(value, value >= 100 ? 1 : value >= 10 ? 2 : 3)
 }
 
-/** `4.2 km`, `310 m`. */
+/** `4.2 km`, `310 m`; without zeros at the end, because `1.000 km` could be read as a thousand kilometres. */
 export function shortMeters(meters: number): string {
-  return meters >= 1000 ? `${short(meters / 1000)} km` : `${decimal(meters, meters < 10 ? 2 : 0)} m`
+  const text = meters >= 1000 ? `${short(meters / 1000)} km` : `${decimal(meters, meters < 10 ? 2 : 0)} m`
+  return text.replace(/(?:\.|(\.\d*[1-9]))0+(?= )/, '$1')
+}
+
+/** `1,234.56 m`: every centimetre of a length that is signed. */
+export function exactMeters(meters: number): string {
+  return `${new Intl.NumberFormat('en', { maximumFractionDigits: 2 }).format(meters)} m`
 }
 
 export function degreesText(longitude: number, latitude: number, places = 4): string {

@@ -92,21 +92,21 @@ function list(operationId: string, summary: string): Operation {
   }
 }
 
-function stats(operationId: string): Operation {
+function stats(operationId: string, summary: string): Operation {
   return {
     tag: 'Records',
     operationId,
-    summary: 'Number of records',
+    summary,
     responses: ok('Counts by chain and by block time.', json(schemaRef('RecordStats'))),
     errorStatuses: [500, 503],
   }
 }
 
-function single(operationId: string): Operation {
+function single(operationId: string, summary: string): Operation {
   return {
     tag: 'Records',
     operationId,
-    summary: 'One record',
+    summary,
     parameters: [UID, FORMAT],
     responses: ok('The record.', {
       'application/json': schemaRef('LocationRecord'),
@@ -119,8 +119,8 @@ function single(operationId: string): Operation {
 /** Records in both generations: pages, export, stream of changes, and GraphQL. */
 const METERED_OPERATIONS: OperationTable = {
   'GET /api/v0/location-records': list('records', 'List records'),
-  'GET /api/v0/location-records/stats': stats('recordStats'),
-  'GET /api/v0/location-records/:uid': single('record'),
+  'GET /api/v0/location-records/stats': stats('recordStats', 'Number of records'),
+  'GET /api/v0/location-records/:uid': single('record', 'One record'),
   'GET /api/v0/location-records/export': {
     tag: 'Records',
     operationId: 'exportRecords',
@@ -162,10 +162,10 @@ const METERED_OPERATIONS: OperationTable = {
     errorStatuses: ERROR_STATUSES,
   },
   'GET /api/v0/location-proofs': list('olderRecords', 'List records, older name'),
-  'GET /api/v0/location-proofs/stats': stats('olderRecordStats'),
-  'GET /api/v0/location-proofs/:uid': single('olderRecord'),
+  'GET /api/v0/location-proofs/stats': stats('olderRecordStats', 'Number of records, older name'),
+  'GET /api/v0/location-proofs/:uid': single('olderRecord', 'One record, older name'),
   'GET /proofs': list('proofs', 'List records, same as /api/v0/location-proofs'),
-  'GET /proofs/:uid': single('proof'),
+  'GET /proofs/:uid': single('proof', 'One record, same as /api/v0/location-proofs'),
   'GET /api/v0/config': {
     tag: 'Records',
     operationId: 'recordConfig',
@@ -175,7 +175,7 @@ const METERED_OPERATIONS: OperationTable = {
   'GET /graphql': {
     tag: 'GraphQL',
     operationId: 'graphqlGet',
-    summary: 'Query with GraphQL',
+    summary: 'Query with GraphQL, in the address',
     parameters: [
       query('query', 'The GraphQL document.', { type: 'string' }, '{ locationRecords(limit: 1) { count } }'),
       query('variables', 'Variables, as a JSON object.', { type: 'string' }),
@@ -183,8 +183,8 @@ const METERED_OPERATIONS: OperationTable = {
     ],
     ...graphqlResponses({ 'text/html': { type: 'string' } }),
   },
-  'GET /graphql/page.css': pageFile('graphqlStyle', 'text/css'),
-  'GET /graphql/page.js': pageFile('graphqlScript', 'text/javascript'),
+  'GET /graphql/page.css': pageFile('graphqlStyle', 'Style of the page for browsers', 'text/css'),
+  'GET /graphql/page.js': pageFile('graphqlScript', 'Script of the page for browsers', 'text/javascript'),
   'POST /graphql': {
     tag: 'GraphQL',
     operationId: 'graphql',
@@ -209,11 +209,11 @@ export const RECORD_OPERATIONS: OperationTable = {
 }
 
 /** A file of the page that browsers get at /graphql. */
-function pageFile(operationId: string, mediaType: string): Operation {
+function pageFile(operationId: string, summary: string, mediaType: string): Operation {
   return {
     tag: 'GraphQL',
     operationId,
-    summary: 'Part of the page for browsers',
+    summary,
     responses: {
       ...ok('The file.', { [mediaType]: { type: 'string' } }, ['ETag']),
       304: { description: 'Unchanged.' },

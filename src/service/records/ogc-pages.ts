@@ -85,6 +85,7 @@ export function errorPage(title: string, detail: string): string {
 /** @param baseUrl may be empty: links then have a path only */
 function page(title: string, baseUrl: string, content: string): string {
   const places = [
+    ['/', 'Trigpoint'],
     ['/ogc', 'Location records for GIS'],
     ['/docs/guide/ogc', 'Guide'],
     ['/explore/records', 'Records on a map'],

@@ -108,7 +108,7 @@ function compactPositions(json: string): string {
 }
 
 const TOKENS =
-  /(\/\/.*|(?<![\w"'])#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(0x[0-9a-fA-F]+|\d[\d._]*)\b|\b(import|from|const|await|with|as|true|false|print|curl|new|return|for)\b/g
+  /((?<!:)\/\/.*|(?<![\w"'])#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(0x[0-9a-fA-F]+|\d[\d._]*)\b|\b(import|from|const|await|with|as|true|false|print|curl|new|return|for)\b/g
 
 /** Returns code as DOM nodes, with spans for comments, strings, numbers and keywords. */
 export function highlighted(code: string): Node[] {

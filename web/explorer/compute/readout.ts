@@ -3,7 +3,7 @@
 import { fromScaledInteger } from '../../../src/base/units.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import { announce, h, replace } from '../dom.ts'
-import { areaMeasure, clockUtc, lengthMeasure, type Measure, shortMeters } from '../format.ts'
+import { areaMeasure, clockUtc, exactMeters, lengthMeasure, type Measure } from '../format.ts'
 import { icon } from '../icons.ts'
 import { isComplete, type RequestDraft } from './request-draft.ts'
 import type { State } from './session.ts'
@@ -19,7 +19,7 @@ export function sentenceOf({ operation, radiusMeters, edges }: RequestDraft, res
     case 'area':
       return 'inside A, on the ellipsoid'
     case 'within':
-      return `A is ${result === true ? '' : 'not '}within ${shortMeters(radiusMeters)} of B.`
+      return `A is ${result === true ? '' : 'not '}within ${exactMeters(radiusMeters)} of B.`
     case 'contains':
       return `A ${result === true ? 'contains' : 'does not contain'} B${reading}.`
     case 'intersects':
@@ -109,6 +109,6 @@ function badges({ phase, response, altered, verdict, preview }: State): HTMLElem
   }
   return [
     h('span', { class: 'tag good' }, icon('check'), 'Signed and verified in your browser'),
-    h('span', { class: 'moment' }, `computed ${clockUtc(response.timestamp)}`),
+    h('span', { class: 'moment' }, h('span', { class: 'words-long' }, 'computed '), clockUtc(response.timestamp)),
   ]
 }

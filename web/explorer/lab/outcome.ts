@@ -54,7 +54,11 @@ export function createOutcome(api: Api, changed: () => void, saveProof: () => vo
     const signer = shortHex(verdict.signer ?? '')
     replace(
       signature,
-      h('p', { class: `tag ${verdict.ok ? 'good' : 'bad'}` }, icon(verdict.ok ? 'check' : 'cross'), text),
+      h(
+        'p',
+        {},
+        h('span', { class: `tag ${verdict.ok ? 'good' : 'bad'}` }, icon(verdict.ok ? 'check' : 'cross'), text),
+      ),
       h(
         'p',
         { class: 'hint' },

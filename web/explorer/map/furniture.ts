@@ -123,5 +123,5 @@ function drawScale(map: MapLibreMap, scale: HTMLElement): void {
   const power = 10 ** Math.floor(Math.log10(maxMeters))
   const meters = [5, 2, 1].map((factor) => factor * power).find((candidate) => candidate <= maxMeters) ?? power
   scale.style.width = `${meters / perPixel}px`
-  scale.textContent = shortMeters(meters).replace(/\.0+(?= )/, '')
+  scale.textContent = shortMeters(meters)
 }

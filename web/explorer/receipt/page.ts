@@ -85,7 +85,7 @@ export function createReceiptPage({ engine: loading, takeMap, issuer }: PagePart
       h(
         'p',
         { class: 'lead screen-only' },
-        'Your browser checks the receipt. The receipt stands behind the # of the address, so no server gets it.',
+        'Your browser checks the receipt. The receipt is the part of the address after #, which browsers do not send to servers.',
       ),
     ),
     h('div', { class: 'panel plain' }, verdictLine),
@@ -235,7 +235,7 @@ export function createReceiptPage({ engine: loading, takeMap, issuer }: PagePart
       isSound &&
         made.statement !== undefined &&
         fact('Statement', foreignText(sentence(made.statement), MAX_STATEMENT)),
-      fact('Claims the issuer', hexButton(checked.issuer, 'The issuer')),
+      fact('Claimed issuer', hexButton(checked.issuer, 'The issuer')),
       LETTERS.map((letter, index) => {
         const geometry = shown.find((input) => input.letter === letter)?.geometry
         const input = checked.inputs?.[index]

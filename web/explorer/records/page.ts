@@ -118,7 +118,9 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
       mapNote.textContent =
         forMap.count > onMap.length
           ? `The newest ${whole(onMap.length)} of ${whole(forMap.count)}`
-          : `All ${whole(forMap.count)} on the map`
+          : forMap.count === 0
+            ? 'No records on the map'
+            : `All ${whole(forMap.count)} on the map`
       draw()
     } catch (error) {
       if (signal.aborted) return

@@ -17,6 +17,11 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ['README.md', 'npm start', 'starts the service: scripts/smoke.mjs does that from a clean tree'],
   ['CONTRIBUTING.md', '', 'installs, starts and tests a clone: scripts/smoke.mjs starts the service from a clean tree'],
   ['docs/start.md', 'npm start', 'starts the service: scripts/smoke.mjs does that from a clean tree'],
+  [
+    'docs/attestations.md',
+    '// import { Signature }',
+    'needs a chain: test/onchain/eas-sdk.test.ts makes the same calls',
+  ],
   ['docs/local-chain.md', '', 'needs a chain: test/onchain/local-chain-docs.test.ts runs the page'],
   ['docs/ogc.md', '', 'needs GDAL: test/docs/ogc-page.test.ts runs the page where GDAL is installed'],
   ['docs/client.md', '', 'test/docs/client-docs.test.ts runs the page, and the client without Node.js'],

@@ -18,7 +18,7 @@ export const PAGE_STYLE = `
 :root{color-scheme:light dark;--paper:#f6f5f0;--surface:#fff;--line:#dddad0;--ink:#14181b;--quiet:#434b52;--accent:#1d4ed8}
 @media(prefers-color-scheme:dark){:root{--paper:#0e1215;--surface:#151a1e;--line:#262e34;--ink:#eef1f2;--quiet:#b9c2c8;--accent:#86a8ff}}
 *{box-sizing:border-box}
-body{background:var(--paper);color:var(--ink);font:0.9375rem/1.5 system-ui,sans-serif;margin:1.5rem auto 3rem;max-width:78rem;padding:0 1rem}
+body{background:var(--paper);color:var(--ink);font:0.9375rem/1.5 system-ui,sans-serif;margin:1.5rem auto 0;max-width:78rem;padding:0 1rem 3rem}
 h1,h2{line-height:1.25;overflow-wrap:anywhere}h1{font-size:1.5rem;margin:.5rem 0 1rem}h2{font-size:1.125rem;margin:2rem 0 .75rem}
 a{color:var(--accent)}nav ul{padding-left:1.25rem}
 .list{overflow-x:auto}table{background:var(--surface);border-collapse:collapse;width:100%}

@@ -21,7 +21,7 @@ export interface WarmUpParts {
 }
 
 /** Enough that later requests are about as fast as those of a service that has run for a while. */
-const REQUESTS = 3000
+const REQUESTS = 4000
 const CONNECTIONS = 4
 /** The longest warm-up, for a machine that is slow or busy. */
 const MAX_MS = 3000
@@ -75,7 +75,7 @@ export class WarmUp {
     const { config, log } = this.#parts
     const key = generateKey('internal')
     const keys = new ApiKeys([{ key, tier: 'internal', label: 'warm-up' }], false)
-    const requestsPerHour = { ...config.requestsPerHour, internal: REQUESTS }
+    const requestsPerHour = { ...config.requestsPerHour, internal: REQUESTS, public: REQUESTS }
     const ownConfig = { ...config, requestsPerHour }
     const app = createApp({ config: ownConfig, services, keys, log: SILENT, metrics: new Metrics(), now: Date.now })
     const server = createHttpServer(config, app.handler, log)
@@ -84,25 +84,20 @@ export class WarmUp {
     try {
       let started = 0
       const next = () => !this.#isClosed && started++ < REQUESTS && performance.now() < endMs
-      const request = requestBytes(chainId, key)
-      await Promise.all(Array.from({ length: CONNECTIONS }, () => sendWhile(next, request, port)))
+      // Clients with a key and without take different paths.
+      const requests = [requestBytes(chainId, { Authorization: `Bearer ${key}` }), requestBytes(chainId, {})]
+      await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => sendWhile(next, requests[index % 2]!, port)))
     } finally {
       await server.close()
     }
   }
 }
 
-function requestBytes(chainId: number, key: string): string {
+function requestBytes(chainId: number, more: Readonly<Record<string, string>>): string {
   const body = JSON.stringify({ chainId, ...BODY })
-  return [
-    'POST /compute/v0/distance HTTP/1.1',
-    `Host: ${HOST}`,
-    `Authorization: Bearer ${key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    '',
-    body,
-  ].join('\r\n')
+  const headers = { Host: HOST, 'Content-Type': 'application/json', 'Content-Length': body.length, ...more }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return ['POST /compute/v0/distance HTTP/1.1', ...lines, '', body].join('\r\n')
 }
 
 /** Sends one request after another over one connection. A response is small, so it arrives in one piece or is taken for two. */

@@ -1,6 +1,6 @@
 /**
- * What the second opinion costs: two services, one without and one with the default share of checked answers, get the same load from
- * wrk in turn. Prints the medians of the rounds with their extremes. CPU time is that of all threads, so it counts the checks too.
+ * What the second opinion costs: services without and with the default share of checked answers get the same load from wrk in turn. There
+ * are two pairs, started in opposite orders, because equal processes differ by a few percent too. Prints the medians of the rounds with their extremes. CPU time is that of all threads, so it counts the checks too.
  * The share of the checking thread in it does not depend on what else the machine does.
  * `BENCH_ROUNDS` sets the number of rounds.
  */
@@ -13,12 +13,13 @@ import { Marks, printCells, printHeader } from './tables.ts'
 import { isWrkInstalled, runWrk, writeScript } from './wrk.ts'
 
 const SECONDS = 3
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9)
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 12)
 const BATCH_ITEMS = 1000
 /** The largest loss of throughput, in percent. */
 const MAX_LOSS = 2
 /** So that a busy machine answers every request. */
 const PATIENT = { REQUEST_DEADLINE_MS: '120000', MAX_QUEUE_MS: '60000' }
+const UNCHECKED = { CROSS_CHECK: '0' }
 /** Only the checking thread has it (workers/cross-check.ts). */
 const CHECK_NICENESS = 19
 
@@ -84,15 +85,37 @@ export async function run(): Promise<object> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-cross-check-'))
   try {
-    return await withService(join(folder, 'without'), { ...PATIENT, CROSS_CHECK: '0' }, (without) =>
-      withService(join(folder, 'with'), PATIENT, (checked) => measureAll(without, checked, folder)),
+    const start = (
+      name: string,
+      settings: Readonly<Record<string, string>>,
+      use: (service: BenchService) => Promise<object>,
+    ) => withService(join(folder, name), { ...PATIENT, ...settings }, use)
+    return await start('without-1', UNCHECKED, (without1) =>
+      start('with-1', {}, (checked1) =>
+        start('with-2', {}, (checked2) =>
+          start('without-2', UNCHECKED, (without2) =>
+            measureAll(
+              [
+                { without: without1, checked: checked1 },
+                { without: without2, checked: checked2 },
+              ],
+              folder,
+            ),
+          ),
+        ),
+      ),
     )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function measureAll(without: BenchService, checked: BenchService, folder: string): Promise<object> {
+interface Pair {
+  readonly without: BenchService
+  readonly checked: BenchService
+}
+
+async function measureAll(pairs: readonly [Pair, Pair], folder: string): Promise<object> {
   const marks = new Marks([])
   const rows: Record<string, object> = {}
   printHeader([
@@ -107,13 +130,16 @@ async function measureAll(without: BenchService, checked: BenchService, folder: 
   for (const [index, scenario] of SCENARIOS.entries()) {
     const body = JSON.stringify({ chainId: 84532, ...scenario.body })
     const script = writeScript(folder, `scenario-${index}`, scenario.path, body)
-    for (const service of [without, checked]) await measure(service, scenario, script) // warm-up
+    for (const service of pairs.flatMap(({ without, checked }) => [without, checked]))
+      await measure(service, scenario, script) // warm-up
     const rounds: { without: Round; checked: Round }[] = []
     for (let round = 0; round < ROUNDS; round++) {
+      const { without, checked } = pairs[round % 2]!
       // The order alternates, because load of others on the machine may rise or fall within a round.
-      const first = await measure(round % 2 === 0 ? without : checked, scenario, script)
-      const second = await measure(round % 2 === 0 ? checked : without, scenario, script)
-      rounds.push(round % 2 === 0 ? { without: first, checked: second } : { without: second, checked: first })
+      const isCheckedLast = round % 4 < 2
+      const first = await measure(isCheckedLast ? without : checked, scenario, script)
+      const second = await measure(isCheckedLast ? checked : without, scenario, script)
+      rounds.push(isCheckedLast ? { without: first, checked: second } : { without: second, checked: first })
     }
     const rates = rounds.map((round) => round.checked.perSecond / round.without.perSecond)
     const cpu = rounds.map((round) => round.checked.cpuMicros / round.without.cpuMicros)
@@ -141,6 +167,7 @@ async function measureAll(without: BenchService, checked: BenchService, folder: 
     )
     rows[scenario.name] = { rounds, rates, cpu }
   }
+  const [{ without, checked }] = pairs
   const counts = await readCounts(checked)
   const memory = [without, checked].map(({ child }) => residentMiB(child.pid!))
   console.log(`checks of the service with the second opinion: ${counts}`)

@@ -3,7 +3,13 @@ import type { Log } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Limits } from '../config/config.ts'
 import type { AnswerSample } from '../wire/compute-messages.ts'
-import type { CrossCheckOutcome, CrossCheckReply, CrossCheckRequest, Verdict } from '../wire/cross-check-messages.ts'
+import type {
+  CrossCheckOutcome,
+  CrossCheckReply,
+  CrossCheckRequest,
+  CrossCheckWorkerData,
+  Verdict,
+} from '../wire/cross-check-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import { type HostedThread, ThreadHost } from './thread-host.ts'
 
@@ -20,7 +26,7 @@ export interface CrossChecks {
 }
 
 export interface CrossCheckParts {
-  readonly limits: Pick<Limits, 'maxCrossChecksWaiting' | 'crossCheckMs' | 'crossCheckHeapMb'>
+  readonly limits: Pick<Limits, 'crossCheckShare' | 'maxCrossChecksWaiting' | 'crossCheckMs' | 'crossCheckHeapMb'>
   readonly log: Pick<Log, 'info' | 'warn'>
   readonly metrics: Pick<Metrics, 'counter'>
   /** All operations. Each gets a counter of disagreements that starts at 0. */
@@ -40,7 +46,7 @@ const MAX_LOGGED = 1000
  * if it ends, or takes too long and is terminated, its sample counts as unchecked, and it starts again.
  */
 export function createCrossChecks({ limits, log, metrics, operations, create }: CrossCheckParts): CrossChecks {
-  const { maxCrossChecksWaiting, crossCheckMs, crossCheckHeapMb } = limits
+  const { crossCheckShare, maxCrossChecksWaiting, crossCheckMs, crossCheckHeapMb } = limits
   const counter = metrics.counter('cross_checks_total', 'Sampled answers, by what an independent library found')
   for (const operation of operations) counter.series({ operation, outcome: 'disagreed' })
   const waiting: AnswerSample[] = []
@@ -50,7 +56,7 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
 
   const host = new ThreadHost<CrossCheckRequest, CrossCheckReply>({
     title: 'the thread of cross-checks',
-    create: create ?? (() => startThread(crossCheckHeapMb)),
+    create: create ?? (() => startThread(crossCheckHeapMb, crossCheckShare)),
     startMs: START_MS,
     firstPauseMs: FIRST_PAUSE_MS,
     closeRequest: { type: 'close' },
@@ -142,11 +148,13 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
   }
 }
 
-function startThread(heapMb: number): HostedThread<CrossCheckRequest, CrossCheckReply> {
+function startThread(heapMb: number, share: number): HostedThread<CrossCheckRequest, CrossCheckReply> {
   const youngMb = 3
+  const workerData: CrossCheckWorkerData = { share }
   boundYoungHeap(youngMb)
   return new Worker(workerUrl('cross-check'), {
     env: {},
+    workerData,
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: youngMb },
   })
 }

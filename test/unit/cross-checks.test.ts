@@ -9,7 +9,7 @@ import { createSampler } from '../sampled-answers.ts'
 
 const sampleOf = createSampler()
 const sample = sampleOf('distance', { from: EIFFEL_TOWER, to: ROME })!
-const LIMITS = { maxCrossChecksWaiting: 3, crossCheckMs: 60_000, crossCheckHeapMb: 64 }
+const LIMITS = { crossCheckShare: 1, maxCrossChecksWaiting: 3, crossCheckMs: 60_000, crossCheckHeapMb: 64 }
 
 /** A thread that answers when the test says so. */
 class FakeThread extends EventEmitter {

@@ -2,15 +2,18 @@
  * Runs the code of signed requests so often, before a load balancer sends any, that the engine has compiled it: what the transport,
  * the request handler, the compute service and the signer thread do for a request.
  */
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Log } from '../base/log.ts'
 import { Metrics } from '../base/metrics.ts'
+import type { ProblemData } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import { generateKey } from '../service/keys/key-text.ts'
 import type { Services } from '../service/services.ts'
 import { ApiKeys } from './access/api-keys.ts'
 import { createApp } from './app.ts'
+import type { HttpHandler } from './transport/port.ts'
 import { createHttpServer } from './transport/server.ts'
 
 export interface WarmUpParts {
@@ -50,7 +53,7 @@ export class WarmUp {
 
   /**
    * Requests signed distances over loopback and discards them. They go to a listener and a request handler of their own, so that no
-   * limit, metric or log of the service counts them. If this fails, the first requests are only slower.
+   * limit, log or metric of requests counts them. If this fails, the first requests are only slower.
    *
    * @param open resolves or rejects when the store is open, or does not open in time: until then, the engine compiles the
    *   database on every core
@@ -76,37 +79,59 @@ export class WarmUp {
     const key = generateKey('internal')
     const keys = new ApiKeys([{ key, tier: 'internal', label: 'warm-up' }], false)
     const requestsPerHour = { ...config.requestsPerHour, internal: REQUESTS, public: REQUESTS }
-    const ownConfig = { ...config, requestsPerHour }
+    const costPerHour = { ...config.costPerHour, public: config.costPerHour.internal }
+    const ownConfig = { ...config, requestsPerHour, costPerHour, requireApiKey: false }
     const app = createApp({ config: ownConfig, services, keys, log: SILENT, metrics: new Metrics(), now: Date.now })
-    const server = createHttpServer(config, app.handler, log)
+    const secret = randomUUID()
+    const server = createHttpServer(config, onlyWith(secret, app.handler), log)
     const port = await server.listen(HOST, 0)
     const endMs = performance.now() + MAX_MS
     try {
       let started = 0
       const next = () => !this.#isClosed && started++ < REQUESTS && performance.now() < endMs
       // Clients with a key and without take different paths.
-      const requests = [requestBytes(chainId, { Authorization: `Bearer ${key}` }), requestBytes(chainId, {})]
+      const headers = [{ Authorization: `Bearer ${key}` }, {}]
+      const requests = headers.map((more) => requestBytes(secret, chainId, more))
       await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => sendWhile(next, requests[index % 2]!, port)))
     } finally {
+      // Nothing that others do on this port may delay the service.
+      this.#isDone = true
       await server.close()
     }
   }
 }
 
-function requestBytes(chainId: number, more: Readonly<Record<string, string>>): string {
+const NOT_YOURS: ProblemData = { type: 'not-found', detail: 'this port is only for the warm-up of the service' }
+
+/** Returns a handler that answers only requests whose query is the secret: other programs of this machine can reach the port too. */
+function onlyWith(secret: string, handler: HttpHandler): HttpHandler {
+  return {
+    refuse: (request) => handler.refuse(request),
+    handle: (exchange) =>
+      exchange.query === secret ? handler.handle(exchange) : handler.decline(exchange, NOT_YOURS, true),
+    decline: (exchange, problem, close) => handler.decline(exchange, problem, close),
+    fail: (exchange, error) => handler.fail(exchange, error),
+    abandoned: (exchange) => handler.abandoned(exchange),
+    unparsable: (status, peer) => handler.unparsable(status, peer),
+  }
+}
+
+function requestBytes(secret: string, chainId: number, more: Readonly<Record<string, string>>): string {
   const body = JSON.stringify({ chainId, ...BODY })
   const headers = { Host: HOST, 'Content-Type': 'application/json', 'Content-Length': body.length, ...more }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return ['POST /compute/v0/distance HTTP/1.1', ...lines, '', body].join('\r\n')
+  return [`POST /compute/v0/distance?${secret} HTTP/1.1`, ...lines, '', body].join('\r\n')
 }
 
 /** Sends one request after another over one connection. A response is small, so it arrives in one piece or is taken for two. */
 async function sendWhile(next: () => boolean, request: string, port: number): Promise<void> {
   const socket = connect(port, HOST)
-  socket.on('data', () => {
+  const sendNext = () => {
     if (next()) socket.write(request)
     else socket.destroy()
-  })
-  if (next()) socket.write(request)
+  }
+  socket.setTimeout(MAX_MS, () => socket.destroy())
+  socket.on('data', sendNext)
+  sendNext()
   await once(socket, 'close')
 }

@@ -170,7 +170,7 @@ async function appendJob(
     return 'spent'
   }
   await session.query(
-    'insert into job_chunk (job, first, operations, stored_input, is_compressed, room, added_ms) values ($1, $2, $3, $4, true, $5, $6)',
+    'insert into job_chunk (job, first, operations, packed_input, is_compressed, room, added_ms) values ($1, $2, $3, $4, true, $5, $6)',
     [position, first, operations, stored, room, nowMs],
   )
   await session.query(
@@ -306,7 +306,7 @@ async function claimFrom(
          and (computed is not null or exists (select 1 from job where position = $1 and ${IS_OPEN}))
          and ($4::boolean is false or first = (select min(first) from job_chunk where job = $1 and stored_result is null))
        order by first limit 1 for update skip locked)
-     returning first::text, operations, attempts, stored_input, is_compressed, computed, computed_errors`,
+     returning first::text, operations, attempts, packed_input, is_compressed, computed, computed_errors`,
     [position, owner, leaseMs, attest === 'each' && submitOnchain === true],
   )
   if (row === undefined) return undefined
@@ -314,7 +314,7 @@ async function claimFrom(
     first: Number(row['first']),
     operations: row['operations'] as number,
     attempts: row['attempts'] as number,
-    stored: (row['stored_input'] ?? new Uint8Array(0)) as Uint8Array,
+    stored: (row['packed_input'] ?? new Uint8Array(0)) as Uint8Array,
     isCompressed: row['is_compressed'] as boolean,
     computed:
       row['computed'] === null
@@ -334,7 +334,7 @@ async function keepComputed(
 ): Promise<boolean> {
   // The room of the chunk stays as it is: its results take more when they are submitted.
   const rows = await session.query(
-    `update job_chunk set computed = $4, computed_errors = $5, stored_input = null
+    `update job_chunk set computed = $4, computed_errors = $5, packed_input = null
      where job = $1 and first = $2 and owner = $3 and stored_result is null returning 1 as kept`,
     [position, first, owner, stored, JSON.stringify(errors)],
   )
@@ -365,7 +365,7 @@ async function claimRoot(session: Session, leaseMs: number): Promise<Result<'cla
   const [row] = await session.query(
     `update job set waits_until = ${leaseEnd('$1')} where position = (
        select position from job where root_due and state = 'done' and account <> '' and ${WAITS_NOT}
-       order by position limit 1 for update skip locked)
+       order by waits_until nulls first, position limit 1 for update skip locked)
      returning position::text, id, account, options, updated_ms::text`,
     [leaseMs],
   )
@@ -399,7 +399,7 @@ async function finishChunk(
   const withoutLeaf = leaves.length === 0 ? failed : countZeroLeaves(leaves)
   await session.query(
     `update job_chunk set stored_result = $3, is_compressed = true, leaves = $4, root = $5, failed = $6, room = $7,
-       stored_input = null, computed = null, computed_errors = null, owner = null, held_until = null
+       packed_input = null, computed = null, computed_errors = null, owner = null, held_until = null
      where job = $1 and first = $2`,
     [position, first, stored, leaves, root === undefined ? null : Buffer.from(root.slice(2), 'hex'), withoutLeaf, room],
   )
@@ -420,7 +420,7 @@ async function giveUpChunk(
   const chunk = await lockChunk(session, { owner, position, first })
   if (chunk === undefined) return false
   await session.query(
-    `update job_chunk set stored_result = '', problem = $3, failed = operations, room = 0, stored_input = null,
+    `update job_chunk set stored_result = '', problem = $3, failed = operations, room = 0, packed_input = null,
        computed = null, computed_errors = null, owner = null, held_until = null
      where job = $1 and first = $2`,
     [position, first, problem],

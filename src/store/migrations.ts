@@ -372,11 +372,13 @@ const JOB_SUBMISSION_COLUMNS: readonly string[] = [
   `alter table job add column root_due boolean not null default false, add column submission text, add column submission_error text`,
   // A job whose submissions find no room waits until then. `waits` is the number of pauses since its last chunk.
   'alter table job add column waits integer not null default 0, add column waits_until timestamptz',
-  'create index job_root_due on job (position) where root_due',
+  "create index job_root_due on job (waits_until nulls first, position) where root_due and state = 'done'",
   // Results of a chunk until they are submitted, and its errors by type.
   'alter table job_chunk add column computed bytea, add column computed_errors text',
   'alter table job_chunk alter column computed set storage external',
   'create index job_chunk_computed on job_chunk (job) where computed is not null',
+  // The new name makes the statements of a process of an older version fail, which would store results without submitting them.
+  'alter table job_chunk rename column stored_input to packed_input',
 ]
 
 interface Migration {

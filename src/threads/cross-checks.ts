@@ -2,14 +2,9 @@ import { Worker } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Limits } from '../config/config.ts'
+import { restMs } from '../cross-check/pace.ts'
 import type { AnswerSample } from '../wire/compute-messages.ts'
-import type {
-  CrossCheckOutcome,
-  CrossCheckReply,
-  CrossCheckRequest,
-  CrossCheckWorkerData,
-  Verdict,
-} from '../wire/cross-check-messages.ts'
+import type { CrossCheckOutcome, CrossCheckReply, CrossCheckRequest, Verdict } from '../wire/cross-check-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import { type HostedThread, ThreadHost } from './thread-host.ts'
 
@@ -51,12 +46,13 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
   for (const operation of operations) counter.series({ operation, outcome: 'disagreed' })
   const waiting: AnswerSample[] = []
   let running: { readonly sample: AnswerSample; readonly timer: NodeJS.Timeout } | undefined
+  let rest: NodeJS.Timeout | undefined
   let [compared, disagreed, logged] = [0, 0, 0]
   let [hasBegun, isOpen, isLate] = [false, false, false]
 
   const host = new ThreadHost<CrossCheckRequest, CrossCheckReply>({
     title: 'the thread of cross-checks',
-    create: create ?? (() => startThread(crossCheckHeapMb, crossCheckShare)),
+    create: create ?? (() => startThread(crossCheckHeapMb)),
     startMs: START_MS,
     firstPauseMs: FIRST_PAUSE_MS,
     closeRequest: { type: 'close' },
@@ -68,11 +64,14 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
       if (reply.type !== 'verdict') return
       const sample = takeRunning()
       if (sample !== undefined) settle(sample, reply.verdict)
-      next()
+      restAfter(reply.tookMs)
     },
     onEnd({ error, pauseMs }) {
       const sample = takeRunning()
-      if (sample !== undefined) count(sample, 'unchecked')
+      if (sample !== undefined) {
+        count(sample, 'unchecked')
+        restAfter(crossCheckMs)
+      }
       if (!host.isClosing)
         log.warn('the thread of cross-checks ended and starts again', {
           reason: error?.message ?? (isLate ? 'a check took too long' : 'it was terminated'),
@@ -84,12 +83,23 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
   })
 
   function next(): void {
-    if (running !== undefined || !host.isReady) return
+    if (running !== undefined || rest !== undefined || !host.isReady) return
     const sample = waiting.shift()
     if (sample === undefined) return
     running = { sample, timer: setTimeout(giveUp, crossCheckMs).unref() }
     isLate = false
     host.post({ type: 'check', sample })
+  }
+
+  /** @param tookMs how long the thread worked for the last check; at most, if it did not say */
+  function restAfter(tookMs: number): void {
+    const pauseMs = restMs(tookMs, crossCheckShare)
+    const wake = () => {
+      rest = undefined
+      next()
+    }
+    if (pauseMs === 0) wake()
+    else rest = setTimeout(wake, pauseMs).unref()
   }
 
   function giveUp(): void {
@@ -143,18 +153,17 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
     },
     async close() {
       waiting.length = 0
+      clearTimeout(rest)
       await host.close()
     },
   }
 }
 
-function startThread(heapMb: number, share: number): HostedThread<CrossCheckRequest, CrossCheckReply> {
+function startThread(heapMb: number): HostedThread<CrossCheckRequest, CrossCheckReply> {
   const youngMb = 3
-  const workerData: CrossCheckWorkerData = { share }
   boundYoungHeap(youngMb)
   return new Worker(workerUrl('cross-check'), {
     env: {},
-    workerData,
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: youngMb },
   })
 }

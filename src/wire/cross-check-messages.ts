@@ -19,12 +19,8 @@ export interface Verdict {
   readonly other?: number | boolean | string
 }
 
-/** What the thread is started with. */
-export interface CrossCheckWorkerData {
-  /** Share of the answers that is checked, above 0 up to 1. */
-  readonly share: number
-}
-
 export type CrossCheckRequest = { readonly type: 'check'; readonly sample: AnswerSample } | { readonly type: 'close' }
 
-export type CrossCheckReply = { readonly type: 'ready' } | { readonly type: 'verdict'; readonly verdict: Verdict }
+export type CrossCheckReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'verdict'; readonly verdict: Verdict; readonly tookMs: number }

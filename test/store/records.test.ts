@@ -340,7 +340,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       )
       await session.query('alter table job drop column root_due, drop column submission, drop column submission_error')
       await session.query('alter table job drop column waits, drop column waits_until')
-      await session.query('alter table job_chunk rename column stored_input to input')
+      await session.query('alter table job_chunk rename column packed_input to input')
       await session.query('alter table job_chunk rename column stored_result to result')
       await session.query('drop table api_key, api_key_change, sync_process, chain_lease, client_hour')
       await session.query('drop table sign_in_nonce, account_session, account_session_change')

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Metrics } from '../../src/base/metrics.ts'
 import { type CrossCheckParts, createCrossChecks } from '../../src/threads/cross-checks.ts'
 import type { CrossCheckReply, CrossCheckRequest, Verdict } from '../../src/wire/cross-check-messages.ts'
@@ -29,7 +29,7 @@ class FakeThread extends EventEmitter {
   }
 
   answer(verdict: Verdict): void {
-    this.reply({ type: 'verdict', verdict })
+    this.reply({ type: 'verdict', verdict, tookMs: 1 })
   }
 }
 
@@ -87,6 +87,27 @@ describe('the queue of cross-checks', () => {
     expect([checks.compared, checks.disagreed]).toEqual([4, 0])
     await checks.close()
     expect(threads).toHaveLength(1)
+  })
+
+  it('rests between checks, for longer after a longer one', async () => {
+    vi.useFakeTimers()
+    const { checks, threads } = start({ crossCheckShare: 0.001 })
+    for (let i = 0; i < 3; i++) checks.offer(sample)
+    const thread = threads[0]!
+    thread.reply({ type: 'ready' })
+    thread.reply({ type: 'verdict', verdict: { outcome: 'unchecked' }, tookMs: 2 })
+    vi.advanceTimersByTime(97)
+    checks.offer(sample)
+    expect(thread.received).toHaveLength(1)
+    vi.advanceTimersByTime(1)
+    expect(thread.received).toHaveLength(2)
+    thread.reply({ type: 'verdict', verdict: { outcome: 'unchecked' }, tookMs: 1000 })
+    vi.advanceTimersByTime(48_900)
+    expect(thread.received).toHaveLength(2)
+    vi.advanceTimersByTime(200)
+    expect(thread.received).toHaveLength(3)
+    vi.useRealTimers()
+    await checks.close()
   })
 
   it('logs a difference with the hashes of the inputs, and not with their coordinates', async () => {

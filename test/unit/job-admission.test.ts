@@ -5,6 +5,7 @@ import { ProblemError } from '../../src/base/problem.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { JobCaller, JobService } from '../../src/service/jobs/job-services.ts'
 import { createJobService } from '../../src/service/jobs/jobs.ts'
+import { LOCAL_CALLER } from '../../src/service/request.ts'
 import { StoreFault } from '../../src/wire/store-messages.ts'
 import { eventually } from '../eventually.ts'
 
@@ -39,7 +40,7 @@ let jobs: JobService | undefined
 afterEach(() => jobs?.close())
 
 /** A service whose store answers nothing, and what it was asked for a client. */
-function startJobs() {
+function startJobs(more: object = {}) {
   const asked: string[] = []
   const store = {
     state: { isOpen: true },
@@ -49,8 +50,8 @@ function startJobs() {
       throw new StoreFault('unavailable', 'the store of this test answers nothing')
     },
   }
-  const chains = { requireForBatch: () => {} }
-  const parts = { config: readConfig({}, 1), chains, now: Date.now, log: createLog('json', () => {}) }
+  const chains = { requireForBatch: () => {}, require: (id: number) => ({ id }) }
+  const parts = { config: readConfig({}, 1), chains, now: Date.now, log: createLog('json', () => {}), ...more }
   jobs = createJobService(parts as never, store as never, new Metrics())
   return { jobs, asked }
 }
@@ -86,4 +87,20 @@ describe.each(Object.entries(WAYS))('%s', (_name, send) => {
     await eventually(() => expect(asked).toHaveLength(1))
     await rejected
   })
+})
+
+// Regression: outside production, requests of the own machine may have jobs without a key, and these could spend the operator's money.
+it('is asked to submit by nobody, if the job has no API key', async () => {
+  const payers: unknown[] = []
+  const submissions = {
+    require(_chainId: number, { account }: { readonly account: string | undefined }) {
+      payers.push(account)
+      throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain needs a key' })
+    },
+  }
+  const { jobs, asked } = startJobs({ submissions })
+  const caller = { account: LOCAL_CALLER, tier: 'internal', errorTypeBase: '' } as const
+  const upload = ended(jobs.openUpload('chainId=84532&attest=merkle&submitOnchain=true', caller, CONTEXT, () => {}))
+  await expect(upload).rejects.toMatchObject({ data: { type: 'unauthorized' } })
+  expect([payers, asked]).toEqual([[undefined], []])
 })

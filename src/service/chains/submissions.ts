@@ -103,12 +103,15 @@ export interface JobSubmission {
   readonly operation: number | undefined
 }
 
+/** Codes of problems that end when the operator gives the account money, or enables submission in the process that asks. */
+const OPERATOR_CODES: readonly string[] = ['no-funds', 'no-submission']
+
 /** Returns whether a submission that was rejected with this error may be accepted at a later time. */
 export function mayBeAccepted(error: unknown): boolean {
   if (!(error instanceof ProblemError)) return false
   const { cause, data } = error
   if (cause instanceof StoreFault && (cause.kind === 'refused' || cause.kind === 'large')) return false
-  return PASSING.includes(data.type) || data.invalidParts?.[0]?.code === 'no-funds'
+  return PASSING.includes(data.type) || OPERATOR_CODES.includes(data.invalidParts?.[0]?.code ?? '')
 }
 
 const PASSING: readonly ProblemType[] = ['overloaded', 'database', 'rate-limited']

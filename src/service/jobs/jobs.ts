@@ -14,7 +14,7 @@ import { submissionJson } from '../chains/submissions.ts'
 import { nonceHeaders } from '../compute/signed-answer.ts'
 import type { EventSink } from '../records/record-services.ts'
 import { createStoreAccess } from '../records/store-access.ts'
-import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
+import { LOCAL_CALLER, type RequestContext, type ServiceResponse, type TextSink } from '../request.ts'
 import { ChunkMetrics } from './job-metrics.ts'
 import type { JobCaller, JobService, OpenUpload } from './job-services.ts'
 import { unpack } from './packing.ts'
@@ -299,7 +299,11 @@ class Jobs implements JobService {
     const { idempotencyKey, errorTypeBase, tier } = caller
     const account = requireAccount(caller)
     if (chainId !== undefined) chains.requireForBatch(chainId)
-    if (submitOnchain) submissions.require(chains.require(chainId!).id, { account, tier, idempotencyKey })
+    if (submitOnchain) {
+      // A development service lets requests of its own machine have jobs without a key, but not spend money.
+      const payer = account === LOCAL_CALLER ? undefined : account
+      submissions.require(chains.require(chainId!).id, { account: payer, tier, idempotencyKey })
+    }
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       const detail = 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces'
       throw new ProblemError({ type: 'bad-request', detail })

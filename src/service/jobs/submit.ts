@@ -16,6 +16,9 @@ import { mayBeAccepted, type SubmissionService, submissionJson } from '../chains
 /** The first pause of a job whose submissions find no room, and the longest one. */
 export const SUBMISSION_PAUSES = { firstPauseMs: 1000, maxPauseMs: 60_000 }
 
+/** Submissions that wait to be stored at the same time: few, because the places for waiting are shared by all clients. */
+const SUBMITTED_TOGETHER = 20
+
 /** Results of a job cannot be submitted now, but may be later. */
 export class SubmissionDelay extends Error {
   /** True if some of them were stored. */
@@ -101,7 +104,11 @@ export async function submitLines(
     }
   }
   const texts = Buffer.from(computed.lines).toString().split('\n').slice(0, operations)
-  const finished = await Promise.all(texts.map(submit))
+  const finished: string[] = []
+  for (let begin = 0; begin < texts.length; begin += SUBMITTED_TOGETHER) {
+    const group = texts.slice(begin, begin + SUBMITTED_TOGETHER)
+    finished.push(...(await Promise.all(group.map((text, index) => submit(text, begin + index)))))
+  }
   if (delays.length > 0) throw new SubmissionDelay(delays[0]!, hasProgress)
   return { lines: utf8(finished.map((text) => `${text}\n`).join('')), counts }
 }

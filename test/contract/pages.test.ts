@@ -46,7 +46,9 @@ describe.each(ADAPTERS)('the pages over %s', (adapter) => {
 
   // Regression: `eip155:<chain>:<address>` in the description of a member became an element of the page.
   it('show tags in descriptions as text', async () => {
-    expect(await (await page('/docs/schemas')).text()).toContain('eip155:&#60;chain&#62;:&#60;address&#62;, in lower case')
+    expect(await (await page('/docs/schemas')).text()).toContain(
+      'eip155:&#60;chain&#62;:&#60;address&#62;, in lower case',
+    )
   })
 
   it('describe each problem type as HTML and as JSON', async () => {

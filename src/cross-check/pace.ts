@@ -1,10 +1,11 @@
 /** How much of a processor core checks may take. */
 
 /**
- * Checks take at most this times the share of answers that is checked, as a part of one core: 2 % with the default share. A check takes far
+ * Checks take at most this times the share of answers that is checked, as a part of one core: 1 % with the default share. A check takes far
  * longer than an unsigned distance of a batch, so without this limit the checks of batches would take more.
  */
-const BUSY_PER_SHARE = 20
+const BUSY_PER_SHARE = 10
+
 /**
  * Returns how long no check begins after one has ended.
  *

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { restMs } from '../../src/cross-check/pace.ts'
+import { restMs } from '../../src/threads/cross-check-pace.ts'
 
 it('lets checks take 10 times their share of a core', () => {
   expect(restMs(2, 0.001)).toBeCloseTo(198) // 2 ms of 200

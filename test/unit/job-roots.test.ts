@@ -79,8 +79,8 @@ it.each([
 })
 
 it('notes why a root is not submitted', async () => {
-  const error = problemAt('not-implemented', [], 'this service does not submit', { code: 'no-submission' })
-  const noted = ['settleRoot', { position: 7, error: 'this service does not submit' }]
+  const error = new ProblemError({ type: 'conflict', detail: 'it is another attestation' })
+  const noted = ['settleRoot', { position: 7, error: 'it is another attestation' }]
   expect((await submitOne({ error })).asked).toEqual(noted)
   const { asked, submitted } = await submitOne({ leafCount: 0 })
   expect(asked).toEqual(['settleRoot', { position: 7, error: 'no operation of the job has a signed result' }])

@@ -95,7 +95,7 @@ describe('a submission that was rejected', () => {
     [new ProblemError({ type: 'database', detail: '' }), true],
     [new ProblemError({ type: 'rate-limited', detail: '' }), true],
     [problemAt('not-implemented', ['options'], '', { code: 'no-funds' }), true],
-    [problemAt('not-implemented', ['options'], '', { code: 'no-submission' }), false],
+    [problemAt('not-implemented', ['options'], '', { code: 'no-submission' }), true],
     [new ProblemError({ type: 'conflict', detail: '' }), false],
     [new ProblemError({ type: 'database', detail: '' }, { cause: new StoreFault('refused', '') }), false],
     [new ProblemError({ type: 'database', detail: '' }, { cause: new StoreFault('unavailable', '') }), true],

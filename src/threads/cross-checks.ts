@@ -4,7 +4,6 @@ import type { Metrics } from '../base/metrics.ts'
 import type { Limits } from '../config/config.ts'
 import type { AnswerSample } from '../wire/compute-messages.ts'
 import type { CrossCheckOutcome, CrossCheckReply, CrossCheckRequest, Verdict } from '../wire/cross-check-messages.ts'
-import { restMs } from './cross-check-pace.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import { type HostedThread, ThreadHost } from './thread-host.ts'
 
@@ -30,6 +29,11 @@ export interface CrossCheckParts {
   readonly create?: () => HostedThread<CrossCheckRequest, CrossCheckReply>
 }
 
+/**
+ * Checks take at most this times the share of answers that is checked, as a part of one core: 1 % with the default share. A check takes far
+ * longer than an unsigned distance of a batch, so without this limit the checks of batches would take more.
+ */
+const BUSY_PER_SHARE = 10
 const START_MS = 30_000
 const FIRST_PAUSE_MS = 500
 const CLOSE_MS = 500
@@ -157,6 +161,17 @@ export function createCrossChecks({ limits, log, metrics, operations, create }: 
       await host.close()
     },
   }
+}
+
+/**
+ * Returns how long no check begins after one has ended.
+ *
+ * @param tookMs how long the thread worked for the check
+ * @param share the share of the answers that is checked, above 0
+ */
+export function restMs(tookMs: number, share: number): number {
+  const busy = Math.min(1, BUSY_PER_SHARE * share)
+  return tookMs * (1 / busy - 1)
 }
 
 function startThread(heapMb: number): HostedThread<CrossCheckRequest, CrossCheckReply> {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import { Metrics } from '../../src/base/metrics.ts'
-import { type CrossCheckParts, createCrossChecks } from '../../src/threads/cross-checks.ts'
+import { type CrossCheckParts, createCrossChecks, restMs } from '../../src/threads/cross-checks.ts'
 import type { CrossCheckReply, CrossCheckRequest, Verdict } from '../../src/wire/cross-check-messages.ts'
 import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
@@ -211,5 +211,17 @@ describe('the sampler', () => {
       operation: 'length',
       body: undefined,
     })
+  })
+})
+
+describe('the rest after a check', () => {
+  it('lets checks take 10 times their share of a core', () => {
+    expect(restMs(2, 0.001)).toBeCloseTo(198) // 2 ms of 200
+    expect(restMs(2, 0.01)).toBeCloseTo(18)
+  })
+
+  it('does not slow checks down if every tenth answer or more is checked', () => {
+    expect(restMs(2, 0.1)).toBe(0)
+    expect(restMs(2, 1)).toBe(0)
   })
 })

@@ -5,7 +5,7 @@ import { runComputeChunk } from '../src/compute/chunk.ts'
 import { createEngine } from '../src/compute/engine.ts'
 import type { ChunkResult, ComputeChunk } from '../src/wire/batch-messages.ts'
 
-const limits = {
+export const limits = {
   maxVertices: 1000,
   maxParts: 100,
   maxCollectionDepth: 8,

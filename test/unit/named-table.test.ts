@@ -4,18 +4,9 @@ import { createEngine } from '../../src/compute/engine.ts'
 import { runPrepareTask } from '../../src/compute/stored-shape.ts'
 import { canonicalGeometry } from '../../src/crypto/canonical.ts'
 import type { NamedInput } from '../../src/wire/batch-messages.ts'
-import { engine, runChunk } from '../chunk-runner.ts'
+import { engine, limits, runChunk } from '../chunk-runner.ts'
 import { EIFFEL_TOWER, SQUARE } from '../fixtures.ts'
 
-const limits = {
-  maxVertices: 1000,
-  maxParts: 100,
-  maxCollectionDepth: 8,
-  maxJsonDepth: 32,
-  maxWork: 20_000,
-  maxPreparedBytes: 1_048_576,
-  chainIds: [84532],
-}
 const ITEMS = 256
 const SALT = `0x${'5a'.repeat(32)}`
 

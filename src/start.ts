@@ -440,6 +440,7 @@ async function createServices(
     usage: store && createUsageService({ store, keys, answerMs: config.limits.storeReadMs, now }),
     ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
     submission: (id, context) => submissions.submission(id, context),
+    watchSubmission: (id, context, sink) => submissions.watch(id, context, sink),
     records,
     graphql: config.graphql && config.records ? await startGraphql({ config, records, now }) : undefined,
     feeds: new Feeds({ config, chains: chainIdsByName(chains), ask: askRecords, now }),

@@ -119,6 +119,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     submission: async (id) => ({ json: JSON.stringify({ id }) }),
+    watchSubmission: async (id, _context, sink) => void (await sink.write(`data: ${id}\n\n`)),
     pluginsJson: '{"plugins":[]}',
     olderVerify: {
       stamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),

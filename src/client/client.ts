@@ -11,6 +11,7 @@ import type { BatchingOptions } from './joined-calls.ts'
 import { createRecords, type Records } from './records.ts'
 import { type SignedIn, type SignInOptions, WalletSession } from './session.ts'
 import { createSets, type Sets } from './sets.ts'
+import { submissionStates } from './submission-states.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { GeometryLike } from '../geometry/geometry-like.ts'
@@ -61,6 +62,8 @@ export interface Verify {
   plugins(options?: CallOptions): Promise<{ readonly plugins: readonly Plugin[] }>
   /** Reads the state of a submission. @param id from the member `submission` of the response to `proof` */
   submission(id: string, options?: CallOptions): Promise<Submission>
+  /** Yields the state of a submission now and at each change, until it is `finalized` or `failed`. It reconnects when a connection breaks. */
+  submissionStates(id: string, options?: CallOptions): AsyncGenerator<Submission, void, undefined>
 }
 
 /** Endpoints for the operator of the service; all other clients get an {ApiError} with status 403. */
@@ -135,6 +138,7 @@ export function createClient(options: ClientOptions): Client {
       { method: 'POST', path, mayRepeat, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
       call,
     )
+  const submissionPath = (id: string) => `/verify/v0/submissions/${encodeURIComponent(id)}`
   return {
     compute: createCompute(transport, options.chainId, options.batching),
     batch: createBatch(transport, options.chainId),
@@ -150,7 +154,8 @@ export function createClient(options: ClientOptions): Client {
         return post('/verify/v0/proof', body, call, submitOnchain !== true)
       },
       plugins: async (call) => get('/verify/v0/plugins', call),
-      submission: async (id, call) => get(`/verify/v0/submissions/${encodeURIComponent(id)}`, call),
+      submission: async (id, call) => get(submissionPath(id), call),
+      submissionStates: (id, call = {}) => submissionStates(transport, `${submissionPath(id)}/events`, call),
     },
     sync: {
       status: async (call) => get('/api/sync/status', call),

@@ -69,9 +69,9 @@ export const RECORD_LIMITS = {
   maxExports: integer('MAX_EXPORTS', 8, 1, 10_000),
   /** Concurrent exports of one client; beyond it the service answers 503. */
   maxExportsPerClient: integer('MAX_EXPORTS_PER_CLIENT', 2, 1, 10_000),
-  /** Open streams of changes; beyond it the service answers 503. */
+  /** Open streams of changes and, counted separately, of submissions; beyond it the service answers 503. */
   maxStreams: integer('MAX_STREAMS', 1000, 1, 100_000),
-  /** Open streams of changes of one client; beyond it the service answers 503. */
+  /** How many of each one client may open; beyond it the service answers 503. */
   maxStreamsPerClient: integer('MAX_STREAMS_PER_CLIENT', 100, 1, 100_000),
   /** How much an export reads at once. */
   exportPiece: { records: constant(1000), bytes: constant(1_048_576) },

@@ -7,7 +7,14 @@ import type { AccountService } from './accounts/account-api.ts'
 import type { ComputeCall } from './compute/compute.ts'
 import type { JobService } from './jobs/job-services.ts'
 import type { KeyService } from './keys/key-api.ts'
-import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
+import type {
+  EventSink,
+  GraphqlService,
+  OgcService,
+  RecordFeeds,
+  RecordService,
+  SyncService,
+} from './records/record-services.ts'
 import type {
   BatchContext,
   BatchSink,
@@ -117,6 +124,12 @@ export interface Services {
    * @throws {ProblemError} `not-found`
    */
   submission(id: string, context: RequestContext): Promise<ServiceResponse>
+  /**
+   * Writes the state of a submission as a server-sent event now and at each change, until it is final.
+   *
+   * @throws {ProblemError} `not-found`, or `overloaded` beyond the limits on open streams
+   */
+  watchSubmission(id: string, context: RequestContext, sink: EventSink): Promise<void>
   /** The body of `GET /verify/v0/plugins`. */
   readonly pluginsJson: string
   /** The same three endpoints with the request and response shapes of the previous API generation. */

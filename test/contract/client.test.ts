@@ -103,6 +103,7 @@ describe.each(ADAPTERS)('the client over %s', (adapter) => {
       'Invalid API key',
     )
     expect((await catchError(client.verify.submission('0'.repeat(32)))).status).toBeGreaterThanOrEqual(400)
+    expect((await catchError(client.verify.submissionStates('0'.repeat(32)).next())).status).toBe(404)
   })
 
   it('rejects an impossible request before it is sent', async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BatchOperation } from '../../src/client/batch.ts'
-import { ApiError, type ClientOptions, ConnectionError, createClient } from '../../src/client/client.ts'
+import { ApiError, type Client, type ClientOptions, ConnectionError, createClient } from '../../src/client/client.ts'
 import { eventually } from '../eventually.ts'
 
 const POINT = { type: 'Point' as const, coordinates: [2, 48] as [number, number] }
@@ -126,6 +126,43 @@ describe('a client that is rejected', () => {
     const { client, seen } = await startFaultyServer([refuse(429, { 'retry-after': '0' }), refuse(503), ok])
     await expect(client.verify.proof({} as never, options)).rejects.toMatchObject({ name: 'ApiError', status: 503 })
     expect(seen).toHaveLength(2)
+  })
+})
+
+describe('a stream of states that breaks', () => {
+  const event = (status: string) => `event: submission\ndata: {"status":"${status}"}\n\n`
+  const events =
+    (text: string, isBroken: boolean): Behaviour =>
+    (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(text, () => (isBroken ? response.destroy() : response.end()))
+    }
+  const read = async (client: Client, options = {}) => {
+    const statuses: string[] = []
+    for await (const { status } of client.verify.submissionStates('5b1f', options)) statuses.push(status)
+    return statuses
+  }
+
+  it('is opened again, and yields each state once', async () => {
+    const { client, seen } = await startFaultyServer([
+      events(event('queued'), true),
+      events(`${event('queued')}:\n\n${event('sent')}`, false),
+      events(`${event('mined')}${event('finalized')}`, false),
+    ])
+    expect(await read(client)).toEqual(['queued', 'sent', 'mined', 'finalized'])
+    expect(seen).toHaveLength(3)
+  })
+
+  it('is given up when streams without a state follow each other', async () => {
+    const { client, seen } = await startFaultyServer([events(event('queued'), true), events(':\n\n', false)])
+    await expect(read(client, { maxRetries: 1 })).rejects.toThrow('the stream ended without a state')
+    expect(seen).toHaveLength(3)
+  })
+
+  it('is not opened again if the service knows no such submission', async () => {
+    const { client, seen } = await startFaultyServer([refuse(404)])
+    await expect(read(client)).rejects.toBeInstanceOf(ApiError)
+    expect(seen).toHaveLength(1)
   })
 })
 

@@ -12,6 +12,7 @@ import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 
 import verifySchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../src/attest/data.ts'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
+import { createClient } from '../../src/client/client.ts'
 import { verifyResult } from '../../src/client/verify/verify-result.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/wire/values.ts'
@@ -188,6 +189,26 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     const found = await fetch(`${service.url}/verify/v0/submissions/${body.submission.id}`)
     expect(await found.json()).toEqual(body.submission)
     expect(await verifyResult(body, { attester: service.attester, chainId })).toMatchObject({ ok: true })
+  })
+
+  it('streams the states of a submission until it is final', async () => {
+    const { body } = await submit(distance({ to: { type: 'Point', coordinates: [2.31, 48.85] } }))
+    const client = createClient({ baseUrl: service.url })
+    const states = client.verify.submissionStates(body.submission.id)
+    expect(await states.next()).toEqual({ value: body.submission, done: false })
+    await local.client.mine({ blocks: 100 })
+    expect(await states.next()).toEqual({ value: { ...body.submission, status: 'finalized' }, done: false })
+    expect((await states.next()).done).toBe(true)
+    // A stream that begins at the final state has one event, and ends.
+    const response = await fetch(`${service.url}/verify/v0/submissions/${body.submission.id}/events`)
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    const event = `event: submission\ndata: ${JSON.stringify({ ...body.submission, status: 'finalized' })}\n\n`
+    expect(await response.text()).toBe(event)
+    const unknown = await fetch(`${service.url}/verify/v0/submissions/${'0'.repeat(32)}/events`)
+    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([
+      404,
+      expect.stringMatching(/^application\/problem\+json/),
+    ])
   })
 
   const batch = (items: readonly Loose[], members: Loose = {}) => ({

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import {
-  createSubmissionService,
-  type SubmissionServiceParts,
-  SubmissionWaits,
-} from '../../src/service/chains/submissions.ts'
+import { SubmissionStreams } from '../../src/service/chains/submission-streams.ts'
+import { SubmissionWaits } from '../../src/service/chains/submission-waits.ts'
+import { createSubmissionService, type SubmissionServiceParts } from '../../src/service/chains/submissions.ts'
+import type { EventSink } from '../../src/service/records/record-services.ts'
+import type { RequestContext } from '../../src/service/request.ts'
 import type { Submission, SubmissionStatus } from '../../src/wire/relay-messages.ts'
 
 function createSubmission(id: string, status: SubmissionStatus = 'queued'): Submission {
@@ -93,6 +93,78 @@ describe('waits for submissions', () => {
     expect((await Promise.all([...own, other])).map((ended) => ended.status)).toEqual(['mined', 'mined', 'mined'])
     // The places are free again.
     expect((await waits.wait(createSubmission('1'), NEVER, present)).status).toBe('mined')
+  })
+})
+
+describe('streams of a submission', () => {
+  const context = (client = 'one'): RequestContext => ({ client, aborted: false, deadlineMs: NEVER }) as RequestContext
+
+  /** @param statuses what the store returns, one after the other; then always the last one */
+  function createStreams(statuses: readonly SubmissionStatus[], changed: Partial<Record<string, number>> = {}) {
+    let reads = 0
+    const { waits } = createWaits(async (ids) =>
+      ids.map((id) => createSubmission(id, statuses[Math.min(reads++, statuses.length - 1)])),
+    )
+    const limits = { maxStreams: 3, maxStreamsPerClient: 2, streamHeartbeatMs: 50, streamLifeMs: 10_000, ...changed }
+    let nowMs = 0
+    const streams = new SubmissionStreams({ waits, limits, now: () => nowMs++ })
+    const written: string[] = []
+    const sink = {
+      write: (text: string) => void written.push(text),
+      tryWrite() {},
+      onGone() {},
+    } as unknown as EventSink
+    const open = (from = context(), find = async () => createSubmission('1')) => streams.run(find, from, sink)
+    const states = () => written.flatMap((text) => /^event: submission\ndata: (.*)\n\n$/.exec(text)?.[1] ?? [])
+    return { waits, open, written, statuses: () => states().map((state) => JSON.parse(state).status) }
+  }
+
+  it('write each state once, until the final one', async () => {
+    const { open, statuses } = createStreams(['queued', 'sent', 'sent', 'mined', 'mined', 'sent', 'mined', 'finalized'])
+    await open()
+    expect(statuses()).toEqual(['queued', 'sent', 'mined', 'sent', 'mined', 'finalized'])
+  })
+
+  it('write one state of a submission that has failed', async () => {
+    const { open, statuses } = createStreams(['queued'])
+    await open(context(), async () => createSubmission('1', 'failed'))
+    expect(statuses()).toEqual(['failed'])
+  })
+
+  it('write heartbeats, and end when they are too old', async () => {
+    const { open, written, statuses } = createStreams(['sent'], { streamHeartbeatMs: 5, streamLifeMs: 100 })
+    await open()
+    expect(statuses()).toEqual(['queued', 'sent'])
+    expect(written.filter((text) => text === ':\n\n').length).toBeGreaterThan(1)
+  })
+
+  it('end when the client disconnects and when the service stops', async () => {
+    const { open, waits } = createStreams(['sent'])
+    const leaving = { ...context(), aborted: false }
+    const left = open(leaving)
+    leaving.aborted = true
+    await left
+    const stopped = open()
+    waits.close()
+    await stopped
+  })
+
+  it('are limited in number, by client and in all', async () => {
+    const { open, waits } = createStreams(['sent'])
+    const opened = [open(), open()]
+    await expect(open()).rejects.toMatchObject({
+      data: { type: 'overloaded', detail: expect.stringContaining('too many of your streams') },
+    })
+    opened.push(open(context('two')))
+    await expect(open(context('three'))).rejects.toMatchObject({
+      data: { detail: 'too many streams of submissions are open: end one, or try again', retryAfterSeconds: 10 },
+    })
+    waits.close()
+    await Promise.all(opened)
+    // An unknown submission gives its place back.
+    for (let index = 0; index < 4; index++)
+      await expect(open(context(), () => Promise.reject(new Error('unknown')))).rejects.toThrow('unknown')
+    await open()
   })
 })
 

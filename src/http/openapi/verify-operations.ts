@@ -17,6 +17,8 @@ const IDEMPOTENCY_KEY = header(
   { type: 'string', minLength: 1, maxLength: 255 },
 )
 
+const SUBMISSION_ID = pathParameter('id', 'Value of `submission.id`.', { type: 'string', pattern: '^[0-9a-f]{32}$' })
+
 /** Operations on evidence: stamps, proofs, submissions, plugins, in both generations. */
 export const VERIFY_OPERATIONS: OperationTable = {
   'POST /verify/v0/stamp': {
@@ -53,9 +55,21 @@ export const VERIFY_OPERATIONS: OperationTable = {
     tag: 'Verify',
     operationId: 'submission',
     summary: 'State of a submission',
-    parameters: [pathParameter('id', 'Value of `submission.id`.', { type: 'string', pattern: '^[0-9a-f]{32}$' })],
+    parameters: [SUBMISSION_ID],
     responses: ok('The state.', json(schemaRef('Submission'))),
     errorStatuses: [401, 404, 429, 500],
+    counts: true,
+  },
+  'GET /verify/v0/submissions/:id/events': {
+    tag: 'Verify',
+    operationId: 'submissionEvents',
+    summary: 'States of a submission',
+    description:
+      'Server-sent events of the type `submission` whose data is the state of the submission: one now, and one at each change until it is ' +
+      '`finalized` or `failed`. If the stream ends before that, open it again.',
+    parameters: [SUBMISSION_ID],
+    responses: ok('Events.', { 'text/event-stream': { type: 'string' } }),
+    errorStatuses: [401, 404, 429, 500, 503],
     counts: true,
   },
   'GET /verify/v0/plugins': {

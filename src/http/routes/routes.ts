@@ -12,10 +12,10 @@ import { jobRoutes } from './job-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { type AllMetrics, metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
-import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
+import { graphqlRoutes, NO_BUFFERING_HEADER, ogcRoutes, recordRoutes } from './record-routes.ts'
 import { countedPost, getRoute, METHODS, type Method, metered, type Route, VARY_ACCEPT } from './route.ts'
 import { setRoutes, storedRoutes } from './stored-routes.ts'
-import { batchRoute } from './streams.ts'
+import { batchRoute, StreamSink } from './streams.ts'
 import { tileRoutes } from './tile-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
 
@@ -120,6 +120,23 @@ function verifyRoutes(services: Services): Route[] {
         ({ exchange, parameter }) => services.submission(parameter, exchange),
       ),
       counts: true,
+    },
+    {
+      ...getRoute(
+        '/verify/v0/submissions/:id/events',
+        'states of such an attestation as server-sent events, until it is final',
+        () => ({ json: '', kind: 'events' }),
+      ),
+      counts: true,
+      stream(request) {
+        const { parameter, exchange, admitted } = request
+        const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
+        const watch = async () => {
+          await admitted
+          await services.watchSubmission(parameter, exchange, sink)
+        }
+        sink.endAfter(watch())
+      },
     },
     getRoute('/verify/v0/plugins', 'plugins: the kinds of evidence that can be verified', () => ({
       json: services.pluginsJson,

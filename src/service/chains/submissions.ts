@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../attest/data.ts'
-import { ClientCounts } from '../../base/client-counts.ts'
 import { ProblemError, type ProblemType, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SubmissionConfig } from '../../config/submission.ts'
@@ -12,8 +11,12 @@ import type { NewSubmission, RelayState, Submission, SubmitOutcome } from '../..
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
+import type { EventSink } from '../records/record-services.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
 import { SubmissionAdmission } from './submission-admission.ts'
+import { submissionJson } from './submission-state.ts'
+import { SubmissionStreams } from './submission-streams.ts'
+import { SubmissionWaits } from './submission-waits.ts'
 
 export interface SubmissionServiceParts {
   readonly config: Config
@@ -69,6 +72,12 @@ export interface SubmissionService {
   wait(submissions: readonly Submission[], context: RequestContext): Promise<readonly Submission[]>
   /** Returns the state of a submission. @throws {ProblemError} `not-found` */
   submission(id: string, context: RequestContext): Promise<ServiceResponse>
+  /**
+   * Writes the state of a submission as a server-sent event now and at each change, until it is final.
+   *
+   * @throws {ProblemError} `not-found`, or `overloaded` beyond the limits on open streams
+   */
+  watch(id: string, context: RequestContext, sink: EventSink): Promise<void>
   /** Ends every wait. */
   close(): void
 }
@@ -156,6 +165,9 @@ const NO_SUBMISSIONS: SubmissionService = {
   submission: async () => {
     throw unknownSubmission()
   },
+  watch: async () => {
+    throw unknownSubmission()
+  },
   close() {},
 }
 
@@ -165,6 +177,7 @@ class Submissions implements SubmissionService {
   readonly #store: Pick<StoreClient, 'ask' | 'untilOpen'>
   readonly #admission: SubmissionAdmission
   readonly #waits: SubmissionWaits
+  readonly #streams: SubmissionStreams
 
   constructor(
     parts: SubmissionServiceParts,
@@ -188,6 +201,7 @@ class Submissions implements SubmissionService {
       maxWaitingPerClient: settings.maxQueuedPerKey,
       now,
     })
+    this.#streams = new SubmissionStreams({ waits: this.#waits, limits: parts.config.limits, now })
   }
 
   require(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): void {
@@ -282,13 +296,21 @@ class Submissions implements SubmissionService {
   }
 
   async submission(id: string, context: RequestContext): Promise<ServiceResponse> {
-    const [submission] = SUBMISSION_ID.test(id) ? await this.#read([id], context) : []
-    if (submission === undefined) throw unknownSubmission()
-    return { json: JSON.stringify(submissionJson(submission)) }
+    return { json: JSON.stringify(submissionJson(await this.#find(id, context))) }
+  }
+
+  watch(id: string, context: RequestContext, sink: EventSink): Promise<void> {
+    return this.#streams.run(() => this.#find(id, context), context, sink)
   }
 
   close(): void {
     this.#waits.close()
+  }
+
+  async #find(id: string, context: RequestContext): Promise<Submission> {
+    const [submission] = SUBMISSION_ID.test(id) ? await this.#read([id], context) : []
+    if (submission === undefined) throw unknownSubmission()
+    return submission
   }
 
   /** Returns the caller's key, or else the hash of the payload, so that the same attestation is not paid for twice. */
@@ -403,91 +425,3 @@ const OUTCOME_PROBLEMS = {
     retryAfterSeconds: GAS_RETRY_SECONDS,
   },
 } as const
-
-/** Returns a submission as it appears in responses. Members that are not known yet are left out. */
-export function submissionJson(submission: Submission): object {
-  const { id, chainId, status, uid, timeSeconds, transactionHash, blockNumber, error } = submission
-  return { id, status, chainId, uid, time: timeSeconds, transactionHash, blockNumber, error }
-}
-
-interface SubmissionWaitParts {
-  /** Reads submissions by id; unknown ids are left out. */
-  readonly read: (ids: readonly string[]) => Promise<readonly Submission[]>
-  readonly pollMs: number
-  /** Number of requests that may wait. A further one gets the current state at once. */
-  readonly maxWaiting: number
-  /** How many of these one client may have: it may repeat a request without storing more submissions. */
-  readonly maxWaitingPerClient: number
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-}
-
-type WaitContext = Pick<RequestContext, 'aborted' | 'client'>
-
-interface Waiting {
-  last: Submission
-  readonly untilMs: number
-  readonly context: WaitContext
-  readonly resolve: (submission: Submission) => void
-}
-
-/** Lets requests wait for the blocks of their submissions. One store query serves all waiting requests. */
-export class SubmissionWaits {
-  readonly #parts: SubmissionWaitParts
-  readonly #waiting = new Set<Waiting>()
-  readonly #perClient = new ClientCounts()
-  #isPolling = false
-  #isClosed = false
-
-  constructor(parts: SubmissionWaitParts) {
-    this.#parts = parts
-  }
-
-  /**
-   * Waits until the submission is in a block or has failed, the time is over, or the client has disconnected.
-   *
-   * @returns the last known state
-   */
-  async wait(submission: Submission, untilMs: number, context: WaitContext): Promise<Submission> {
-    const { maxWaiting, maxWaitingPerClient } = this.#parts
-    const isFull = this.#waiting.size >= maxWaiting || this.#perClient.of(context.client) >= maxWaitingPerClient
-    if (isSettled(submission) || this.#isClosed || isFull) return submission
-    return new Promise((resolve) => {
-      this.#perClient.add(context.client)
-      this.#waiting.add({ last: submission, untilMs, context, resolve })
-      if (!this.#isPolling) void this.#poll()
-    })
-  }
-
-  /** Ends every wait with the last known state. */
-  close(): void {
-    this.#isClosed = true
-    for (const entry of this.#waiting) this.#settle(entry)
-  }
-
-  async #poll(): Promise<void> {
-    const { read, pollMs, now } = this.#parts
-    this.#isPolling = true
-    while (this.#waiting.size > 0) {
-      await new Promise((resolve) => setTimeout(resolve, pollMs))
-      const entries = [...this.#waiting]
-      // A failed read is retried at the next poll. Each wait ends in time even if the store never answers.
-      const submissions = await read([...new Set(entries.map(({ last }) => last.id))]).catch((): Submission[] => [])
-      const byId = new Map(submissions.map((submission) => [submission.id, submission]))
-      for (const entry of entries) {
-        entry.last = byId.get(entry.last.id) ?? entry.last
-        if (isSettled(entry.last) || entry.context.aborted || now() >= entry.untilMs) this.#settle(entry)
-      }
-    }
-    this.#isPolling = false
-  }
-
-  #settle(entry: Waiting): void {
-    if (this.#waiting.delete(entry)) this.#perClient.remove(entry.context.client)
-    entry.resolve(entry.last)
-  }
-}
-
-function isSettled({ status }: Submission): boolean {
-  return status === 'mined' || status === 'finalized' || status === 'failed'
-}

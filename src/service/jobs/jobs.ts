@@ -10,7 +10,7 @@ import { type BatchOptions, checkJobOptions, readJobQuery } from '../../validati
 import type { Job } from '../../wire/job-messages.ts'
 import { readJsonBatch } from '../batch/json-batch.ts'
 import { attestMerkleRoot } from '../batch/sign.ts'
-import { submissionJson } from '../chains/submissions.ts'
+import { submissionJson } from '../chains/submission-state.ts'
 import { nonceHeaders } from '../compute/signed-answer.ts'
 import type { EventSink } from '../records/record-services.ts'
 import { createStoreAccess } from '../records/store-access.ts'

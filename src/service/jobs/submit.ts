@@ -11,7 +11,8 @@ import type { Hex } from '../../wire/values.ts'
 import { type BatchRun, type ComputedChunk, type HandledItem, problemFrom } from '../batch/batch.ts'
 import { type MerkleRootRequest, otherChainProblem } from '../batch/sign.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { mayBeAccepted, type SubmissionService, submissionJson } from '../chains/submissions.ts'
+import { submissionJson } from '../chains/submission-state.ts'
+import { mayBeAccepted, type SubmissionService } from '../chains/submissions.ts'
 
 /** The first pause of a job whose submissions find no room, and the longest one. */
 export const SUBMISSION_PAUSES = { firstPauseMs: 1000, maxPauseMs: 60_000 }

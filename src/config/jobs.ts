@@ -2,6 +2,7 @@
 import { constant, derived, integer } from './setting.ts'
 
 const JOB_OPERATIONS_PER_DAY = integer('JOB_OPERATIONS_PER_DAY', 20_000_000, 1, 1e12)
+export const JOB_KEEP_HOURS = integer('JOB_KEEP_HOURS', 72, 1, 87_600)
 const JOB_MAX_BYTES = integer('JOB_MAX_BYTES', 16_384 * 1_048_576, 1_048_576, 1e15)
 
 export const JOB_LIMITS = {
@@ -23,7 +24,7 @@ export const JOB_LIMITS = {
   /** The part of it that one API key may use, so that there is room for the jobs of other keys. */
   maxJobBytesPerKey: derived((source) => Math.floor(JOB_MAX_BYTES.read(source) / 2)),
   /** How long a job is kept after its last change. */
-  jobKeepHours: integer('JOB_KEEP_HOURS', 72, 1, 87_600),
+  jobKeepHours: JOB_KEEP_HOURS,
   /** Jobs of one API key that are not final. */
   maxOpenJobs: integer('JOB_MAX_OPEN', 16, 1, 100_000),
   /** Chunks of jobs that one process computes at a time: one is computed while another is read or stored. */

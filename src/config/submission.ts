@@ -1,4 +1,5 @@
 /** Limits on spending and waiting for attestations that this service submits itself. */
+import { JOB_KEEP_HOURS } from './jobs.ts'
 import { constant, derived, flag, integer, number, readSettings, type Setting, type Values } from './setting.ts'
 
 const MAX_QUEUED_SUBMISSIONS = integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000)
@@ -33,8 +34,8 @@ const SUBMISSION_LIMITS = {
   maxAttempts: constant(5),
   /** Largest gap between the chain's nonce and ours that is filled with empty transactions. The operator must fill a larger gap. */
   maxNonceGap: constant(16),
-  /** How long final and failed submissions stay stored, with their idempotency keys. */
-  retentionMs: constant(30 * 86_400_000),
+  /** How long final and failed submissions stay stored, with their idempotency keys: at least as long as the jobs that they belong to. */
+  retentionMs: derived((source) => Math.max(30 * 86_400_000, JOB_KEEP_HOURS.read(source) * 3_600_000)),
   /** Interval between counts of submissions for the metrics. */
   countIntervalMs: constant(5000),
 }

@@ -125,7 +125,10 @@ function verifyRoutes(services: Services): Route[] {
       ...getRoute(
         '/verify/v0/submissions/:id/events',
         'states of such an attestation as server-sent events, until it is final',
-        () => ({ json: '', kind: 'events' }),
+        async ({ parameter, exchange }) => {
+          await services.submission(parameter, exchange) // a HEAD request gets the same errors
+          return { json: '', kind: 'events' }
+        },
       ),
       counts: true,
       stream(request) {

@@ -8,7 +8,7 @@ import { isFinal, submissionJson } from './submission-state.ts'
 import type { SubmissionWaits } from './submission-waits.ts'
 
 interface SubmissionStreamParts {
-  readonly waits: Pick<SubmissionWaits, 'change' | 'isClosed'>
+  readonly waits: Pick<SubmissionWaits, 'change' | 'leave' | 'isClosed'>
   readonly limits: Pick<Limits, 'maxStreams' | 'maxStreamsPerClient' | 'streamHeartbeatMs' | 'streamLifeMs'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -37,6 +37,7 @@ export class SubmissionStreams {
     this.#requireRoom(client)
     this.#open++
     this.#openPerClient.add(client)
+    sink.onGone(() => this.#parts.waits.leave(context))
     try {
       await this.#write(await find(), context, sink)
     } finally {
@@ -50,10 +51,16 @@ export class SubmissionStreams {
     const endMs = now() + limits.streamLifeMs
     let submission = first
     await sink.write(event(submission))
-    while (!(isFinal(submission) || context.aborted || waits.isClosed) && now() < endMs) {
-      const next = await waits.change(submission, Math.min(endMs, now() + limits.streamHeartbeatMs), context)
-      await sink.write(event(next) === event(submission) ? HEARTBEAT : event(next))
-      submission = next
+    // Not written by the loop, which waits while the store does not answer.
+    const heartbeat = setInterval(() => sink.tryWrite(HEARTBEAT), limits.streamHeartbeatMs)
+    try {
+      while (!(isFinal(submission) || context.aborted || waits.isClosed) && now() < endMs) {
+        const next = await waits.change(submission, endMs, context)
+        if (event(next) !== event(submission)) await sink.write(event(next))
+        submission = next
+      }
+    } finally {
+      clearInterval(heartbeat)
     }
   }
 

@@ -83,6 +83,11 @@ export class SubmissionWaits {
     return this.#isClosed
   }
 
+  /** Ends the waits of a client that has disconnected, even while the store does not answer. */
+  leave(context: WaitContext): void {
+    for (const entry of this.#waiting) if (entry.context === context) this.#settle(entry)
+  }
+
   /** Ends every wait with the last known state. */
   close(): void {
     this.#isClosed = true

@@ -13,6 +13,7 @@ import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/
 import type { Hex } from '../../wire/values.ts'
 import type { EventSink } from '../records/record-services.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
+import { JoinedReads } from './joined-reads.ts'
 import { SubmissionAdmission } from './submission-admission.ts'
 import { submissionJson } from './submission-state.ts'
 import { SubmissionStreams } from './submission-streams.ts'
@@ -178,6 +179,7 @@ class Submissions implements SubmissionService {
   readonly #admission: SubmissionAdmission
   readonly #waits: SubmissionWaits
   readonly #streams: SubmissionStreams
+  readonly #firstReads: JoinedReads
 
   constructor(
     parts: SubmissionServiceParts,
@@ -194,8 +196,10 @@ class Submissions implements SubmissionService {
       maxTogether: MAX_STORED_TOGETHER,
       now,
     })
+    const read = (ids: readonly string[]) => this.#read(ids, { deadlineMs: Number.POSITIVE_INFINITY })
+    this.#firstReads = new JoinedReads(read)
     this.#waits = new SubmissionWaits({
-      read: (ids) => this.#read(ids, { deadlineMs: Number.POSITIVE_INFINITY }),
+      read,
       pollMs: settings.pollMs,
       maxWaiting: settings.maxQueued,
       maxWaitingPerClient: settings.maxQueuedPerKey,
@@ -300,7 +304,12 @@ class Submissions implements SubmissionService {
   }
 
   watch(id: string, context: RequestContext, sink: EventSink): Promise<void> {
-    return this.#streams.run(() => this.#find(id, context), context, sink)
+    const find = async () => {
+      const submission = SUBMISSION_ID.test(id) ? await this.#firstReads.find(id) : undefined
+      if (submission === undefined) throw unknownSubmission()
+      return submission
+    }
+    return this.#streams.run(find, context, sink)
   }
 
   close(): void {

@@ -249,9 +249,9 @@ export async function startService(
       // Otherwise the server would wait for open streams.
       services.feeds.close()
       services.sync.close()
+      submissions.close() // the relay continues with them after the next start
       counts?.close()
       await services.jobs.close()
-      submissions.close() // the relay continues with them after the next start
       await server.close(isReplaced)
       clearTimeout(abandon)
       await usage?.close()

@@ -4,6 +4,7 @@ import type { Log, LogFields } from '../src/base/log.ts'
 import { Metrics } from '../src/base/metrics.ts'
 import { readConfig } from '../src/config/config.ts'
 import { ApiKeys } from '../src/http/access/api-keys.ts'
+import type { CountSharing } from '../src/http/access/shared-counts.ts'
 import { type App, createApp } from '../src/http/app.ts'
 import type { Route } from '../src/http/routes/route.ts'
 import type { HttpServer } from '../src/http/transport/port.ts'
@@ -53,6 +54,7 @@ export interface ServerParts {
   readonly now?: () => number
   readonly random?: () => number
   readonly moreRoutes?: readonly Route[]
+  readonly shares?: CountSharing
 }
 
 export const IDENTITY: Identity = {
@@ -158,6 +160,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     now: parts.now ?? Date.now,
     random: parts.random ?? Math.random,
     extraRoutes: parts.moreRoutes ?? [],
+    shares: parts.shares,
   })
   const server = createHttpServer(config, app.handler, log)
   const port = await server.listen('127.0.0.1', 0)

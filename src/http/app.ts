@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import type { AddressRange } from '../base/ip-address.ts'
 import type { Log } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
-import { type ProblemData, ProblemError } from '../base/problem.ts'
+import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import { servesClients } from '../config/sync.ts'
 import type { SessionTable } from '../service/accounts/session-table.ts'
@@ -85,6 +85,11 @@ const OPERATOR_PATHS = /^\/(health|ready|metrics|api\/sync.*)$/
 
 const NO_BODY = new Uint8Array(0)
 const KEY_REQUIRED: ProblemData = { type: 'unauthorized', detail: 'An API key is required' }
+/**
+ * Problems with which a stream may fail after its response has begun, or after it was refused because other nodes had counted the request or
+ * its key is wrong. They are not logged as errors: any client could fill the log.
+ */
+const EXPECTED_FAILURES: ReadonlySet<ProblemType> = new Set(['rate-limited', 'overloaded', 'unauthorized', 'forbidden'])
 const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our side; report the requestId' }
 
 /**
@@ -593,7 +598,7 @@ class RequestHandler implements HttpHandler {
       this.fail(exchange, error)
       return
     }
-    const isExpected = error instanceof ProblemError && ['rate-limited', 'overloaded'].includes(error.data.type)
+    const isExpected = error instanceof ProblemError && EXPECTED_FAILURES.has(error.data.type)
     if (!isExpected) this.#log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
     exchange.breakStream()
   }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { SharedCount } from '../../src/http/access/shared-counts.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, type RunningServer, type ServerParts, startServer } from '../running-http-server.ts'
 
@@ -214,6 +215,23 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     const warnings = server.lines.filter(({ event }) => event === 'headers of a proxy are ignored')
     expect(warnings).toHaveLength(count)
     for (const warning of warnings) expect(JSON.stringify(warning)).not.toContain('198.51.100.1')
+  })
+
+  it('answers a stream whose quota other nodes do not grant, and logs no error', async () => {
+    const grants = { take: async (requests: number) => (nowMs === NOON ? requests : 0), giveBack() {} }
+    const shares = {
+      listen() {},
+      share: () => new SharedCount({ report() {} }, 'costs', '', 0, 3),
+      grants: () => grants,
+    }
+    await start({ shares })
+    const follow = (key: string) =>
+      fetch(`${server.url}/verify/v0/submissions/7/events`, { headers: { 'X-API-Key': key } })
+    expect(await (await follow('dev-key')).text()).toBe('data: 7\n\n')
+    expect((await follow('nobody')).status).toBe(401)
+    nowMs++
+    expect((await follow('dev-key')).status).toBe(429)
+    expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
   it('answers 429 before it reads the body', async () => {

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BatchOperation } from '../../src/client/batch.ts'
 import { ApiError, type Client, type ClientOptions, ConnectionError, createClient } from '../../src/client/client.ts'
+import { submissionStates } from '../../src/client/submission-states.ts'
+import type { Transport } from '../../src/client/transport.ts'
 import { eventually } from '../eventually.ts'
 
 const POINT = { type: 'Point' as const, coordinates: [2, 48] as [number, number] }
@@ -157,6 +159,43 @@ describe('a stream of states that breaks', () => {
     const { client, seen } = await startFaultyServer([events(event('queued'), true), events(':\n\n', false)])
     await expect(read(client, { maxRetries: 1 })).rejects.toThrow('the stream ended without a state')
     expect(seen).toHaveLength(3)
+  })
+
+  it('is opened again ever more slowly while no new state arrives', async () => {
+    const attempts: number[] = []
+    const path = '/verify/v0/submissions/5b1f/events'
+    const event = (status: string) => new TextEncoder().encode(`event: submission\ndata: {"status":"${status}"}\n\n`)
+    const streams = ['queued', 'queued', 'queued', 'queued', 'queued', 'sent', 'sent', 'finalized']
+    const transport = {
+      open: async () => ({
+        async *pieces() {
+          yield event(streams.shift()!)
+        },
+      }),
+      maxRetries: () => 3,
+      pause: async (attempt: number) => void attempts.push(attempt),
+    } as unknown as Transport
+    const seen: string[] = []
+    for await (const { status } of submissionStates(transport, path, {})) seen.push(status)
+    expect(seen).toEqual(['queued', 'sent', 'finalized'])
+    expect(attempts).toEqual([0, 1, 2, 3, 4, 0, 1])
+  })
+
+  it('ends with the reason of the signal, while it waits for a state and while it waits to be opened again', async () => {
+    const controller = new AbortController()
+    const { client } = await startFaultyServer([(response) => response.writeHead(200).write(event('queued'))])
+    const states = client.verify.submissionStates('5b1f', { signal: controller.signal })
+    expect((await states.next()).value).toEqual({ status: 'queued' })
+    const waiting = states.next()
+    controller.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    expect((await states.next()).done).toBe(true)
+    const between = new AbortController()
+    const broken = await startFaultyServer([events(event('queued'), false)])
+    const others = broken.client.verify.submissionStates('5b1f', { signal: between.signal })
+    await others.next()
+    between.abort(new Error('enough'))
+    await expect(others.next()).rejects.toThrow('enough')
   })
 
   it('is not opened again if the service knows no such submission', async () => {

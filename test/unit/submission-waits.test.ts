@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
+import { JoinedReads } from '../../src/service/chains/joined-reads.ts'
 import { SubmissionStreams } from '../../src/service/chains/submission-streams.ts'
 import { SubmissionWaits } from '../../src/service/chains/submission-waits.ts'
 import { createSubmissionService, type SubmissionServiceParts } from '../../src/service/chains/submissions.ts'
 import type { EventSink } from '../../src/service/records/record-services.ts'
 import type { RequestContext } from '../../src/service/request.ts'
 import type { Submission, SubmissionStatus } from '../../src/wire/relay-messages.ts'
+import { eventually } from '../eventually.ts'
 
 function createSubmission(id: string, status: SubmissionStatus = 'queued'): Submission {
   const nothing = { transactionHash: undefined, blockNumber: undefined, timeSeconds: undefined, uid: undefined }
@@ -99,24 +101,33 @@ describe('waits for submissions', () => {
 describe('streams of a submission', () => {
   const context = (client = 'one'): RequestContext => ({ client, aborted: false, deadlineMs: NEVER }) as RequestContext
 
-  /** @param statuses what the store returns, one after the other; then always the last one */
-  function createStreams(statuses: readonly SubmissionStatus[], changed: Partial<Record<string, number>> = {}) {
+  /** @param statuses what the store returns, one after the other; then always the last one. With `never` it does not answer */
+  function createStreams(
+    statuses: readonly SubmissionStatus[] | 'never',
+    changed: Partial<Record<string, number>> = {},
+  ) {
     let reads = 0
-    const { waits } = createWaits(async (ids) =>
-      ids.map((id) => createSubmission(id, statuses[Math.min(reads++, statuses.length - 1)])),
+    const { waits } = createWaits((ids) =>
+      statuses === 'never'
+        ? new Promise(() => {})
+        : Promise.resolve(ids.map((id) => createSubmission(id, statuses[Math.min(reads++, statuses.length - 1)]))),
     )
     const limits = { maxStreams: 3, maxStreamsPerClient: 2, streamHeartbeatMs: 50, streamLifeMs: 10_000, ...changed }
     let nowMs = 0
     const streams = new SubmissionStreams({ waits, limits, now: () => nowMs++ })
     const written: string[] = []
+    const goneListeners: (() => void)[] = []
     const sink = {
       write: (text: string) => void written.push(text),
-      tryWrite() {},
-      onGone() {},
+      tryWrite: (text: string) => void written.push(text),
+      onGone: (listener: () => void) => void goneListeners.push(listener),
     } as unknown as EventSink
+    const disconnect = () => {
+      for (const listener of goneListeners) listener()
+    }
     const open = (from = context(), find = async () => createSubmission('1')) => streams.run(find, from, sink)
     const states = () => written.flatMap((text) => /^event: submission\ndata: (.*)\n\n$/.exec(text)?.[1] ?? [])
-    return { waits, open, written, statuses: () => states().map((state) => JSON.parse(state).status) }
+    return { waits, open, written, disconnect, statuses: () => states().map((state) => JSON.parse(state).status) }
   }
 
   it('write each state once, until the final one', async () => {
@@ -131,18 +142,19 @@ describe('streams of a submission', () => {
     expect(statuses()).toEqual(['failed'])
   })
 
-  it('write heartbeats, and end when they are too old', async () => {
-    const { open, written, statuses } = createStreams(['sent'], { streamHeartbeatMs: 5, streamLifeMs: 100 })
+  it('end when they are too old', async () => {
+    const { open, statuses } = createStreams(['sent'], { streamLifeMs: 100 })
     await open()
     expect(statuses()).toEqual(['queued', 'sent'])
-    expect(written.filter((text) => text === ':\n\n').length).toBeGreaterThan(1)
   })
 
-  it('end when the client disconnects and when the service stops', async () => {
-    const { open, waits } = createStreams(['sent'])
+  it('write heartbeats while the store does not answer, and end when their clients disconnect or the service stops', async () => {
+    const { open, waits, written, disconnect } = createStreams('never', { streamHeartbeatMs: 1, maxStreams: 1 })
     const leaving = { ...context(), aborted: false }
     const left = open(leaving)
+    await eventually(() => expect(written.filter((text) => text === ':\n\n').length).toBeGreaterThan(1))
     leaving.aborted = true
+    disconnect()
     await left
     const stopped = open()
     waits.close()
@@ -165,6 +177,38 @@ describe('streams of a submission', () => {
     for (let index = 0; index < 4; index++)
       await expect(open(context(), () => Promise.reject(new Error('unknown')))).rejects.toThrow('unknown')
     await open()
+  })
+})
+
+describe('the first states of streams', () => {
+  it('are read together while another query runs', async () => {
+    const queries: string[][] = []
+    const answers: (() => void)[] = []
+    const reads = new JoinedReads((ids) => {
+      queries.push([...ids])
+      return new Promise((resolve) =>
+        answers.push(() => resolve(ids.filter((id) => id !== 'x').map((id) => createSubmission(id)))),
+      )
+    })
+    const found = [reads.find('1')]
+    await eventually(() => expect(queries).toHaveLength(1))
+    found.push(...['2', '3', '2', 'x'].map((id) => reads.find(id)))
+    answers[0]!()
+    await eventually(() => expect(answers).toHaveLength(2))
+    answers[1]!()
+    expect((await Promise.all(found)).map((submission) => submission?.id)).toEqual(['1', '2', '3', '2', undefined])
+    expect(queries).toEqual([['1'], ['2', '3', 'x']])
+  })
+
+  it('are read again after a query has failed', async () => {
+    let reads = 0
+    const joined = new JoinedReads(async (ids) => {
+      if (++reads === 1) throw new Error('the store is starting again')
+      return ids.map((id) => createSubmission(id))
+    })
+    await expect(Promise.all([joined.find('1'), joined.find('2')])).rejects.toThrow('the store is starting again')
+    expect((await joined.find('1'))?.id).toBe('1')
+    expect(reads).toBe(2)
   })
 })
 

@@ -91,6 +91,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in order'],
   ['docs/sync.md', 'RPC_URL_', 'needs RPCs of a public chain'],
   ['docs/submission.md', 'curl', 'needs a funded account: test/onchain/submission.test.ts does the same'],
+  ['docs/submission.md', 'import', 'needs a funded account: test/onchain/result-submission.test.ts runs it'],
   ['docs/submission.md', '"submission"', 'one member of a response, shortened'],
   ['docs/attestations.md', '{ "chainId"', 'shortened: test/unit/resign.test.ts sends complete ones'],
   ['docs/attestations.md', '"resultSignature"', 'one member of a response, shortened'],

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -19,6 +21,7 @@ import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
 import type { Loose } from '../evidence.ts'
 import { EIFFEL_TOWER, LOUVRE, RECIPIENT } from '../fixtures.ts'
+import { runModule, snippetsOf } from '../page-programs.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
@@ -204,11 +207,35 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     const event = `event: submission\ndata: ${JSON.stringify({ ...body.submission, status: 'finalized' })}\n\n`
     expect(await response.text()).toBe(event)
-    const unknown = await fetch(`${service.url}/verify/v0/submissions/${'0'.repeat(32)}/events`)
-    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([
-      404,
-      expect.stringMatching(/^application\/problem\+json/),
-    ])
+    for (const method of ['GET', 'HEAD']) {
+      const unknown = await fetch(`${service.url}/verify/v0/submissions/${'0'.repeat(32)}/events`, { method })
+      expect([unknown.status, unknown.headers.get('content-type')]).toEqual([
+        404,
+        expect.stringMatching(/^application\/problem\+json/),
+      ])
+    }
+  })
+
+  it('is followed to its end by the program of docs/submission.md', async () => {
+    const page = readFileSync(resolve(import.meta.dirname, '../../docs/submission.md'), 'utf8')
+    const program = snippetsOf(page)
+      .replace('http://127.0.0.1:3000', service.url)
+      .replace('84532', String(chainId))
+      .replace('process.env.KEY', JSON.stringify(service.developerKey))
+    const ended = runModule(program)
+    // The program ends when its submission is final, which takes further blocks.
+    let hasEnded = false
+    void ended.finally(() => (hasEnded = true)).catch(() => {})
+    await eventually(async () => {
+      await local.client.mine({ blocks: 100 })
+      expect(hasEnded).toBe(true)
+    })
+    const uids = (await ended)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '))
+    expect(uids.at(-1)).toEqual(['finalized', expect.stringMatching(/^0x[0-9a-f]{64}$/)])
+    expect((await local.getAttestation(uids.at(-1)![1] as Hex)).attester).toBe(service.attester)
   })
 
   const batch = (items: readonly Loose[], members: Loose = {}) => ({

@@ -102,6 +102,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     accounts: undefined,
     isCrowded: () => parts.computeRefusal !== undefined,
     computeRefusal: parts.computeRefusal ?? (() => undefined),
+    recordRefusal: () => undefined,
     batch: async (body, _context, sink) => void (await sink.write(`{"bytes":${body.byteLength}}`)),
     openBatch:
       parts.openBatch ??

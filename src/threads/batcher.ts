@@ -137,7 +137,7 @@ export class Batcher<Item, Result> {
   }
 
   #takeFresh(count: number): Pending<Item, Result>[] {
-    const { isStale, staleError, clientOf, maxRunningPerClient, patienceMs } = this.#options
+    const { isStale, staleError, clientOf, maxRunningPerClient } = this.#options
     const canServe =
       maxRunningPerClient === undefined
         ? undefined
@@ -148,11 +148,6 @@ export class Batcher<Item, Result> {
       if (pending === undefined) break
       if (isStale(pending.item)) {
         pending.reject(staleError(pending.item))
-        continue
-      }
-      // Others may have taken longer than was estimated.
-      if (patienceMs?.(pending.item) === undefined && this.#limit.refusesLate(pending.sinceMs)) {
-        pending.reject(new QueueFullError(this.estimatedWaitMs))
         continue
       }
       fresh.push(pending)

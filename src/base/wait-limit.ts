@@ -15,7 +15,7 @@ export class Overload {
   #sinceMs = Number.NEGATIVE_INFINITY
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /** @param nowMs returns milliseconds of a monotonic clock */
+  /** @param nowMs returns milliseconds of a clock */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
@@ -54,7 +54,7 @@ export class WaitLimit {
   /**
    * @param maxMs the longest usual wait, unless a few items take longer
    * @param concurrency how many items are served at a time
-   * @param nowMs returns milliseconds of a monotonic clock
+   * @param nowMs returns milliseconds of a clock
    */
   constructor(maxMs: number, concurrency: number, nowMs: () => number) {
     this.#maxMs = maxMs

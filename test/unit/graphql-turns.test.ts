@@ -9,7 +9,7 @@ const LIST = { json: Buffer.from('{"data":[],"count":7,"limit":1,"offset":0}') }
 const QUERY = new TextEncoder().encode('{"query":"{ locationRecords(limit: 1) { count } }"}')
 
 /** A service whose lists are held back until `answer` is called. */
-function startService() {
+function startService(environment: Readonly<Record<string, string>> = {}) {
   const waiting: ((list: ListResponse) => void)[] = []
   /** The largest number of bytes that each list may have. */
   const sizes: unknown[] = []
@@ -26,7 +26,7 @@ function startService() {
     },
   }
   let nowMs = 0
-  const { post } = createGraphqlService({ config: readConfig({}, 2), records, now: () => nowMs })
+  const { post } = createGraphqlService({ config: readConfig(environment, 2), records, now: () => nowMs })
   return {
     waiting,
     sizes,
@@ -105,10 +105,26 @@ describe('the GraphQL queries of a client', () => {
     const [first, late, next] = [send('busy'), send('busy', 100), send('busy')]
     const rejected = expect(late).rejects.toThrow(ProblemError)
     await eventually(() => expect(waiting).toHaveLength(1))
-    passTime(500)
+    passTime(150)
     answer()
     await first
     await rejected
+    await eventually(() => expect(waiting).toHaveLength(1))
+    answer()
+    expect((await next).status).toBe(200)
+  })
+
+  it('are refused if they have waited too long at their turn, and the next one runs', async () => {
+    const { send, waiting, answer, passTime } = startService({ MAX_QUEUE_MS: '200' })
+    const [first, late] = [send('busy', 10_000), send('busy', 10_000)]
+    const refused = expect(late).rejects.toMatchObject({ data: { type: 'overloaded', retryAfterSeconds: 1 } })
+    await eventually(() => expect(waiting).toHaveLength(1))
+    passTime(201)
+    // Sent now, it waits for no time at all.
+    const next = send('busy', 10_000)
+    answer()
+    await first
+    await refused
     await eventually(() => expect(waiting).toHaveLength(1))
     answer()
     expect((await next).status).toBe(200)

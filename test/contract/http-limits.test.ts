@@ -96,6 +96,39 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect((await compute()).headers.get('x-ratelimit-remaining')).toBe('98')
   })
 
+  it('refuses requests for records in an overload, by any method, and answers those that need no store', async () => {
+    const problem = { type: 'overloaded', detail: 'too many requests wait', retryAfterSeconds: 1 } as const
+    const graphql = {
+      schemaText: '',
+      query: async () => ({ json: '{}', status: 200 }),
+      post: async () => ({ json: '{}', status: 200 }),
+    }
+    await start({ recordRefusal: () => problem, graphql })
+    const path = '/api/v0/location-records'
+    const ogcPath = '/ogc/collections/location-records/items'
+    for (const refused of [
+      path,
+      `${path}/0x${'1'.repeat(64)}`,
+      `${path}/stats`,
+      `${path}/export`,
+      '/proofs',
+      ogcPath,
+    ]) {
+      for (const method of ['GET', 'HEAD']) {
+        const response = await fetch(server.url + refused, { method })
+        expect(response.status, `${method} ${refused}`).toBe(503)
+        expect(response.headers.get('retry-after')).toBe('1')
+        const body = await response.text()
+        if (method === 'GET') expect(JSON.parse(body)).toMatchObject({ detail: problem.detail, instance: refused })
+      }
+    }
+    const query = await fetch(`${server.url}/graphql`, { method: 'POST', body: '{}' })
+    expect([query.status, query.headers.get('retry-after')]).toEqual([503, '1'])
+    for (const served of ['/api/v0/config', '/health', '/graphql/schema', '/ogc'])
+      expect((await fetch(server.url + served)).status, served).toBe(200)
+    expect((await compute()).status).toBe(200)
+  })
+
   it('drops the body of a refused request, and answers the next request of the connection', async () => {
     const problem = { type: 'overloaded', detail: 'too many results are waiting', retryAfterSeconds: 1 } as const
     await start({ computeRefusal: () => problem })

@@ -24,6 +24,8 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5)
 const ADAPTERS = ['uws', 'node'] as const
 /** Steps of the search for the peak: the first rate, as a part of an estimate, by what it grows, and the most steps. */
 const SEARCH = { begin: 0.8, growth: 1.15, steps: 10 }
+/** Smallest accepted part of the requests of a kind, compared with the largest one, at the peak. */
+const MIN_EVENNESS = 0.95
 /** Part of the peak at which the service counts as unloaded. */
 const UNLOADED = 0.2
 const MIN_REQUESTS = 500
@@ -149,20 +151,23 @@ async function measureService(name: string, load: Load) {
 }
 
 /**
- * Finds the highest rate of arrivals that the service answers, all but one in a hundred. Beyond it, a mix would show a higher rate of answers
- * where its costly requests are refused.
+ * Finds the highest rate of answers. Of a mix, each kind of request must have its part: otherwise the rate would be higher where costly
+ * requests are refused.
  */
 async function findPeak(load: Load, estimate: number): Promise<Measured> {
   let rate = SEARCH.begin * estimate
   let peak: Measured | undefined
   for (let step = 0; step < SEARCH.steps; step++) {
     const next = await measure(load, rate)
-    const isAnswered = next.refused + next.failed <= 0.01 * next.accepted && next.acceptedPerSecond >= 0.97 * rate
-    if (isAnswered) peak = next
+    const parts = Object.values(next.kinds).map(({ acceptedPart }) => acceptedPart)
+    const isBest = next.acceptedPerSecond > (peak?.acceptedPerSecond ?? 0)
+    const isEven = Math.min(...parts) >= MIN_EVENNESS * Math.max(...parts)
+    if (isEven && isBest) peak = next
     else if (peak !== undefined) break
-    rate *= isAnswered ? SEARCH.growth : 1 / SEARCH.growth
+    rate *= peak === undefined ? 1 / SEARCH.growth : SEARCH.growth
   }
-  if (peak === undefined) throw new Error('the service answered at none of the rates that were tried')
+  if (peak === undefined)
+    throw new Error('at each rate that was tried, some kinds of requests were refused more than others')
   return peak
 }
 

@@ -36,18 +36,21 @@ export class Overload {
 const NEWEST_SHARE = 0.2
 /** A request may always wait for as much time as this many items take. */
 const MAX_AHEAD = 8
-/** The part of the usual wait that is allowed in an overload. Then more arrives than can be served, and a long queue would only delay what is. */
-const OVERLOAD_PART = 1 / 4
+/** The part of the usual wait that a client is allowed in its overload. */
+const OVERLOAD_PART = 1 / 8
+/** Clients whose overloads are kept. Those that were refused first lose theirs. */
+const MAX_OVERLOADS = 1024
 
 /**
- * Decides whether a request may join a queue, by the time that it would probably wait there. A burst may wait for long; in an overload,
- * requests beyond a short queue are refused, so that those that are served are served soon.
+ * Decides whether a request may join a queue, by the time that it would probably wait there. A burst may wait for longer. But a client that was
+ * refused sends more than can be served, and a long queue would only delay what is. So until its overload ends, it has a short queue. The
+ * overload of a client does not affect the others, because one client must not be able to cause that they are refused.
  */
 export class WaitLimit {
   readonly #maxMs: number
   readonly #concurrency: number
   readonly #nowMs: () => number
-  readonly #overload: Overload
+  readonly #overloads = new Map<QueueClient, Overload>()
   /** Moving average of the time that an item takes. */
   #itemMs = 0
 
@@ -60,7 +63,6 @@ export class WaitLimit {
     this.#maxMs = maxMs
     this.#concurrency = concurrency
     this.#nowMs = nowMs
-    this.#overload = new Overload(nowMs)
   }
 
   /** Moving average of the time that an item takes. */
@@ -80,7 +82,7 @@ export class WaitLimit {
 
   /** False if a queue of this length refuses no client. Costs almost nothing. */
   isCrowded(items: number): boolean {
-    return this.estimateMs(items) > this.#longestMs(true)
+    return this.estimateMs(items) > OVERLOAD_PART * this.#usualMs
   }
 
   /**
@@ -89,10 +91,7 @@ export class WaitLimit {
    * The estimate alone would refuse a burst that follows slow work, for example at startup, so the next item must really wait long.
    */
   refuses(queue: FairQueue<{ readonly sinceMs: number }>, client: QueueClient): boolean {
-    const maxMs = this.#longestMs(this.#overload.isOn)
-    if (!this.isBeyond(queue, client, maxMs)) return false
-    this.#overload.countRefusal()
-    return true
+    return this.isBeyond(queue, client, this.#longestMs(client)) && this.#countRefusal(client)
   }
 
   /** As `refuses`, with a limit of its own for a request that is patient. */
@@ -103,13 +102,24 @@ export class WaitLimit {
   }
 
   /** Returns true if a request whose turn has come has waited too long after all. */
-  refusesLate(sinceMs: number): boolean {
-    if (this.#nowMs() - sinceMs <= this.#longestMs(this.#overload.isOn)) return false
-    this.#overload.countRefusal()
-    return true
+  refusesLate(client: QueueClient, sinceMs: number): boolean {
+    return this.#nowMs() - sinceMs > this.#longestMs(client) && this.#countRefusal(client)
   }
 
-  #longestMs(isOverloaded: boolean): number {
-    return Math.max(this.#maxMs, this.estimateMs(MAX_AHEAD)) * (isOverloaded ? OVERLOAD_PART : 1)
+  get #usualMs(): number {
+    return Math.max(this.#maxMs, this.estimateMs(MAX_AHEAD))
+  }
+
+  #longestMs(client: QueueClient): number {
+    return this.#overloads.get(client)?.isOn === true ? OVERLOAD_PART * this.#usualMs : this.#usualMs
+  }
+
+  #countRefusal(client: QueueClient): true {
+    const overload = this.#overloads.get(client) ?? new Overload(this.#nowMs)
+    overload.countRefusal()
+    this.#overloads.set(client, overload)
+    const [first] = this.#overloads.keys()
+    if (this.#overloads.size > MAX_OVERLOADS) this.#overloads.delete(first)
+    return true
   }
 }

@@ -351,7 +351,7 @@ export class StoreClient {
         continue
       }
       // Clients that have used more than their share wait longer than the estimate said.
-      if (WHOLE_ANSWERS.has(call.operation) && this.#waitLimit.refusesLate(call.sinceMs)) {
+      if (WHOLE_ANSWERS.has(call.operation) && this.#waitLimit.refusesLate(call.caller.client, call.sinceMs)) {
         clearTimeout(call.timer)
         call.reject(new StoreFault('busy', 'the call has waited too long'))
         continue

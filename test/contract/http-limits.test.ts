@@ -98,11 +98,8 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
 
   it('refuses requests for records in an overload, by any method, and answers those that need no store', async () => {
     const problem = { type: 'overloaded', detail: 'too many requests wait', retryAfterSeconds: 1 } as const
-    const graphql = {
-      schemaText: '',
-      query: async () => ({ json: '{}', status: 200 }),
-      post: async () => ({ json: '{}', status: 200 }),
-    }
+    const emptyAnswer = { json: '{}', status: 200 } as const
+    const graphql = { schemaText: '', query: async () => emptyAnswer, post: async () => emptyAnswer }
     await start({ recordRefusal: () => problem, graphql })
     const path = '/api/v0/location-records'
     const ogcPath = '/ogc/collections/location-records/items'

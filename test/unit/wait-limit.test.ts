@@ -49,10 +49,10 @@ it('does not refuse a client whose turn comes before most of the queue', () => {
   expect(refuses('busy')).toBe(true)
 })
 
-it('allows a quarter of the wait after a refusal, until a second has passed without another', () => {
+it('allows an eighth of the wait after a refusal, until a second has passed without another', () => {
   const { refuses, passTime, serve } = fill(21, 10)
   expect(refuses()).toBe(true)
-  serve(15) // 6 are left: 60 ms
+  serve(18) // 3 are left: 30 ms
   passTime(999)
   expect(refuses()).toBe(true)
   passTime(1001)
@@ -62,7 +62,7 @@ it('allows a quarter of the wait after a refusal, until a second has passed with
 it('allows the whole wait again ten seconds after the first refusal, even if refusals go on', () => {
   const { refuses, passTime, serve } = fill(21, 10)
   expect(refuses()).toBe(true)
-  serve(11) // 100 ms: beyond the quarter, within the whole
+  serve(11) // 100 ms: beyond the eighth, within the whole
   for (let seconds = 0.5; seconds < 10; seconds += 0.5) {
     passTime(500)
     expect(refuses(), `${seconds} s`).toBe(true)
@@ -71,17 +71,27 @@ it('allows the whole wait again ten seconds after the first refusal, even if ref
   expect(refuses()).toBe(false)
 })
 
-it('refuses a request at its turn if it has waited too long after all, in an overload after a quarter', () => {
+it('does not let the overload of one client shorten the wait of another one', () => {
+  const { limit, queue, refuses, serve } = fill(21, 10)
+  expect(refuses()).toBe(true)
+  serve(16) // 50 ms are left
+  for (let count = 0; count < 5; count++) queue.push('other', { sinceMs: 999_000 })
+  // 100 ms for each of them
+  expect([limit.refuses(queue, 'busy'), limit.refuses(queue, 'other')]).toEqual([true, false])
+})
+
+it('refuses a request at its turn if it has waited too long after all, in an overload after an eighth', () => {
   const { limit, passTime } = fill(0, 10)
   passTime(MAX_MS + 1)
-  expect(limit.refusesLate(1_000_001)).toBe(false)
-  expect(limit.refusesLate(1_000_000)).toBe(true)
-  // 51 ms ago
-  expect(limit.refusesLate(1_000_000 + MAX_MS + 1 - 51)).toBe(true)
-  expect(limit.refusesLate(1_000_000 + MAX_MS + 1 - 50)).toBe(false)
+  expect(limit.refusesLate('busy', 1_000_001)).toBe(false)
+  expect(limit.refusesLate('busy', 1_000_000)).toBe(true)
+  // 26 ms ago
+  expect(limit.refusesLate('busy', 1_000_000 + MAX_MS + 1 - 26)).toBe(true)
+  expect(limit.refusesLate('busy', 1_000_000 + MAX_MS + 1 - 25)).toBe(false)
+  expect(limit.refusesLate('other', 1_000_000 + MAX_MS + 1 - 26)).toBe(false)
 })
 
 it('is crowded from the length on at which a client may be refused in an overload', () => {
-  expect(fill(5, 10).limit.isCrowded(5)).toBe(false)
-  expect(fill(6, 10).limit.isCrowded(6)).toBe(true)
+  expect(fill(2, 10).limit.isCrowded(2)).toBe(false)
+  expect(fill(3, 10).limit.isCrowded(3)).toBe(true)
 })

@@ -148,7 +148,7 @@ export function createGraphqlService({ config, records, now }: GraphqlServicePar
   function respondInTurn(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
     const sinceMs = now()
     return queries.run(context.client, async () => {
-      if (waitLimit.refusesLate(sinceMs)) throw new ProblemError(STORE_BUSY)
+      if (waitLimit.refusesLate(context.client, sinceMs)) throw new ProblemError(STORE_BUSY)
       // Without this pause, a run of queries that are rejected would be parsed without a break, because none of them waits.
       await setImmediate()
       rejectExpired(context, now())

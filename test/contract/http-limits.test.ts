@@ -115,12 +115,15 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
         const response = await fetch(server.url + refused, { method })
         expect(response.status, `${method} ${refused}`).toBe(503)
         expect(response.headers.get('retry-after')).toBe('1')
+        expect(response.headers.get('x-request-id')).not.toBeNull()
         const body = await response.text()
-        if (method === 'GET') expect(JSON.parse(body)).toMatchObject({ detail: problem.detail, instance: refused })
+        if (method === 'HEAD') expect(body).toBe('')
+        else expect(JSON.parse(body)).toMatchObject({ status: 'error', detail: problem.detail })
       }
     }
     const query = await fetch(`${server.url}/graphql`, { method: 'POST', body: '{}' })
     expect([query.status, query.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await query.json()).toMatchObject({ errors: [{ extensions: { code: 'overloaded' } }] })
     for (const served of ['/api/v0/config', '/health', '/graphql/schema', '/ogc'])
       expect((await fetch(server.url + served)).status, served).toBe(200)
     expect((await compute()).status).toBe(200)

@@ -19,20 +19,14 @@ class FakeThread extends EventEmitter {
   }
 }
 
-vi.mock('node:worker_threads', async (importActual) => ({
-  ...(await importActual<typeof import('node:worker_threads')>()),
-  Worker: function startThread() {
-    return thread
-  },
-}))
-
+const NO_LOG = { info() {}, warn() {}, error() {} }
 let thread: FakeThread
 let client: StoreClient
 
 beforeEach(() => {
   vi.useFakeTimers()
   thread = new FakeThread()
-  client = new StoreClient(readConfig({ MAX_QUEUE_MS: '200' }, 1), { info() {}, warn() {}, error() {} })
+  client = new StoreClient(readConfig({ MAX_QUEUE_MS: '200' }, 1), NO_LOG, () => thread)
   client.open()
   thread.emit('message', { type: 'open', engine: 'embedded', version: '17' })
 })

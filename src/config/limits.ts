@@ -80,8 +80,8 @@ export const REQUEST_LIMITS = {
    * service answers 503.
    */
   maxQueuedRequests: integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
-  /** A request is queued for a thread if its estimated wait is at most this long; otherwise the service answers 503. */
-  maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),
+  /** Longest estimated wait of a request for a thread or for the store; otherwise the service answers 503. See `WaitLimit`. */
+  maxQueueMs: integer('MAX_QUEUE_MS', 200, 10, 600_000),
   /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
   maxInFlightBytes: MAX_IN_FLIGHT_BYTES,
   /** The part of `maxInFlightBytes` that one client may use. A client is an API key or, without a key, an address. */

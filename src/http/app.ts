@@ -212,7 +212,7 @@ class RequestHandler implements HttpHandler {
 
   #refuseInOverload(request: ReceivedRequest): ResponseData<string> | undefined {
     const { method, path, head, startedMs } = request
-    const route = method === 'POST' ? this.#findPath(path)?.byMethod.POST : undefined
+    const route = method === 'POST' || method === 'GET' ? this.#findPath(path)?.byMethod[method] : undefined
     if (route?.refusal === undefined || framingProblem(method, head) !== undefined) return undefined
     const nowMs = this.#now()
     const { holder, subject, walletAddress } = this.#findCaller(request, nowMs)

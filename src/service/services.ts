@@ -70,10 +70,12 @@ export interface Services {
     context: RequestContext,
     call: ComputeCall,
   ): Promise<ServiceResponse>
-  /** False while `computeRefusal` refuses no request. */
+  /** False while `computeRefusal` and `recordRefusal` refuse no request. */
   isCrowded(): boolean
   /** Returns the problem of a compute request that would wait too long; undefined if its body may be read. */
   computeRefusal(client: QueueClient, bodyBytes: number | undefined): ProblemData | undefined
+  /** Returns the problem of a request for records that would wait too long. */
+  recordRefusal(client: QueueClient): ProblemData | undefined
   /**
    * Signs an earlier response of this service again.
    *

@@ -1,5 +1,6 @@
 import { ClientCounts } from '../base/client-counts.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
+import { WaitLimit } from '../base/wait-limit.ts'
 
 /**
  * Options of adaptive micro-batching: requests that arrive in the same tick of the event loop are sent together.
@@ -14,8 +15,10 @@ export interface BatcherOptions<Item, Result> {
   readonly concurrency: number
   readonly maxBatchSize: number
   readonly maxQueueSize: number
-  /** An item is rejected if its estimated wait is longer and the oldest item already waits half as long. */
+  /** The longest usual wait of an item, as `WaitLimit` describes it. */
   readonly maxWaitMs: number
+  /** Returns the longest wait of an item that may wait for longer than others; undefined for the usual limit. */
+  readonly patienceMs?: (item: Item) => number | undefined
   /** Returns results in the order of the items; may reject when the thread behind it died. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
   /** Returns the client that an item is for. */
@@ -54,8 +57,6 @@ export class QueueFullError extends Error {
   }
 }
 
-/** Weight of the newest batch in the moving average of the time per item. */
-const NEWEST_SHARE = 0.2
 /** Work, in milliseconds, that one thread should have before another thread is woken to share it. */
 const MIN_THREAD_MS = 0.5
 
@@ -67,12 +68,12 @@ export class Batcher<Item, Result> {
   #batchesInFlight = 0
   readonly #inFlight = new Set<Pending<Item, Result>[]>()
   #isFlushPlanned = false
-  /** Moving average of the time that a thread takes for one item. */
-  #itemMs = 0
+  readonly #limit: WaitLimit
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
     this.#queue = new FairQueue(options.maxQueueSize)
+    this.#limit = new WaitLimit(options.maxWaitMs, options.concurrency, options.nowMs)
   }
 
   /** The number of waiting items, not counting those already sent. */
@@ -82,30 +83,32 @@ export class Batcher<Item, Result> {
 
   /** How long all waiting items take. An item of a client with fewer items than the others waits less. */
   get estimatedWaitMs(): number {
-    return (this.#queue.size * this.#itemMs) / this.#options.concurrency
+    return this.#limit.estimateMs(this.#queue.size)
+  }
+
+  /** False if `refuses` is false for every client. */
+  get isCrowded(): boolean {
+    return this.#limit.isCrowded(this.#queue.size)
+  }
+
+  /** Returns true if a new item of this client, without patience, would wait too long. */
+  refuses(client: QueueClient): boolean {
+    return this.#limit.refuses(this.#queue, client)
   }
 
   submit(item: Item): Promise<Result> {
     const { clientOf, nowMs } = this.#options
     const sinceMs = nowMs()
     const client = clientOf(item)
-    if (this.#isTooSlow(client, sinceMs)) return Promise.reject(new QueueFullError(this.estimatedWaitMs))
+    const patienceMs = this.#options.patienceMs?.(item)
+    const isRefused =
+      patienceMs === undefined ? this.refuses(client) : this.#limit.isBeyond(this.#queue, client, patienceMs)
+    if (isRefused) return Promise.reject(new QueueFullError(this.estimatedWaitMs))
     return new Promise((resolve, reject) => {
       const dropped = this.#queue.push(client, { item, sinceMs, resolve, reject })
       dropped?.reject(new QueueFullError(this.estimatedWaitMs))
       this.#planFlush()
     })
-  }
-
-  /**
-   * Returns true when the estimated wait of a client is too long and the next item really waits long. The estimate alone
-   * would reject a burst that follows slow work, for example at startup.
-   */
-  #isTooSlow(client: QueueClient, atMs: number): boolean {
-    const { maxWaitMs, concurrency } = this.#options
-    const { first } = this.#queue
-    if (first === undefined || this.estimatedWaitMs <= maxWaitMs || atMs - first.sinceMs < maxWaitMs / 2) return false
-    return (this.#queue.countAhead(client) * this.#itemMs) / concurrency > maxWaitMs
   }
 
   #planFlush(): void {
@@ -124,7 +127,8 @@ export class Batcher<Item, Result> {
       // An even share for each idle thread lets a burst use every thread at once. But waking a thread costs more than a
       // few quick items, so a batch has at least `worthWaking` items.
       const evenShare = Math.ceil(this.#queue.size / (concurrency - this.#batchesInFlight))
-      const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_THREAD_MS / this.#itemMs)
+      const { itemMs } = this.#limit
+      const worthWaking = itemMs === 0 ? 1 : Math.ceil(MIN_THREAD_MS / itemMs)
       const waiting = this.#queue.size
       const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
@@ -167,8 +171,7 @@ export class Batcher<Item, Result> {
       if (this.#options.isRetryable(error, items)) await this.#sendOneByOne(batch)
       else for (const { reject } of batch) reject(error as Error)
     } finally {
-      const itemMs = (this.#options.nowMs() - startMs) / batch.length
-      this.#itemMs += NEWEST_SHARE * (itemMs - this.#itemMs)
+      this.#limit.record((this.#options.nowMs() - startMs) / batch.length)
       this.#batchesInFlight--
       this.#inFlight.delete(batch)
       if (maxRunningPerClient !== undefined) for (const item of items) this.#running.remove(clientOf(item))

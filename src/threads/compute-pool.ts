@@ -3,7 +3,7 @@ import { Piscina } from 'piscina'
 import { copyPacked, pack } from '../base/bytes.ts'
 import type { CostMeter } from '../base/cost.ts'
 import type { QueueClient } from '../base/fair-queue.ts'
-import { ProblemError } from '../base/problem.ts'
+import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type {
   ChunkResult,
@@ -68,6 +68,8 @@ interface LargeJob extends Job {
   readonly work: () => Work
   /** True if the work may be sent again when its thread died. */
   readonly isRetryable: boolean
+  /** Set for a part of something larger, which would have to begin again if one part were refused. */
+  readonly patienceMs: number | undefined
 }
 
 /** The compute threads, as services see them. */
@@ -104,6 +106,10 @@ export interface ComputePool {
   runMatch(job: ChunkJob<MatchTask>): Promise<MatchResult>
   /** Runs a request about evidence: micro-batched if it is small, otherwise on the threads of low priority. */
   runVerify(job: VerifyJob, isSmall: boolean): Promise<VerifyResult>
+  /** False while `refusalFor` refuses no request. */
+  readonly isCrowded: boolean
+  /** Returns the problem of a new compute request that would wait too long, by its client and the size of its body. */
+  refusalFor(client: QueueClient, bodyBytes: number): ProblemData | undefined
   readonly queueSize: number
   /** False while no thread of the small lane is alive. */
   readonly isReady: boolean
@@ -126,6 +132,8 @@ export const NO_COMPUTE_POOL: ComputePool = {
   runIndex: rejectWork,
   runMatch: rejectWork,
   runVerify: rejectWork,
+  isCrowded: false,
+  refusalFor: () => undefined,
   queueSize: 0,
   isReady: true,
   abandon() {},
@@ -151,8 +159,10 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
   const smallRequests = requestBatcher(config, small, maxBatchSize)
   const smallEvidence = verifyBatcher(config, small, maxBatchSize)
   const largeWork = largeBatcher(config, large)
-  const runLarge = <Result extends WorkResult>(job: Job, work: () => Work, isRetryable: boolean) =>
-    submit(largeWork, { ...job, work, isRetryable }) as Promise<Result>
+  const runLarge = <Result extends WorkResult>(job: Job, work: () => Work) =>
+    submit(largeWork, { ...job, work, isRetryable: true, patienceMs: undefined }) as Promise<Result>
+  const runPart = <Result extends WorkResult>(job: Job, work: () => Work, isRetryable: boolean) =>
+    submit(largeWork, { ...job, work, isRetryable, patienceMs: limits.requestDeadlineMs / 2 }) as Promise<Result>
   const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, settings)
   const batchers = [smallRequests, smallEvidence, largeWork]
   return {
@@ -160,22 +170,29 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
       task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task, costs) : undefined,
     runSmall: (job) => submit(smallRequests, job),
     async runLarge(job) {
-      const [result] = await runLarge<ComputeResult[]>(job, () => toComputeBatch([job.task]), true)
+      const [result] = await runLarge<ComputeResult[]>(job, () => toComputeBatch([job.task]))
       return result!
     },
     // A chunk is a batch already; its sender decides about retries.
-    runChunk: (job) => runLarge<ChunkResult>(job, () => job.chunk, false),
-    runTree: (job) => runLarge<MerkleResult>(job, () => job.chunk, false),
-    runLeaves: (job) => runLarge<LeavesResult>(job, () => job.chunk, true),
-    runPrepare: (job) => runLarge<PrepareResult>(job, () => job.chunk, true),
+    runChunk: (job) => runPart<ChunkResult>(job, () => job.chunk, false),
+    runTree: (job) => runPart<MerkleResult>(job, () => job.chunk, false),
+    runLeaves: (job) => runPart<LeavesResult>(job, () => job.chunk, true),
+    runPrepare: (job) => runPart<PrepareResult>(job, () => job.chunk, true),
     runFeatures: (job) =>
-      runLarge<FeaturesResult>(job, () => ({ ...job.chunk, lines: copyPacked(job.chunk.lines) }), true),
-    runIndex: (job) => runLarge<IndexResult>(job, () => job.chunk, true),
-    runMatch: (job) => runLarge<MatchResult>(job, () => ({ ...job.chunk, lines: copyPacked(job.chunk.lines) }), true),
+      runPart<FeaturesResult>(job, () => ({ ...job.chunk, lines: copyPacked(job.chunk.lines) }), true),
+    runIndex: (job) => runPart<IndexResult>(job, () => job.chunk, true),
+    runMatch: (job) => runPart<MatchResult>(job, () => ({ ...job.chunk, lines: copyPacked(job.chunk.lines) }), true),
     async runVerify(job, isSmall) {
       if (isSmall) return submit(smallEvidence, job)
-      const [result] = await runLarge<VerifyResult[]>(job, () => toVerifyBatch([job.task]), true)
+      const [result] = await runLarge<VerifyResult[]>(job, () => toVerifyBatch([job.task]))
       return result!
+    },
+    get isCrowded() {
+      return smallRequests.isCrowded || largeWork.isCrowded
+    },
+    refusalFor(client, bodyBytes) {
+      const requests = bodyBytes <= limits.smallBodyBytes ? smallRequests : largeWork
+      return requests.refuses(client) ? NO_THREAD : undefined
     },
     get queueSize() {
       return batchers.reduce((sum, { queueSize }) => sum + queueSize, 0)
@@ -216,6 +233,7 @@ function largeBatcher(config: Config, lane: Lane) {
     ...commonOptions(config, lane),
     maxBatchSize: 1,
     maxRunningPerClient: config.limits.largeThreadsPerClient,
+    patienceMs: ({ patienceMs }) => patienceMs,
     run: async (jobs) => [await runCharged(lane, jobs[0]!.work(), jobs)],
     isRetryable: (error, [job]) => job!.isRetryable && !isTimeout(error),
   })
@@ -225,7 +243,7 @@ function commonOptions(config: Config, lane: Lane) {
   return {
     concurrency: lane.threads,
     maxQueueSize: config.limits.maxQueuedRequests,
-    maxWaitMs: lane.maxWaitMs,
+    maxWaitMs: config.limits.maxQueueMs,
     nowMs: () => performance.now(),
     clientOf: ({ client }: Job) => client,
     isStale: ({ deadlineMs, isAborted }: Job) => isAborted() || Date.now() >= deadlineMs,
@@ -275,6 +293,9 @@ async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
+
+/** The problem of a request that would wait too long. One object, because an overload makes many refusals. */
+const NO_THREAD = overloaded('too many requests are waiting').data
 
 function overloaded(detail: string, retryAfterSeconds = 1): ProblemError {
   return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds })
@@ -393,8 +414,6 @@ interface ThreadSettings {
 /** The compute threads of one priority. */
 interface Lane {
   readonly threads: number
-  /** See `BatcherOptions`. */
-  readonly maxWaitMs: number
   readonly run: Run
   /** Takes an answer to check. */
   readonly takeSample: (sample: AnswerSample) => void
@@ -438,7 +457,6 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
   const verifications = new Set<Promise<unknown>>()
   return {
     threads,
-    maxWaitMs: maxWaitMs(config, isLarge),
     run(work, remainingMs) {
       const start = (signal: EventEmitter) => pool.run(work, { transferList: transferables(work), signal })
       if (work.type !== 'verify') return limits.run(remainingMs, start)
@@ -498,7 +516,6 @@ async function createInlineLane(config: Config, settings: ThreadSettings, isLarg
   let runner: unknown = await createRunner()
   return {
     threads: 1,
-    maxWaitMs: maxWaitMs(config, isLarge),
     async run(work) {
       // Yield one tick of the event loop: this thread also answers /health and enforces deadlines.
       await new Promise((resolve) => setImmediate(resolve))
@@ -529,11 +546,6 @@ async function loadInline(config: Config, settings: ThreadSettings) {
 
 function crossCheckShare({ limits }: Config, { takeSample }: ThreadSettings): number {
   return takeSample === undefined ? 0 : limits.crossCheckShare
-}
-
-/** Large requests take long, so they may wait for half of their deadline. */
-function maxWaitMs({ limits }: Config, isLarge: boolean): number {
-  return isLarge ? limits.requestDeadlineMs / 2 : limits.maxQueueMs
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { PackedBytes } from '../base/bytes.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 import { ProblemError } from '../base/problem.ts'
+import { Overload } from '../base/wait-limit.ts'
 import type { AnySigningResult, SigningPayload, UnpackedPayload } from '../wire/signing-messages.ts'
 import { packPayload, readSigned, SIGNED_BYTES, signedId } from '../wire/signing-records.ts'
 import {
@@ -19,14 +20,6 @@ import {
  */
 const MAX_AHEAD = 1024
 const MAX_AHEAD_OVERLOADED = 16
-/** The overload is over when no request was refused for this long. */
-const OVERLOAD_MS = 1000
-/**
- * Then it is over in any case. Otherwise it might never end: a client with 200 connections that sends refused requests again is
- * refused in an overload, although all of its requests find room otherwise.
- */
-const MAX_OVERLOAD_MS = 10_000
-
 /** The problem of a request that would wait too long. One object, because an overload makes many refusals. */
 export const NO_ROOM = overloaded(TOO_MANY_WAITING).problem
 
@@ -44,10 +37,8 @@ interface Waiting {
 export class WaitingRoom {
   readonly #maxWaiting: number
   readonly #free: () => number
-  readonly #nowMs: () => number
   readonly #queue: FairQueue<Waiting>
-  #overloadedSinceMs = Number.NEGATIVE_INFINITY
-  #overloadedUntilMs = Number.NEGATIVE_INFINITY
+  readonly #overload: Overload
   #isPlanned = false
 
   /**
@@ -57,8 +48,8 @@ export class WaitingRoom {
   constructor(maxWaiting: number, free: () => number, nowMs = () => performance.now()) {
     this.#maxWaiting = maxWaiting
     this.#free = free
-    this.#nowMs = nowMs
     this.#queue = new FairQueue(maxWaiting)
+    this.#overload = new Overload(nowMs)
   }
 
   /** False if `isFullFor` is false for every client. Costs almost nothing. */
@@ -66,19 +57,15 @@ export class WaitingRoom {
     return this.#queue.size >= Math.min(this.#maxWaiting, MAX_AHEAD_OVERLOADED)
   }
 
-  /** True from the first refusal until a while after the last, for at most `MAX_OVERLOAD_MS`. */
   get isOverloaded(): boolean {
-    return this.#nowMs() < this.#overloadedUntilMs
+    return this.#overload.isOn
   }
 
   /** Returns true if a new request of this client would have to wait for too many others. It must then be refused. */
   isFullFor(client: QueueClient): boolean {
-    const nowMs = this.#nowMs()
-    const isOverloaded = nowMs < this.#overloadedUntilMs
-    const max = Math.min(this.#maxWaiting, isOverloaded ? MAX_AHEAD_OVERLOADED : MAX_AHEAD)
+    const max = Math.min(this.#maxWaiting, this.isOverloaded ? MAX_AHEAD_OVERLOADED : MAX_AHEAD)
     if (this.#queue.size < max || this.#queue.countAhead(client) < max) return false
-    if (!isOverloaded) this.#overloadedSinceMs = nowMs
-    this.#overloadedUntilMs = Math.min(nowMs + OVERLOAD_MS, this.#overloadedSinceMs + MAX_OVERLOAD_MS)
+    this.#overload.countRefusal()
     return true
   }
 

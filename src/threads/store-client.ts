@@ -4,6 +4,7 @@ import type { CostMeter } from '../base/cost.ts'
 import { FairQueue, type QueueClient } from '../base/fair-queue.ts'
 import { FailureLog, type Log } from '../base/log.ts'
 import { PROGRAM } from '../base/version.ts'
+import { WaitLimit } from '../base/wait-limit.ts'
 import type { Config, StoreThreadConfig } from '../config/config.ts'
 import { Requester } from '../wire/request-port.ts'
 import {
@@ -139,6 +140,9 @@ export class StoreStateTracker {
   }
 }
 
+/** The calls of requests that make no other call before. If one is refused, no work is lost. */
+const WHOLE_ANSWERS: ReadonlySet<StoreOperation> = new Set(['newPage', 'record', 'stats', 'extent'])
+
 /** A client that owes more does not have a call waiting in the thread of the embedded engine. */
 const MAX_OWED_MS = 5
 
@@ -146,6 +150,8 @@ interface QueuedCall {
   readonly operation: StoreOperation
   readonly argument: unknown
   readonly caller: StoreCaller
+  /** When it was queued, as `performance.now()`. */
+  readonly sinceMs: number
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
   /** Fires when the caller stops waiting. */
@@ -175,6 +181,7 @@ export class StoreClient {
   /** One slot is reserved for other clients, so a call of theirs waits for at most one long call of this client. */
   readonly #maxRunningPerClient: number
   readonly #queue: FairQueue<QueuedCall>
+  readonly #waitLimit: WaitLimit
   /** Calls in the thread, oldest first. A call whose caller stopped waiting stays until it is answered. */
   readonly #running = new Set<QueuedCall>()
   readonly #requests = new Requester<StoreOperations>({
@@ -214,6 +221,8 @@ export class StoreClient {
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
     this.#maxRunningPerClient = Math.max(1, this.#maxRunning - 1)
     this.#queue = new FairQueue(limits.maxStoreQueue)
+    const concurrency = this.#engine === 'embedded' ? 1 : limits.storeReaders
+    this.#waitLimit = new WaitLimit(limits.maxQueueMs, concurrency, () => performance.now())
     this.#tracker = new StoreStateTracker(this.#closedState('it is opening', 'opening'), limits.maxStoreQueue)
     this.#thread = new ThreadHost<StoreRequest, StoreReply>({
       title: 'the store',
@@ -266,6 +275,19 @@ export class StoreClient {
     return () => this.#subscribers.delete(onPort)
   }
 
+  /** False if `refuses` is false for every client. */
+  get isCrowded(): boolean {
+    return this.#waitLimit.isCrowded(this.#queue.size)
+  }
+
+  /**
+   * Returns true if the first call of a new request would wait too long. A request that has begun is not refused in this way: the work
+   * for it so far would be lost.
+   */
+  refuses(client: QueueClient): boolean {
+    return this.#waitLimit.refuses(this.#queue, client)
+  }
+
   /**
    * Runs an operation in the store.
    *
@@ -282,7 +304,7 @@ export class StoreClient {
     return new Promise<StoreResult<O>>((resolve, reject) => {
       const { state } = this
       if (!state.isOpen) return reject(toStoreFault(state))
-      const call: QueuedCall = { operation, argument, caller, resolve, reject }
+      const call: QueuedCall = { operation, argument, caller, sinceMs: performance.now(), resolve, reject }
       call.timer = setTimeout(() => this.#expire(call), Math.max(0, deadlineMs - Date.now()))
       if (this.#queue.isFull) this.#dropAborted()
       const dropped = this.#queue.push(caller.client, call)
@@ -328,6 +350,12 @@ export class StoreClient {
         rejectAll([call], DISCONNECTED)
         continue
       }
+      // Clients that have used more than their share wait longer than the estimate said.
+      if (WHOLE_ANSWERS.has(call.operation) && this.#waitLimit.refusesLate(call.caller.client, call.sinceMs)) {
+        clearTimeout(call.timer)
+        call.reject(new StoreFault('busy', 'the call has waited too long'))
+        continue
+      }
       void this.#run(call)
       if (this.#running.size === 1) this.#watch()
     }
@@ -353,6 +381,7 @@ export class StoreClient {
       const onTime = (ms: number) => {
         call.caller.costs?.charge('cpu-ms', ms)
         this.#queue.charge(call.caller.client, ms)
+        this.#waitLimit.record(ms)
       }
       const value = await this.#requests.ask(call.operation, call.argument as never, { onTime })
       this.#leave(call)
@@ -523,7 +552,14 @@ export class StoreClient {
       this.#isPinging = false
       if (!this.state.isOpen) setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
     }
-    void this.#run({ operation: 'ping', argument: undefined, caller: {}, resolve: endPing, reject: endPing })
+    void this.#run({
+      operation: 'ping',
+      argument: undefined,
+      caller: {},
+      sinceMs: performance.now(),
+      resolve: endPing,
+      reject: endPing,
+    })
   }
 
   #maintain(): void {

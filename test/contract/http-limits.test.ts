@@ -97,6 +97,39 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect((await compute()).headers.get('x-ratelimit-remaining')).toBe('98')
   })
 
+  it('refuses requests for records in an overload, by any method, and answers those that need no store', async () => {
+    const problem = { type: 'overloaded', detail: 'too many requests wait', retryAfterSeconds: 1 } as const
+    const emptyAnswer = { json: '{}', status: 200 } as const
+    const graphql = { schemaText: '', query: async () => emptyAnswer, post: async () => emptyAnswer }
+    await start({ recordRefusal: () => problem, graphql })
+    const path = '/api/v0/location-records'
+    const ogcPath = '/ogc/collections/location-records/items'
+    for (const refused of [
+      path,
+      `${path}/0x${'1'.repeat(64)}`,
+      `${path}/stats`,
+      `${path}/export`,
+      '/proofs',
+      ogcPath,
+    ]) {
+      for (const method of ['GET', 'HEAD']) {
+        const response = await fetch(server.url + refused, { method })
+        expect(response.status, `${method} ${refused}`).toBe(503)
+        expect(response.headers.get('retry-after')).toBe('1')
+        expect(response.headers.get('x-request-id')).not.toBeNull()
+        const body = await response.text()
+        if (method === 'HEAD') expect(body).toBe('')
+        else expect(JSON.parse(body)).toMatchObject({ status: 'error', detail: problem.detail })
+      }
+    }
+    const query = await fetch(`${server.url}/graphql`, { method: 'POST', body: '{}' })
+    expect([query.status, query.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await query.json()).toMatchObject({ errors: [{ extensions: { code: 'overloaded' } }] })
+    for (const served of ['/api/v0/config', '/health', '/graphql/schema', '/ogc'])
+      expect((await fetch(server.url + served)).status, served).toBe(200)
+    expect((await compute()).status).toBe(200)
+  })
+
   it('drops the body of a refused request, and answers the next request of the connection', async () => {
     const problem = { type: 'overloaded', detail: 'too many results are waiting', retryAfterSeconds: 1 } as const
     await start({ computeRefusal: () => problem })

@@ -185,17 +185,46 @@ describe('the batcher', () => {
     for (let index = 0; index < 12; index++) await finishOne()
     expect(await Promise.all(first)).toHaveLength(12)
     // A burst may queue, however long earlier items took. An item that arrives while others have waited long may not.
-    const second = [1, 2, 3, 4, 5].map((value) => batcher.submit({ value }))
+    const second = Array.from({ length: 14 }, (_, value) => batcher.submit({ value }))
     await tick()
-    await finishOne()
-    const rejected = await Promise.allSettled([batcher.submit({ value: 6 })])
-    expect(rejected[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 2 } })
     for (let index = 0; index < 4; index++) await finishOne()
-    expect(await Promise.all(second)).toEqual([2, 4, 6, 8, 10])
+    // Nine wait now, the first of them for two seconds. Eight items take longer than a second, so that many may wait.
+    const rejected = await Promise.allSettled([batcher.submit({ value: 6 })])
+    expect(rejected[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 5 } })
+    for (let index = 0; index < 10; index++) await finishOne()
+    expect(await Promise.all(second)).toHaveLength(14)
     // An idle thread accepts any item, however long earlier items took.
     const onIdleLane = batcher.submit({ value: 21 })
     await tick()
     await finishOne()
     expect(await onIdleLane).toBe(42)
+  })
+
+  it('lets an item with patience of its own wait where others are rejected', async () => {
+    let nowMs = 0
+    const ends: (() => void)[] = []
+    const run = async (items: readonly Item[]) => {
+      await new Promise<void>((resolve) => ends.push(resolve))
+      nowMs += 100
+      return double(items)
+    }
+    const patienceMs = ({ client }: Item) => (client === 'chunks' ? 5000 : undefined)
+    const options = { concurrency: 1, maxBatchSize: 1, maxWaitMs: 10, nowMs: () => nowMs, patienceMs }
+    const batcher = create(run, options)
+    const first = Array.from({ length: 30 }, (_, value) => batcher.submit({ value, client: 'chunks' }))
+    for (let index = 0; index < 10; index++) {
+      await eventually(() => expect(ends).toHaveLength(1))
+      ends.shift()!()
+      await first[index]
+    }
+    expect(batcher.refuses('chunks')).toBe(true)
+    expect(batcher.refuses('other')).toBe(false)
+    const patient = batcher.submit({ value: 100, client: 'chunks' })
+    for (let index = 10; index < 31; index++) {
+      await eventually(() => expect(ends).toHaveLength(1))
+      ends.shift()!()
+      await (first[index] ?? patient)
+    }
+    expect(await patient).toBe(200)
   })
 })

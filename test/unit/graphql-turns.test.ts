@@ -9,7 +9,7 @@ const LIST = { json: Buffer.from('{"data":[],"count":7,"limit":1,"offset":0}') }
 const QUERY = new TextEncoder().encode('{"query":"{ locationRecords(limit: 1) { count } }"}')
 
 /** A service whose lists are held back until `answer` is called. */
-function startService() {
+function startService(environment: Readonly<Record<string, string>> = {}) {
   const waiting: ((list: ListResponse) => void)[] = []
   /** The largest number of bytes that each list may have. */
   const sizes: unknown[] = []
@@ -26,7 +26,7 @@ function startService() {
     },
   }
   let nowMs = 0
-  const { post } = createGraphqlService({ config: readConfig({}, 2), records, now: () => nowMs })
+  const { post } = createGraphqlService({ config: readConfig(environment, 2), records, now: () => nowMs })
   return {
     waiting,
     sizes,
@@ -105,10 +105,32 @@ describe('the GraphQL queries of a client', () => {
     const [first, late, next] = [send('busy'), send('busy', 100), send('busy')]
     const rejected = expect(late).rejects.toThrow(ProblemError)
     await eventually(() => expect(waiting).toHaveLength(1))
-    passTime(500)
+    passTime(150)
     answer()
     await first
     await rejected
+    await eventually(() => expect(waiting).toHaveLength(1))
+    answer()
+    expect((await next).status).toBe(200)
+  })
+
+  it('are refused if they have waited too long at their turn, and the next one runs', async () => {
+    const { send, waiting, answer, passTime } = startService({ MAX_QUEUE_MS: '200' })
+    const outcomes = Array.from({ length: 8 }, () =>
+      send('busy', 10_000).then(
+        ({ status }) => status,
+        ({ data }) => data.type,
+      ),
+    )
+    // Each takes 100 ms. The seventh has waited for 600 ms, while the average makes 590 ms of eight queries.
+    for (let count = 0; count < 6; count++) {
+      await eventually(() => expect(waiting).toHaveLength(1))
+      passTime(100)
+      answer()
+      await outcomes[count]
+    }
+    expect(await Promise.all(outcomes)).toEqual([...Array(6).fill(200), 'overloaded', 'overloaded'])
+    const next = send('busy', 10_000)
     await eventually(() => expect(waiting).toHaveLength(1))
     answer()
     expect((await next).status).toBe(200)

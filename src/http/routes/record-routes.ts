@@ -4,7 +4,6 @@ import {
   type GraphqlService,
   type OgcDocument,
   type OgcRequest,
-  type OgcService,
   type RecordFeeds,
   type RecordRoute,
   type RecordService,
@@ -54,13 +53,14 @@ function negotiateFormat<const F extends string>(
 export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
 
 /** Returns the routes for clients that want all records: the export, and the stream of changes. */
-function feedRoutes(feeds: RecordFeeds): Route[] {
+function feedRoutes(feeds: RecordFeeds, refusal: Route['refusal']): Route[] {
   return [
     {
       method: 'GET',
       path: '/api/v0/location-records/export',
       summary: 'exports all matching location records as NDJSON, GeoJSON, CSV, FlatGeobuf or GeoParquet',
       counts: false,
+      refusal,
       run: ({ exchange }) => ({
         json: '',
         kind: negotiateFormat(exchange.query, exchange.head.accept, EXPORT_FORMATS),
@@ -98,14 +98,17 @@ function lastEventId({ exchange }: StreamRequest): string | undefined {
 const FORMATS = { json: 'application/json', geojson: 'application/geo+json' } as const
 
 /** Returns the routes of the record API in both generations, and its extensions. */
-export function recordRoutes({ records, feeds }: Services): Route[] {
-  return [
-    getRoute('/api/v0/config', 'chains and schema of location records', () => records.config()),
+export function recordRoutes({ records, feeds, recordRefusal }: Services): Route[] {
+  const reads = [
     ...generationRoutes('location-proofs', records),
     ...generationRoutes('location-records', records),
     // Published clients of the older generation use this path.
     ...readRoutes('/proofs', 'location-proofs', records),
-    ...feedRoutes(feeds),
+  ]
+  return [
+    getRoute('/api/v0/config', 'chains and schema of location records', () => records.config()),
+    ...reads.map((route) => ({ ...route, refusal: recordRefusal })),
+    ...feedRoutes(feeds, recordRefusal),
   ]
 }
 
@@ -141,7 +144,7 @@ function readRoutes(path: string, generation: RecordRoute, records: RecordServic
 const OGC_FORMATS = { json: 'application/json', geojson: 'application/geo+json', html: 'text/html' } as const
 
 /** Returns the routes of OGC API Features, which desktop and web GIS use to read records. Browsers get pages. */
-export function ogcRoutes(ogc: OgcService): Route[] {
+export function ogcRoutes({ ogc, recordRefusal: refusal }: Services): Route[] {
   const route = (
     path: string,
     summary: string,
@@ -172,10 +175,18 @@ export function ogcRoutes(ogc: OgcService): Route[] {
     route(`${collection}/queryables`, 'properties that a filter may compare', 'schema', (request, [id]) =>
       ogc.queryables(id!, request),
     ),
-    route(`${collection}/items`, 'location records as features', 'geojson', (request, [id]) => ogc.items(id!, request)),
-    route(`${collection}/items/:uid`, 'one location record as a feature', 'geojson', (request, [id, uid]) =>
-      ogc.item(id!, uid!, request),
-    ),
+    {
+      ...route(`${collection}/items`, 'location records as features', 'geojson', (request, [id]) =>
+        ogc.items(id!, request),
+      ),
+      refusal,
+    },
+    {
+      ...route(`${collection}/items/:uid`, 'one location record as a feature', 'geojson', (request, [id, uid]) =>
+        ogc.item(id!, uid!, request),
+      ),
+      refusal,
+    },
   ]
 }
 
@@ -183,7 +194,7 @@ export function ogcRoutes(ogc: OgcService): Route[] {
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
 /** Returns the routes of GraphQL over HTTP, with GET and POST. A browser gets a page with an editor, in which a query of the address is filled in. */
-export function graphqlRoutes(graphql: GraphqlService): Route[] {
+export function graphqlRoutes(graphql: GraphqlService, refusal: Route['refusal']): Route[] {
   const site = openAssets(builtFolder('site'))
   const path = '/graphql'
   const summary = 'location records through GraphQL'
@@ -206,6 +217,7 @@ export function graphqlRoutes(graphql: GraphqlService): Route[] {
       path,
       summary,
       counts: false,
+      refusal,
       run: async ({ exchange }, body) => withContentType(await graphql.post(body, exchange), exchange.head.accept),
     },
     getRoute('/graphql/schema', 'the schema of /graphql in schema definition language', () => ({

@@ -22,8 +22,9 @@ interface Prepared {
   readonly usedCosts: number
   readonly status: number
   readonly headers: HeaderBlock
-  /** The body up to the request id, which is the last member of a problem. */
+  /** The body up to the request id, which is the last member of a problem, and the rest. Problems of the record API have no request id. */
   readonly bodyStart: string
+  readonly bodyEnd: string | undefined
 }
 
 /** Maximum number of clients whose refusals are cached. */
@@ -47,8 +48,9 @@ export class Refusals {
   ): ResponseData<string> {
     const known = this.#prepared.get(facts.subject)
     const prepared = known !== undefined && isCurrent(known, facts) ? known : this.#prepare(facts, describe())
-    const { status, headers, bodyStart } = prepared
-    return { status, headers, fields: ['X-Request-Id', requestId], body: `${bodyStart}${requestId}"}` }
+    const { status, headers, bodyStart, bodyEnd } = prepared
+    const body = bodyEnd === undefined ? bodyStart : bodyStart + requestId + bodyEnd
+    return { status, headers, fields: ['X-Request-Id', requestId], body }
   }
 
   #prepare(facts: RefusalFacts, context: Omit<ResponseContext, 'requestId'>): Prepared {
@@ -56,12 +58,14 @@ export class Refusals {
     const lines: [string, string][] = []
     const pairs = [...headers.pairs, ...fields.slice(2)]
     for (let index = 0; index < pairs.length; index += 2) lines.push([pairs[index]!, pairs[index + 1]!])
+    const bodyEnd = body.endsWith('"requestId":""}') ? '"}' : undefined
     const prepared = {
       facts,
       usedCosts: totalOf(facts.costs),
       status,
       headers: headerBlock(lines),
-      bodyStart: body.slice(0, -'"}'.length),
+      bodyStart: body.slice(0, body.length - (bodyEnd ?? '').length),
+      bodyEnd,
     }
     if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear()
     this.#prepared.set(facts.subject, prepared)

@@ -62,7 +62,7 @@ export interface Route {
   /** Called before the body is read and the request is counted. Returns a problem if the client may not use this route. */
   readonly authorize?: (exchange: Exchange) => ProblemData | undefined
   /** Called before the body is read and the request is counted. Returns a problem if too many requests are waiting already. */
-  readonly refusal?: (client: QueueClient, bodyBytes: number | undefined) => ProblemData | undefined
+  readonly refusal?: ((client: QueueClient, bodyBytes: number | undefined) => ProblemData | undefined) | undefined
   /** @param body empty for `GET` and `DELETE` */
   run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
   /** Used instead of `run` by routes that read and write piece by piece. */

@@ -32,8 +32,10 @@ export function createRoutes(services: Services, config: Config, metrics: AllMet
     ...forScope('jobs', jobRoutes(services.jobs, config.limits.maxBatchBytes)),
     ...forScope('records', recordRoutes(services).map(metered)),
     ...syncRoutes(services.sync, config),
-    ...forScope('records', ogcRoutes(services.ogc).map(metered)),
-    ...(services.graphql === undefined ? [] : forScope('records', graphqlRoutes(services.graphql).map(metered))),
+    ...forScope('records', ogcRoutes(services).map(metered)),
+    ...(services.graphql === undefined
+      ? []
+      : forScope('records', graphqlRoutes(services.graphql, services.recordRefusal).map(metered))),
     ...forScope('admin', keyRoutes(services.keys)),
     ...(services.accounts === undefined ? [] : accountRoutes(services.accounts)),
     ...(services.usage === undefined ? [] : usageRoutes(services.usage)),

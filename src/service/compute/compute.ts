@@ -148,15 +148,22 @@ export function createComputeService(parts: ComputeServiceParts) {
   }
 }
 
+interface ComputeRefusalParts extends Pick<ComputeServiceParts, 'config'> {
+  readonly pool: Pick<ComputePool, 'refusalFor'>
+  readonly signer: Pick<SignerClient, 'refusalFor'>
+}
+
 /**
  * Makes the function that refuses compute requests in an overload, before anything of their body is read.
  *
  * The function returns the problem of a request that would wait too long, by its client and the announced size of its body.
  */
-export function createComputeRefusal({ config, signer }: { config: Config; signer: Pick<SignerClient, 'refusalFor'> }) {
+export function createComputeRefusal({ config, pool, signer }: ComputeRefusalParts) {
   const { inlineBodyBytes } = config.limits
-  return (client: QueueClient, bodyBytes: number | undefined): ProblemData | undefined =>
-    bodyBytes !== undefined && bodyBytes <= inlineBodyBytes ? signer.refusalFor(client) : undefined
+  return (client: QueueClient, bodyBytes: number | undefined): ProblemData | undefined => {
+    if (bodyBytes === undefined) return undefined
+    return bodyBytes <= inlineBodyBytes ? signer.refusalFor(client) : pool.refusalFor(client, bodyBytes)
+  }
 }
 
 function needsMoreWork(result: ComputeResult): boolean {

@@ -16,13 +16,14 @@ import {
   validate,
 } from 'graphql'
 import { ProblemError } from '../../base/problem.ts'
+import { WaitLimit } from '../../base/wait-limit.ts'
 import type { Config, Limits } from '../../config/config.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../../validation/graphql-request.ts'
 import { Gate } from '../gate.ts'
 import { chargeTime, type RequestContext, rejectExpired } from '../request.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
 import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'
-import { pageTooLarge } from './store-access.ts'
+import { pageTooLarge, STORE_BUSY } from './store-access.ts'
 
 /** Cost of one store query, in fields of a response. */
 const STORE_QUERY_COST = 500
@@ -139,16 +140,24 @@ export function createGraphqlService({ config, records, now }: GraphqlServicePar
   // This thread does most of the work of a query. If all queries of a client ran at once, their parts would become ready together,
   // and other requests would wait for all of them.
   const queries = new Gate(Number.POSITIVE_INFINITY, 1)
+  const waitLimit = new WaitLimit(limits.maxQueueMs, 1, now)
   const schema = buildSchema(GRAPHQL_SCHEMA)
   const rules = config.graphqlIntrospection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
 
   /** Runs the queries of one client one after another, so that other requests can run between them. */
   function respondInTurn(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
+    const sinceMs = now()
     return queries.run(context.client, async () => {
+      if (waitLimit.refusesLate(context.client, sinceMs)) throw new ProblemError(STORE_BUSY)
       // Without this pause, a run of queries that are rejected would be parsed without a break, because none of them waits.
       await setImmediate()
       rejectExpired(context, now())
-      return respond(request, context)
+      const beginMs = now()
+      try {
+        return await respond(request, context)
+      } finally {
+        waitLimit.record(now() - beginMs)
+      }
     })
   }
 

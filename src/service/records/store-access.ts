@@ -19,6 +19,9 @@ const RETRY_SECONDS = 1
 const OPENING_RETRY_SECONDS = 2
 const DAMAGED_RETRY_SECONDS = 60
 
+/** The problem of a request for records that would wait too long. One object, because an overload makes many refusals. */
+export const STORE_BUSY = recordsUnavailable('too many requests wait for the database; try again').data
+
 /** Runs a store operation for a client. A fault of the store becomes a problem, never an empty result. */
 export type StoreAccess = <O extends StoreOperation>(
   operation: O,
@@ -51,7 +54,7 @@ export function createStoreAccess({
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error
       if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)
-      if (error.kind === 'busy') throw recordsUnavailable('too many requests wait for the database; try again', error)
+      if (error.kind === 'busy') throw new ProblemError(STORE_BUSY, { cause: error })
       if (error.kind === 'opening')
         throw recordsUnavailable('the store is opening; try again in a few seconds', error, OPENING_RETRY_SECONDS)
       if (error.kind === 'damaged') throw recordsUnavailable(DAMAGED, error, DAMAGED_RETRY_SECONDS)

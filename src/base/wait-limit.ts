@@ -36,8 +36,8 @@ export class Overload {
 const NEWEST_SHARE = 0.2
 /** A request may always wait for as much time as this many items take. */
 const MAX_AHEAD = 8
-/** The part of the usual wait that a client is allowed in its overload. */
-const OVERLOAD_PART = 1 / 8
+/** The part of the longest wait that a client is allowed in its overload, or the time of one item if that is longer. */
+const OVERLOAD_PART = 1 / 40
 /** Clients whose overloads are kept. Those that were refused first lose theirs. */
 const MAX_OVERLOADS = 1024
 
@@ -82,7 +82,7 @@ export class WaitLimit {
 
   /** False if a queue of this length refuses no client. Costs almost nothing. */
   isCrowded(items: number): boolean {
-    return this.estimateMs(items) > OVERLOAD_PART * this.#usualMs
+    return this.estimateMs(items) > this.#overloadMs
   }
 
   /**
@@ -106,12 +106,13 @@ export class WaitLimit {
     return this.#nowMs() - sinceMs > this.#longestMs(client) && this.#countRefusal(client)
   }
 
-  get #usualMs(): number {
-    return Math.max(this.#maxMs, this.estimateMs(MAX_AHEAD))
+  get #overloadMs(): number {
+    return Math.max(OVERLOAD_PART * this.#maxMs, this.estimateMs(1))
   }
 
   #longestMs(client: QueueClient): number {
-    return this.#overloads.get(client)?.isOn === true ? OVERLOAD_PART * this.#usualMs : this.#usualMs
+    if (this.#overloads.get(client)?.isOn === true) return this.#overloadMs
+    return Math.max(this.#maxMs, this.estimateMs(MAX_AHEAD))
   }
 
   #countRefusal(client: QueueClient): true {

@@ -229,6 +229,11 @@ const FAMILY_COLUMN: readonly string[] = [
   'drop function read_geometry_family(text)',
 ]
 
+/** Index of records whose event and block are more than a day apart: migration `distant events`. Never edit it. */
+const DISTANT_INDEX: readonly string[] = [
+  'create index location_record_distant on location_record (event_time) where abs(block_time - event_time) > 86400',
+]
+
 /** Columns of jobs: migration `room of jobs`. Never edit them, because users have applied them. */
 const JOB_ROOM_COLUMNS: readonly string[] = [
   // Bytes that a chunk is counted with: room for its results until they are stored, then what they take. `job.bytes` is the sum.
@@ -476,6 +481,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'revoked API keys', statements: REVOKED_KEYS },
   { name: 'stored geometries', statements: STORED_TABLES },
   { name: 'submissions of jobs', statements: JOB_SUBMISSION_COLUMNS },
+  { name: 'distant events', statements: DISTANT_INDEX },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

@@ -1,0 +1,112 @@
+import type { RecordQuery } from '../../wire/store-messages.ts'
+import type { Row, Session } from '../database.ts'
+import {
+  afterKeySql,
+  type ConditionName,
+  conditionNames,
+  DISTANT_SQL,
+  filterSql,
+  Parameters,
+  windowSql,
+} from './conditions.ts'
+
+/** Records that an estimate is made from: a few milliseconds of work, whatever the size of the table. */
+export const SAMPLE_RECORDS = 10_000
+/** Records that a walk examines while *collect* reads one, which it has to find in the table and keep. */
+const COLLECT_COST = 1.5
+
+/** The number of records that each plan of a list has to examine, estimated from a sample of the table. */
+export interface Work {
+  readonly collect: number
+  readonly walk: number
+  /** Infinite without a condition on the event time. */
+  readonly window: number
+  /** The condition whose index finds the fewest records. Undefined if no condition has an index that finds few. */
+  readonly first: ConditionName | undefined
+  /** All matches. */
+  readonly matches: number
+}
+
+/** Returns the condition in whose order an index has the list. Without one, the index of all records is in the order of the list. */
+export function orderedCondition(names: readonly ConditionName[]): ConditionName | undefined {
+  return (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
+}
+
+/** Estimates the work of each plan. The sample is the same each time until the table changes. */
+export async function estimateWork(session: Session, query: RecordQuery, sampleRecords: number): Promise<Work> {
+  const [counter] = await session.query('select coalesce(sum(records), 0)::text as records from record_counter')
+  const total = Number(counter!['records'])
+  const percent = Math.min(100, (100 * sampleRecords) / Math.max(1, total))
+  const names = conditionNames(query)
+  const parameters = new Parameters()
+  const tests = names.map((name) => `${filterSql(name, query, parameters)} as "${name}"`)
+  const after = query.after === undefined ? 'true' : afterKeySql(query.after, parameters)
+  const matches = names.map((name) => `"${name}"`).join(' and ')
+  const ordered = orderedCondition(names)
+  const walk = { domain: ordered === undefined ? 'after' : `after and "${ordered}"`, match: `${matches} and after` }
+  const isWindow = names.includes('event')
+  const window = { domain: `${walk.domain} and near`, match: `${walk.match} and near` }
+  const near = isWindow
+    ? `, ${DISTANT_SQL} as distant, not ${DISTANT_SQL} and ${windowSql(query, parameters)} as near`
+    : ''
+  const [row] = await session.query(
+    `with sample as materialized (
+       select block_time, ${tests.join(', ')}, ${after} as after ${near} from location_record tablesample system (${percent}) repeatable (1)
+     ), ends as (
+       select ${endsSql('walk', walk)} ${isWindow ? `, ${endsSql('window', window)}` : ''} from sample
+     ) select count(*)::int as records, count(*) filter (where ${matches})::int as matches,
+         ${names.map((name) => `count(*) filter (where "${name}")::int as "${name}"`).join(', ')}, ${stretchSql('walk', walk)}
+         ${isWindow ? `, count(*) filter (where event and distant)::int as distant, ${stretchSql('window', window)}` : ''}
+       from sample, ends`,
+    parameters.values,
+  )
+  const sample = row as Readonly<Record<string, number>>
+  const scale = total / Math.max(1, sample['records']!)
+  const candidates = names.filter((name) => name !== 'chain' && name !== 'family')
+  const first = candidates.sort((a, b) => sample[a]! - sample[b]!)[0]
+  const collected = first === undefined ? total : sample[first]! * scale
+  const needed = query.limit + (query.after === undefined ? query.offset : 0)
+  return {
+    collect: collected * COLLECT_COST,
+    walk: estimateWalk(sample, 'walk', needed, scale),
+    window: isWindow
+      ? estimateWalk(sample, 'window', needed, scale) + sample['distant']! * scale * COLLECT_COST
+      : Number.POSITIVE_INFINITY,
+    first,
+    matches: Math.round(sample['matches']! * scale),
+  }
+}
+
+/** The records that a walk may examine, and those of them that it looks for, as SQL conditions on the sample. */
+interface Stretch {
+  readonly domain: string
+  readonly match: string
+}
+
+/** Returns the block times of the newest and the oldest match. */
+function endsSql(plan: string, { match }: Stretch): string {
+  return `max(block_time) filter (where ${match}) as ${plan}_newest, min(block_time) filter (where ${match}) as ${plan}_oldest`
+}
+
+/** Counts the records that a walk may examine, those before the first match, those up to the last match, and the matches. */
+function stretchSql(plan: string, { domain, match }: Stretch): string {
+  return [
+    `count(*) filter (where ${domain})::int as ${plan}_all`,
+    `count(*) filter (where ${domain} and block_time > ${plan}_newest)::int as ${plan}_before`,
+    `count(*) filter (where ${domain} and block_time >= ${plan}_oldest)::int as ${plan}_through`,
+    `count(*) filter (where ${match})::int as ${plan}_found`,
+  ].join(', ')
+}
+
+/**
+ * Estimates how many records a walk examines until it has found the matches that a page needs. They are as dense as between the
+ * first and the last match of the sample. The records before the first one count too: the matches may be far from the start.
+ */
+function estimateWalk(sample: Row, plan: string, needed: number, scale: number): number {
+  const [all, before, through, found] = ['all', 'before', 'through', 'found'].map(
+    (name) => sample[`${plan}_${name}`] as number,
+  ) as [number, number, number, number]
+  if (needed > found * scale) return all * scale
+  const distance = found === 1 ? through : (through - before) / (found - 1)
+  return Math.min(all * scale, Math.max(0, before - distance) * scale + needed * distance)
+}

@@ -5,7 +5,7 @@ import { embeddedFiles, requireRoom, tryNoteDamage } from '../src/store/embedded
 import { migrate, pendingMigrations } from '../src/store/migrations.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
-import { openPostgres } from '../src/store/postgres.ts'
+import { openPostgres, openPostgresForCommand } from '../src/store/postgres.ts'
 import { RecordMemory } from '../src/store/records/memory.ts'
 import { type Answer, serve } from '../src/wire/request-port.ts'
 import {
@@ -19,7 +19,21 @@ import {
 const main = parentPort!
 const post = (reply: StoreReply) => main.postMessage(reply)
 
+/** A migration may build indexes of a hundred million records. */
+const MIGRATION_MS = 6 * 3_600_000
+
+/** Brings the tables of a server up to date, on a connection that waits longer than those of the service. */
+async function migrateServer(databaseUrl: string, connectMs: number): Promise<void> {
+  const database = await openPostgresForCommand(databaseUrl, connectMs, MIGRATION_MS)
+  try {
+    if ((await pendingMigrations(database.reads)) !== 0) await migrate(database)
+  } finally {
+    await database.close()
+  }
+}
+
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
+  if (databaseUrl !== undefined) await migrateServer(databaseUrl, limits.storeConnectMs)
   const database =
     databaseUrl === undefined
       ? await openPglite(dataDir, { onDamage: endSoon })

@@ -406,7 +406,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'revoked API keys',
       'stored geometries',
       'submissions of jobs',
-      'distant events',
+      'indexes of lists',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

@@ -16,7 +16,7 @@ import type { RecordMemory } from './memory.ts'
 import { KEY_COLUMNS, limitSql, MAX_PAGE_BYTES, ORDER, pageSql, readPage } from './page.ts'
 import { pageByMarks } from './page-marks.ts'
 import { MAX_EXAMINED, readSlice } from './slice.ts'
-import { estimateWork, orderedCondition, SAMPLE_RECORDS, type Work } from './work.ts'
+import { estimateWork, neededMatches, orderedCondition, SAMPLE_RECORDS, type Work } from './work.ts'
 
 /** How much the database may do for one list. The times hold for a server only, and together they are below `STORE_READ_MS`. */
 interface ListLimits {
@@ -93,10 +93,17 @@ async function selectInDatabase(session: Snapshot, query: RecordQuery, limits: L
     page ??= await PLANS[name](session, query, limits.planMs, work)
   }
   page ??= await scan(session, query, limits)
-  const count = page.count ?? (await countMatches(session, query, work, limits))
+  const count = page.count ?? countToEnd(query, page) ?? (await countMatches(session, query, work, limits))
   if (count !== undefined) return { ...page, count }
   // At least the matches that were found.
-  return { ...page, count: Math.max(query.offset + page.length, work.matches), isEstimate: true }
+  const found = page.length === 0 ? 0 : query.offset + page.length
+  return { ...page, count: Math.max(found, work.matches), isEstimate: true }
+}
+
+/** Returns the number of matches if the list ends on this page. */
+function countToEnd({ limit, offset, after }: RecordQuery, { length, next }: PageFound): number | undefined {
+  const isEnd = after === undefined && next === undefined && length < limit && (length > 0 || offset === 0)
+  return isEnd ? offset + length : undefined
 }
 
 /** Returns the plans that are worth trying, the quickest first. */
@@ -150,15 +157,8 @@ const PLANS: Readonly<Record<PlanName, Plan>> = {
   async walk(session, query, maxMs) {
     const parameters = new Parameters()
     const conditions = walkConditions(query, parameters)
-    const rows = await session.queryWithin(
-      maxMs,
-      `with ${pageSql(
-        `select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitSql(query, parameters)}`,
-        query,
-      )}`,
-      parameters.values,
-    )
-    return rows && readPage(rows, query)
+    const keys = `select ${LIST_KEY} from location_record where ${conditions.join(' and ')}`
+    return readKeys(session, query, maxMs, keys, parameters)
   },
 
   async window(session, query, maxMs) {
@@ -171,20 +171,33 @@ const PLANS: Readonly<Record<PlanName, Plan>> = {
       ...tests.map((name) => filterSql(name, query, parameters)),
     ]
     if (query.after !== undefined) distant.push(afterKeySql(query.after, parameters))
-    const needed = parameters.add(query.limit + (query.after === undefined ? query.offset : 0), 'bigint')
-    const rows = await session.queryWithin(
-      maxMs,
-      `with ${pageSql(
-        `select ${KEY_COLUMNS} from (
-           (select ${KEY_COLUMNS} from location_record where ${near.join(' and ')} order by ${ORDER} limit ${needed})
-           union all select ${KEY_COLUMNS} from location_record where ${distant.join(' and ')}
-         ) as met order by ${ORDER} ${limitSql(query, parameters)}`,
-        query,
-      )}`,
-      parameters.values,
-    )
-    return rows && readPage(rows, query)
+    const needed = parameters.add(neededMatches(query), 'bigint')
+    const keys = `select ${LIST_KEY} from (
+      (select ${LIST_KEY} from location_record where ${near.join(' and ')} order by ${ORDER} limit ${needed})
+      union all select ${LIST_KEY} from location_record where ${distant.join(' and ')}
+    ) as met`
+    return readKeys(session, query, maxMs, keys, parameters)
   },
+}
+
+/** The columns that identify a record in the order of the list. Indexes have them, so a record that does not match is not read. */
+const LIST_KEY = 'uid, chain_id, block_time'
+
+/** Reads the page of the keys that a statement selects. */
+async function readKeys(
+  session: Snapshot,
+  query: RecordQuery,
+  maxMs: number,
+  keys: string,
+  parameters: Parameters,
+): Promise<PageFound | undefined> {
+  const page = `${keys} order by ${ORDER} ${limitSql(query, parameters)}`
+  const rows = await session.queryWithin(
+    maxMs,
+    `with ${pageSql(`select ${KEY_COLUMNS} from (${page}) as met join location_record using (${LIST_KEY})`, query)}`,
+    parameters.values,
+  )
+  return rows && readPage(rows, query)
 }
 
 /** Returns the conditions of a query for reading the list in its order, where an index has that order for one of them. */
@@ -242,7 +255,7 @@ async function countMatches(
   { maxCounted, countMs }: ListLimits,
 ): Promise<number | undefined> {
   const { exactCountMs } = query
-  if (exactCountMs === undefined && work.collect > maxCounted) return undefined
+  if (exactCountMs === undefined && work.count > maxCounted) return undefined
   const parameters = new Parameters()
   const rows = await session.queryWithin(
     exactCountMs ?? countMs,

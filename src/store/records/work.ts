@@ -10,10 +10,15 @@ import {
   windowSql,
 } from './conditions.ts'
 
-/** Records that an estimate is made from: a few milliseconds of work, whatever the size of the table. */
-export const SAMPLE_RECORDS = 10_000
-/** Records that a walk examines while *collect* reads one, which it has to find in the table and keep. */
-const COLLECT_COST = 1.5
+/** Records that an estimate is made from: about ten milliseconds of work, whatever the size of the table. */
+export const SAMPLE_RECORDS = 20_000
+/**
+ * Records that a walk examines while *collect* reads one that it found by this condition. Records of a box are spread over the
+ * whole table, and those of an address or a time are in its order.
+ */
+const COLLECT_COSTS = { prover: 1.5, subject: 1.5, event: 1.5, bbox: 4, filter: 4 } as const
+/** The same for counting, if there is no other condition: the index is enough. */
+const COUNT_COST = 0.3
 
 /** The number of records that each plan of a list has to examine, estimated from a sample of the table. */
 export interface Work {
@@ -21,6 +26,8 @@ export interface Work {
   readonly walk: number
   /** Infinite without a condition on the event time. */
   readonly window: number
+  /** Counting all matches. */
+  readonly count: number
   /** The condition whose index finds the fewest records. Undefined if no condition has an index that finds few. */
   readonly first: ConditionName | undefined
   /** All matches. */
@@ -30,6 +37,11 @@ export interface Work {
 /** Returns the condition in whose order an index has the list. Without one, the index of all records is in the order of the list. */
 export function orderedCondition(names: readonly ConditionName[]): ConditionName | undefined {
   return (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
+}
+
+/** Returns the number of matches up to the end of the page. */
+export function neededMatches({ limit, offset, after }: RecordQuery): number {
+  return after === undefined ? offset + limit : limit
 }
 
 /** Estimates the work of each plan. The sample is the same each time until the table changes. */
@@ -62,16 +74,18 @@ export async function estimateWork(session: Session, query: RecordQuery, sampleR
   )
   const sample = row as Readonly<Record<string, number>>
   const scale = total / Math.max(1, sample['records']!)
+  const collectOf = (name: keyof typeof COLLECT_COSTS) => sample[name]! * scale * COLLECT_COSTS[name]
   const candidates = names.filter((name) => name !== 'chain' && name !== 'family')
-  const first = candidates.sort((a, b) => sample[a]! - sample[b]!)[0]
-  const collected = first === undefined ? total : sample[first]! * scale
-  const needed = query.limit + (query.after === undefined ? query.offset : 0)
+  const [first] = candidates.sort((a, b) => collectOf(a) - collectOf(b))
+  const collect = first === undefined ? total : collectOf(first)
+  const needed = neededMatches(query)
   return {
-    collect: collected * COLLECT_COST,
+    collect,
     walk: estimateWalk(sample, 'walk', needed, scale),
     window: isWindow
-      ? estimateWalk(sample, 'window', needed, scale) + sample['distant']! * scale * COLLECT_COST
+      ? estimateWalk(sample, 'window', needed, scale) + sample['distant']! * scale * COLLECT_COSTS.event
       : Number.POSITIVE_INFINITY,
+    count: names.length === 1 && first !== undefined ? sample[first]! * scale * COUNT_COST : collect,
     first,
     matches: Math.round(sample['matches']! * scale),
   }

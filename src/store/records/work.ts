@@ -18,7 +18,7 @@ export const SAMPLE_RECORDS = 20_000
  */
 const COLLECT_COSTS = { prover: 1.5, subject: 1.5, event: 1.5, bbox: 4, filter: 4 } as const
 /** The same for counting, if there is no other condition: the index is enough. */
-const COUNT_COST = 0.3
+const COUNT_COST = 0.5
 
 /** The number of records that each plan of a list has to examine, estimated from a sample of the table. */
 export interface Work {

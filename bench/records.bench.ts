@@ -87,6 +87,12 @@ async function measure(engine: keyof typeof GOALS, count: number, files: StoreFi
   await store.maintain(undefined)
   console.log(`maintenance, including loading the columns: ${significant((performance.now() - started) / 1000)} s\n`)
 
+  const [size] = await database.reads.query(
+    "select pg_database_size(current_database())::text as total, pg_indexes_size('location_record')::text as indexes",
+  )
+  const mebibytes = (name: string) => Math.round(Number(size![name]) / 1_048_576)
+  console.log(`database: ${mebibytes('total')} MiB, of which ${mebibytes('indexes')} MiB are indexes of records\n`)
+
   const queries = listQueries(sample)
   const lists = await measureLists(store, queries, (query) => planOf(database, memory, query))
   const listMs = count > MAX_IN_MEMORY ? DATABASE_LIST_MS : goal.listMs

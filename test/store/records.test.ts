@@ -125,11 +125,15 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
   const readUids = (documents: string | Uint8Array): string[] =>
     JSON.parse(`[${Buffer.from(documents)}]`).map(({ uid }: { uid: string }) => uid)
 
-  async function compare(query: RecordQuery, stores = [store, storeWithMemory]): Promise<void> {
+  /** All counts are exact, however long counting takes. */
+  const COUNTED = { maxCounted: 1e9, countMs: 60_000 }
+
+  /** @param memories from which the columns are read; undefined for a list that the database selects */
+  async function compare(query: RecordQuery, memories = [undefined, memory]): Promise<void> {
     const expected = naive(query)
     const queryText = JSON.stringify(query)
-    for (const testedStore of stores) {
-      const page = await testedStore.page(query)
+    for (const testedMemory of memories) {
+      const page = await listRecords(database, testedMemory, query, COUNTED)
       expect([queryText, page.count, page.length]).toEqual([queryText, expected.count, expected.uids.length])
       expect(readUids(page.documents)).toEqual(expected.uids)
     }
@@ -137,7 +141,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
 
   it('come from memory once it is loaded', async () => {
     const select = vi.spyOn(memory, 'select')
-    await compare({ prover: records[0]!.prover, limit: 1000, offset: 0 }, [storeWithMemory])
+    await compare({ prover: records[0]!.prover, limit: 1000, offset: 0 }, [memory])
     expect((await select.mock.results[0]!.value).count).toBeGreaterThan(0)
   })
 
@@ -201,8 +205,13 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       if (count === 0) continue
       const position = Math.floor(random() * count)
       const { timeSeconds, uid, chainId } = records.find((record) => record.uid === uids[position])!
-      for (const testedStore of [store, storeWithMemory]) {
-        const page = await testedStore.page({ ...query, after: { timeSeconds, uid, chainId } })
+      for (const testedMemory of [undefined, memory]) {
+        const page = await listRecords(
+          database,
+          testedMemory,
+          { ...query, after: { timeSeconds, uid, chainId } },
+          COUNTED,
+        )
         expect(readUids(page.documents)).toEqual(uids.slice(position + 1, position + 1 + query.limit))
         expect(page.count).toBe(count)
       }
@@ -212,7 +221,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
   const NO_PLANS = { collect: -1, walk: -1, window: -1 }
 
   it.each(['collect', 'walk', 'window'] as const)('equal those of an array by the plan %s', async (plan) => {
-    const limits = { maxExamined: { ...NO_PLANS, [plan]: 1e9 }, planMs: 60_000, countMs: 60_000, maxCounted: 1e9 }
+    const limits = { ...COUNTED, maxExamined: { ...NO_PLANS, [plan]: 1e9 }, planMs: 60_000 }
     const random = randomFrom(SEED + 3)
     let compared = 0
     while (compared < 60) {
@@ -253,7 +262,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     expect(one).toMatchObject({ first: 'bbox', walk: COUNT })
     expect(one.plans[0]).toBe('collect')
     // The first match is far from the newest record, but not from the window.
-    const old = await workOf({ ...page, fromSeconds: NEWEST - 41 * 86_400, toSeconds: NEWEST - 40 * 86_400 })
+    const old = await workOf({ ...page, fromSeconds: NEWEST - 58 * 86_400, toSeconds: NEWEST - 28 * 86_400 })
     expect(old.plans[0]).toBe('window')
   })
 
@@ -285,7 +294,8 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       let page = await listRecords(slow, undefined, query, slowly)
       for (;;) {
         uids.push(...readUids(page.documents))
-        expect(page.isEstimate).toBe(true)
+        // A list that ends on its first page is counted with it.
+        if (page.next !== undefined) expect(page.isEstimate).toBe(true)
         if (page.next === undefined) break
         if (page.length < query.limit) shorter++
         page = await listRecords(slow, undefined, { ...query, after: page.next }, slowly)

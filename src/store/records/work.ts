@@ -49,6 +49,9 @@ export async function estimateWork(session: Session, query: RecordQuery, sampleR
   const [counter] = await session.query('select coalesce(sum(records), 0)::text as records from record_counter')
   const total = Number(counter!['records'])
   const percent = Math.min(100, (100 * sampleRecords) / Math.max(1, total))
+  const needed = neededMatches(query)
+  // The match of the sample up to which the needed ones are counted; at least the first.
+  const reached = Math.max(1, Math.floor((needed * percent) / 100))
   const names = conditionNames(query)
   const parameters = new Parameters()
   const tests = names.map((name) => `${filterSql(name, query, parameters)} as "${name}"`)
@@ -65,7 +68,7 @@ export async function estimateWork(session: Session, query: RecordQuery, sampleR
     `with sample as materialized (
        select block_time, ${tests.join(', ')}, ${after} as after ${near} from location_record tablesample system (${percent}) repeatable (1)
      ), ends as (
-       select ${endsSql('walk', walk)} ${isWindow ? `, ${endsSql('window', window)}` : ''} from sample
+       select ${endsSql('walk', walk, reached)} ${isWindow ? `, ${endsSql('window', window, reached)}` : ''} from sample
      ) select count(*)::int as records, count(*) filter (where ${matches})::int as matches,
          ${names.map((name) => `count(*) filter (where "${name}")::int as "${name}"`).join(', ')}, ${stretchSql('walk', walk)}
          ${isWindow ? `, count(*) filter (where event and distant)::int as distant, ${stretchSql('window', window)}` : ''}
@@ -78,12 +81,11 @@ export async function estimateWork(session: Session, query: RecordQuery, sampleR
   const candidates = names.filter((name) => name !== 'chain' && name !== 'family')
   const [first] = candidates.sort((a, b) => collectOf(a) - collectOf(b))
   const collect = first === undefined ? total : collectOf(first)
-  const needed = neededMatches(query)
   return {
     collect,
-    walk: estimateWalk(sample, 'walk', needed, scale),
+    walk: estimateWalk(sample, 'walk', needed, reached, scale),
     window: isWindow
-      ? estimateWalk(sample, 'window', needed, scale) + sample['distant']! * scale * COLLECT_COSTS.event
+      ? estimateWalk(sample, 'window', needed, reached, scale) + sample['distant']! * scale * COLLECT_COSTS.event
       : Number.POSITIVE_INFINITY,
     count: names.length === 1 && first !== undefined ? sample[first]! * scale * COUNT_COST : collect,
     first,
@@ -97,30 +99,32 @@ interface Stretch {
   readonly match: string
 }
 
-/** Returns the block times of the newest and the oldest match. */
-function endsSql(plan: string, { match }: Stretch): string {
-  return `max(block_time) filter (where ${match}) as ${plan}_newest, min(block_time) filter (where ${match}) as ${plan}_oldest`
+/** Returns the block times of the match that is reached and of the oldest one. */
+function endsSql(plan: string, { match }: Stretch, reached: number): string {
+  return `(select block_time from sample where ${match} order by block_time desc offset ${reached - 1} limit 1) as ${plan}_reached,
+    min(block_time) filter (where ${match}) as ${plan}_oldest`
 }
 
-/** Counts the records that a walk may examine, those before the first match, those up to the last match, and the matches. */
+/** Counts the records that a walk may examine, those before the match that is reached, those up to the last match, and the matches. */
 function stretchSql(plan: string, { domain, match }: Stretch): string {
   return [
     `count(*) filter (where ${domain})::int as ${plan}_all`,
-    `count(*) filter (where ${domain} and block_time > ${plan}_newest)::int as ${plan}_before`,
+    `count(*) filter (where ${domain} and block_time > ${plan}_reached)::int as ${plan}_before`,
     `count(*) filter (where ${domain} and block_time >= ${plan}_oldest)::int as ${plan}_through`,
     `count(*) filter (where ${match})::int as ${plan}_found`,
   ].join(', ')
 }
 
 /**
- * Estimates how many records a walk examines until it has found the matches that a page needs. They are as dense as between the
- * first and the last match of the sample. The records before the first one count too: the matches may be far from the start.
+ * Estimates how many records a walk examines until it has found the matches that a page needs. They are counted up to a match of
+ * the sample, because the first ones may be far from the start. From there to the needed one, they are as far apart as those of the
+ * sample that follow.
  */
-function estimateWalk(sample: Row, plan: string, needed: number, scale: number): number {
+function estimateWalk(sample: Row, plan: string, needed: number, reached: number, scale: number): number {
   const [all, before, through, found] = ['all', 'before', 'through', 'found'].map(
     (name) => sample[`${plan}_${name}`] as number,
   ) as [number, number, number, number]
-  if (needed > found * scale) return all * scale
-  const distance = found === 1 ? through : (through - before) / (found - 1)
-  return Math.min(all * scale, Math.max(0, before - distance) * scale + needed * distance)
+  if (found < reached || needed > found * scale) return all * scale
+  const distance = found <= reached ? through / found : (through - before) / (found - reached)
+  return Math.min(all * scale, Math.max(needed, before * scale + (needed - reached * scale) * distance))
 }

@@ -19,21 +19,13 @@ import {
 const main = parentPort!
 const post = (reply: StoreReply) => main.postMessage(reply)
 
-/** A migration may build indexes of a hundred million records. */
-const MIGRATION_MS = 6 * 3_600_000
-
-/** Brings the tables of a server up to date, on a connection that waits longer than those of the service. */
-async function migrateServer(databaseUrl: string, connectMs: number): Promise<void> {
-  const database = await openPostgresForCommand(databaseUrl, connectMs, MIGRATION_MS)
-  try {
-    if ((await pendingMigrations(database.reads)) !== 0) await migrate(database)
-  } finally {
-    await database.close()
-  }
+/** Migrates a server on a connection that waits longer than those of the service. */
+async function migrateServer(url: string, limits: StoreThreadConfig['limits']): Promise<void> {
+  const database = await openPostgresForCommand(url, limits.storeConnectMs, limits.storeMigrationMs)
+  await migrate(database).finally(() => database.close())
 }
 
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
-  if (databaseUrl !== undefined) await migrateServer(databaseUrl, limits.storeConnectMs)
   const database =
     databaseUrl === undefined
       ? await openPglite(dataDir, { onDamage: endSoon })
@@ -48,7 +40,8 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
         })
   try {
     // A migration needs disk space. If none is pending, the store opens even on a full disk, for reading.
-    if ((await pendingMigrations(database.reads)) !== 0) await migrate(database)
+    if ((await pendingMigrations(database.reads)) !== 0)
+      await (databaseUrl === undefined ? migrate(database) : migrateServer(databaseUrl, limits))
     return database
   } catch (error) {
     await database.close().catch(() => {})

@@ -171,6 +171,7 @@ async function measureLists(
 ): Promise<Percentiles> {
   printHeader(['box', 'filter', 'offset', 'plan', 'matching', 'first', 'again', 'unchanged'])
   const [first, again]: [number[], number[]] = [[], []]
+  const plans = new Map<string, number>()
   const rows: { readonly ms: number; readonly cells: readonly string[] }[] = []
   for (const { cells, query } of queries) {
     const times: number[] = []
@@ -185,10 +186,14 @@ async function measureLists(
     again.push(...rest)
     const count = `${page.isEstimate === true ? 'about ' : ''}${page.count}`
     const figures = [ms, percentiles(rest).p50, unchanged[0]!].map(significant)
-    rows.push({ ms, cells: [...cells, await nameOfPlan(query), count, ...figures] })
+    const plan = await nameOfPlan(query)
+    plans.set(plan, (plans.get(plan) ?? 0) + 1)
+    rows.push({ ms, cells: [...cells, plan, count, ...figures] })
   }
   for (const { cells } of rows.sort((a, b) => b.ms - a.ms).slice(0, 20)) printCells(cells)
-  console.log(`\n${rows.length} queries, the 20 slowest shown`)
+  console.log(
+    `\n${rows.length} queries, the 20 slowest shown; plans: ${[...plans].map(([plan, times]) => `${plan} ${times}`).join(', ')}`,
+  )
   for (const [name, times] of Object.entries({ first, again })) {
     const { p50, p99, max } = percentiles(times)
     console.log(`${name}: p50 ${significant(p50)}, p99 ${significant(p99)}, max ${significant(max)} ms`)

@@ -116,9 +116,9 @@ function stretchSql(plan: string, { domain, match }: Stretch): string {
 }
 
 /**
- * Estimates how many records a walk examines until it has found the matches that a page needs. They are counted up to a match of
- * the sample, because the first ones may be far from the start. From there to the needed one, they are as far apart as those of the
- * sample that follow.
+ * Estimates how many records a walk examines until it has found the matches that a page needs. They are as far apart as those of the
+ * sample that follow the match that is reached. If that match is further from the start than such distances, so are the needed ones:
+ * a walk first examines records among which few or none match.
  */
 function estimateWalk(sample: Row, plan: string, needed: number, reached: number, scale: number): number {
   const [all, before, through, found] = ['all', 'before', 'through', 'found'].map(
@@ -126,5 +126,5 @@ function estimateWalk(sample: Row, plan: string, needed: number, reached: number
   ) as [number, number, number, number]
   if (found < reached || needed > found * scale) return all * scale
   const distance = found <= reached ? through / found : (through - before) / (found - reached)
-  return Math.min(all * scale, Math.max(needed, before * scale + (needed - reached * scale) * distance))
+  return Math.min(all * scale, Math.max(0, before - reached * distance) * scale + needed * distance)
 }

@@ -44,7 +44,7 @@ export function neededMatches({ limit, offset, after }: RecordQuery): number {
   return after === undefined ? offset + limit : limit
 }
 
-/** Estimates the work of each plan. The sample is the same each time until the table changes. */
+/** Estimates the work of each plan (decision 173). The sample is the same each time until the table changes. */
 export async function estimateWork(session: Session, query: RecordQuery, sampleRecords: number): Promise<Work> {
   const [counter] = await session.query('select coalesce(sum(records), 0)::text as records from record_counter')
   const total = Number(counter!['records'])

@@ -5,7 +5,7 @@ import { embeddedFiles, requireRoom, tryNoteDamage } from '../src/store/embedded
 import { migrate, pendingMigrations } from '../src/store/migrations.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
-import { openPostgres } from '../src/store/postgres.ts'
+import { openPostgres, openPostgresForCommand } from '../src/store/postgres.ts'
 import { RecordMemory } from '../src/store/records/memory.ts'
 import { type Answer, serve } from '../src/wire/request-port.ts'
 import {
@@ -18,6 +18,12 @@ import {
 
 const main = parentPort!
 const post = (reply: StoreReply) => main.postMessage(reply)
+
+/** Migrates a server on a connection that waits longer than those of the service. */
+async function migrateServer(url: string, limits: StoreThreadConfig['limits']): Promise<void> {
+  const database = await openPostgresForCommand(url, limits.storeConnectMs, limits.storeMigrationMs)
+  await migrate(database).finally(() => database.close())
+}
 
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
   const database =
@@ -34,7 +40,8 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
         })
   try {
     // A migration needs disk space. If none is pending, the store opens even on a full disk, for reading.
-    if ((await pendingMigrations(database.reads)) !== 0) await migrate(database)
+    if ((await pendingMigrations(database.reads)) !== 0)
+      await (databaseUrl === undefined ? migrate(database) : migrateServer(databaseUrl, limits))
     return database
   } catch (error) {
     await database.close().catch(() => {})

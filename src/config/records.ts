@@ -45,6 +45,8 @@ export const RECORD_LIMITS = {
   storeStuckMs: integer('STORE_STUCK_MS', 10_000, 100, 600_000),
   /** Longest time from the start of the store thread until it answers. The first start creates a database. */
   storeOpenMs: constant(120_000),
+  /** Longest time of a migration on a PostgreSQL server, which may build indexes of a hundred million records. */
+  storeMigrationMs: constant(6 * 3_600_000),
   /** Longest time that a request waits for a store that is opening; beyond it the service answers 503. */
   storeWaitMs: integer('STORE_WAIT_MS', 5000, 0, 600_000),
   /** Interval between attempts to open a damaged store. */

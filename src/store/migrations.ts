@@ -229,6 +229,20 @@ const FAMILY_COLUMN: readonly string[] = [
   'drop function read_geometry_family(text)',
 ]
 
+/** Indexes of filtered lists: migration `indexes of lists`. Never edit them, because users have applied them. */
+const LIST_INDEXES: readonly string[] = [
+  // Records whose event and block are more than a day apart.
+  `create index location_record_distant on location_record (event_time) include (block_time, uid, chain_id, bounds)
+   where abs(block_time - event_time) > 86400`,
+  // The records of a chain or an address are spread over the table, so the index alone has to tell which ones match a box and a time.
+  'drop index location_record_chain',
+  'drop index location_record_prover',
+  'drop index location_record_subject',
+  'create index location_record_chain on location_record (chain_id, block_time, uid) include (event_time, bounds)',
+  'create index location_record_prover on location_record (prover, block_time, uid, chain_id) include (event_time, bounds)',
+  'create index location_record_subject on location_record (subject, block_time, uid, chain_id) include (event_time, bounds)',
+]
+
 /** Columns of jobs: migration `room of jobs`. Never edit them, because users have applied them. */
 const JOB_ROOM_COLUMNS: readonly string[] = [
   // Bytes that a chunk is counted with: room for its results until they are stored, then what they take. `job.bytes` is the sum.
@@ -476,6 +490,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'revoked API keys', statements: REVOKED_KEYS },
   { name: 'stored geometries', statements: STORED_TABLES },
   { name: 'submissions of jobs', statements: JOB_SUBMISSION_COLUMNS },
+  { name: 'indexes of lists', statements: LIST_INDEXES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

@@ -227,7 +227,8 @@ export class StoreClient {
     this.#thread = new ThreadHost<StoreRequest, StoreReply>({
       title: 'the store',
       create: connect ?? (() => startWorker(config)),
-      startMs: limits.storeOpenMs,
+      // Only a migration may take longer. Connections to a server have limits of their own.
+      startMs: this.#engine === 'embedded' ? limits.storeOpenMs : limits.storeMigrationMs + limits.storeOpenMs,
       firstPauseMs: 250,
       closeRequest: { type: 'close' },
       closeMs: 5000,

@@ -131,6 +131,19 @@ function eventSql({ fromSeconds, toSeconds }: RecordQuery, parameters: Parameter
   return parts.join(' and ')
 }
 
+const DAY_SECONDS = 86_400
+
+/** True for records whose event and block are more than a day apart. The index `location_record_distant` has these records. */
+export const DISTANT_SQL = `(abs(block_time - event_time) > ${DAY_SECONDS})`
+
+/** Returns a condition on the block time that holds for every match whose event and block are at most a day apart. */
+export function windowSql({ fromSeconds, toSeconds }: RecordQuery, parameters: Parameters): string {
+  const parts: string[] = []
+  if (fromSeconds !== undefined) parts.push(`block_time >= ${parameters.add(fromSeconds - DAY_SECONDS, 'bigint')}`)
+  if (toSeconds !== undefined) parts.push(`block_time <= ${parameters.add(toSeconds + DAY_SECONDS, 'bigint')}`)
+  return parts.join(' and ')
+}
+
 /** `&&` uses the index but also matches boxes up to a millionth of a degree away; the comparisons exclude those. */
 function boxCondition(box: Bounds, parameters: Parameters): string {
   const [west, south, east, north] = box.map((degrees) => parameters.add(degrees, 'float8'))

@@ -231,7 +231,7 @@ export async function startService(
     store?.open()
     void usage?.register(config.limits.storeOpenMs)
   }
-  void warmUp?.run(services, store?.untilOpen(Date.now() + config.limits.storeOpenMs))
+  void warmUp?.run(services, store?.untilOpen(Date.now() + config.limits.storeOpenMs), pool.warmedUp)
   if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {

@@ -52,15 +52,20 @@ export class WarmUp {
    *
    * @param open resolves or rejects when the store is open, or does not open in time: until then, the engine compiles the
    *   database on every core
+   * @param threads resolves when the threads for large work have warmed up: until then, the engine compiles their code on the
+   *   cores that the first requests need
    */
-  async run(services: Services, open: Promise<void> | undefined): Promise<void> {
+  async run(services: Services, open: Promise<void> | undefined, threads: Promise<void>): Promise<void> {
     const { log, chainIds } = this.#parts
     await open?.catch(() => {})
+    const endMs = performance.now() + MAX_MS
     if (chainIds.length > 0 && !this.#isClosed) {
-      await this.#request(services, chainIds).catch((error: Error) =>
+      await this.#request(services, chainIds, endMs).catch((error: Error) =>
         log.warn('the first requests will be slow', { reason: error.message }),
       )
     }
+    const isOver = new Promise((resolve) => setTimeout(resolve, endMs - performance.now()).unref())
+    await Promise.race([threads, isOver])
     this.#isDone = true
   }
 
@@ -69,7 +74,7 @@ export class WarmUp {
     this.#isClosed = true
   }
 
-  async #request(services: Services, chainIds: readonly number[]): Promise<void> {
+  async #request(services: Services, chainIds: readonly number[], endMs: number): Promise<void> {
     const { config, log } = this.#parts
     const key = generateKey('internal')
     const keys = new ApiKeys([{ key, tier: 'internal', label: 'warm-up' }], false)
@@ -80,7 +85,6 @@ export class WarmUp {
     const secret = randomUUID()
     const server = createHttpServer(config, onlyWith(secret, app.handler), log)
     const port = await server.listen(HOST, 0)
-    const endMs = performance.now() + MAX_MS
     try {
       let started = 0
       // Clients with a key and without take different paths.
@@ -94,9 +98,8 @@ export class WarmUp {
       }
       await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => sendAll(headers[index % 2]!)))
     } finally {
-      // Nothing that others do on this port may delay the service.
-      this.#isDone = true
-      await server.close()
+      // Not awaited, because nothing that others do on this port may delay the service.
+      void server.close()
     }
   }
 }

@@ -231,7 +231,7 @@ export async function startService(
     store?.open()
     void usage?.register(config.limits.storeOpenMs)
   }
-  void warmUp?.run(services, store?.untilOpen(Date.now() + config.limits.storeOpenMs))
+  void warmUp?.run(services, store?.untilOpen(Date.now() + config.limits.storeOpenMs), pool.warmedUp)
   if (isAlone && store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
@@ -271,8 +271,8 @@ const REGISTER_MS = 2000
 /** Returns the warm-up of this process; undefined outside production, where tools and tests start often, and where no client asks. */
 function createWarmUp({ config, chains, log }: Basics): WarmUp | undefined {
   if (!config.production || !computes(config.role) || !servesClients(config.role)) return undefined
-  const chainId = [...chains.values()].find(({ rpcUrls }) => rpcUrls.length === 0)?.id
-  return new WarmUp({ config, log, chainId })
+  const chainIds = [...chains.values()].filter(({ rpcUrls }) => rpcUrls.length === 0).map(({ id }) => id)
+  return new WarmUp({ config, log, chainIds })
 }
 
 function bannerFacts(

@@ -19,8 +19,8 @@ import { createHttpServer } from './transport/server.ts'
 export interface WarmUpParts {
   readonly config: Config
   readonly log: Log
-  /** A chain without an RPC endpoint, because a warm-up must not wait for one. Undefined if every chain has one. */
-  readonly chainId: number | undefined
+  /** The chains without an RPC endpoint, because a warm-up must not wait for one. */
+  readonly chainIds: readonly number[]
 }
 
 /** Enough that later requests are about as fast as those of a service that has run for a while. */
@@ -30,11 +30,6 @@ const CONNECTIONS = 4
 const MAX_MS = 3000
 const HOST = '127.0.0.1'
 const SILENT: Log = { info() {}, warn() {}, error() {} }
-
-const BODY = {
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [2.3522, 48.8566] },
-}
 
 /** Warms one process of the service up. */
 export class WarmUp {
@@ -57,15 +52,20 @@ export class WarmUp {
    *
    * @param open resolves or rejects when the store is open, or does not open in time: until then, the engine compiles the
    *   database on every core
+   * @param threads resolves when the threads for large work have warmed up: until then, the engine compiles their code on the
+   *   cores that the first requests need
    */
-  async run(services: Services, open: Promise<void> | undefined): Promise<void> {
-    const { log, chainId } = this.#parts
+  async run(services: Services, open: Promise<void> | undefined, threads: Promise<void>): Promise<void> {
+    const { log, chainIds } = this.#parts
     await open?.catch(() => {})
-    if (chainId !== undefined && !this.#isClosed) {
-      await this.#request(services, chainId).catch((error: Error) =>
+    const endMs = performance.now() + MAX_MS
+    if (chainIds.length > 0 && !this.#isClosed) {
+      await this.#request(services, chainIds, endMs).catch((error: Error) =>
         log.warn('the first requests will be slow', { reason: error.message }),
       )
     }
+    const isOver = new Promise((resolve) => setTimeout(resolve, endMs - performance.now()).unref())
+    await Promise.race([threads, isOver])
     this.#isDone = true
   }
 
@@ -74,7 +74,7 @@ export class WarmUp {
     this.#isClosed = true
   }
 
-  async #request(services: Services, chainId: number): Promise<void> {
+  async #request(services: Services, chainIds: readonly number[], endMs: number): Promise<void> {
     const { config, log } = this.#parts
     const key = generateKey('internal')
     const keys = new ApiKeys([{ key, tier: 'internal', label: 'warm-up' }], false)
@@ -85,18 +85,21 @@ export class WarmUp {
     const secret = randomUUID()
     const server = createHttpServer(config, onlyWith(secret, app.handler), log)
     const port = await server.listen(HOST, 0)
-    const endMs = performance.now() + MAX_MS
     try {
       let started = 0
-      const next = () => !this.#isClosed && started++ < REQUESTS && performance.now() < endMs
       // Clients with a key and without take different paths.
       const headers = [{ Authorization: `Bearer ${key}` }, {}]
-      const requests = headers.map((more) => requestBytes(secret, chainId, more))
-      await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => sendWhile(next, requests[index % 2]!, port)))
+      const sendAll = (more: Readonly<Record<string, string>>) => {
+        const next = () => {
+          if (this.#isClosed || started >= REQUESTS || performance.now() >= endMs) return undefined
+          return requestBytes(secret, warmUpBody(started++, chainIds), more)
+        }
+        return sendWhile(next, port)
+      }
+      await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => sendAll(headers[index % 2]!)))
     } finally {
-      // Nothing that others do on this port may delay the service.
-      this.#isDone = true
-      await server.close()
+      // Not awaited, because nothing that others do on this port may delay the service.
+      void server.close()
     }
   }
 }
@@ -116,19 +119,29 @@ function onlyWith(secret: string, handler: HttpHandler): HttpHandler {
   }
 }
 
-function requestBytes(secret: string, chainId: number, more: Readonly<Record<string, string>>): string {
-  const body = JSON.stringify({ chainId, ...BODY })
+/**
+ * Returns the body of a request. All differ, and take the chains in turn: code that the engine compiled for one chain, or for
+ * the same text every time, would have to be compiled again for the first request of a client.
+ */
+function warmUpBody(index: number, chainIds: readonly number[]): string {
+  const chainId = chainIds[index % chainIds.length]
+  const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon + index / 1000, lat - index / 1000] })
+  return JSON.stringify({ chainId, from: point(2.2945, 48.8584), to: point(2.3522, 48.8566) })
+}
+
+function requestBytes(secret: string, body: string, more: Readonly<Record<string, string>>): string {
   const headers = { Host: HOST, 'Content-Type': 'application/json', 'Content-Length': body.length, ...more }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [`POST /compute/v0/distance?${secret} HTTP/1.1`, ...lines, '', body].join('\r\n')
 }
 
 /** Sends one request after another over one connection. A response is small, so it arrives in one piece or is taken for two. */
-async function sendWhile(next: () => boolean, request: string, port: number): Promise<void> {
+async function sendWhile(next: () => string | undefined, port: number): Promise<void> {
   const socket = connect(port, HOST)
   const sendNext = () => {
-    if (next()) socket.write(request)
-    else socket.destroy()
+    const request = next()
+    if (request === undefined) socket.destroy()
+    else socket.write(request)
   }
   socket.setTimeout(MAX_MS, () => socket.destroy())
   socket.on('data', sendNext)

@@ -38,10 +38,10 @@ const EMPTY_STORE = fileURLToPath(
 const PROBE_BYTES = 1_048_576
 
 /**
- * Cache of the engine. Its default of 128 MB takes 75 MB more of resident memory, all from the start. What is not in it is read from
- * the files, which the operating system keeps in memory.
+ * Cache of the engine. It fills its whole cache with zeros at the start, so every megabyte of it is resident from then on. What is not
+ * in it is read from the files, which the operating system caches too.
  */
-const SHARED_BUFFERS = ['-c', 'shared_buffers=64MB']
+const SHARED_BUFFERS = ['-c', 'shared_buffers=32MB']
 
 /**
  * Growth of the log after which the engine makes a checkpoint. Without a server process it makes none itself, and after a kill it

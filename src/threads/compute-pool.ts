@@ -113,6 +113,8 @@ export interface ComputePool {
   readonly queueSize: number
   /** False while no thread of the small lane is alive. */
   readonly isReady: boolean
+  /** Resolves when the threads for large work have warmed up, which they do only in production. */
+  readonly warmedUp: Promise<void>
   /** Rejects every pending job with `overloaded`. */
   abandon(): void
   /** Ends the threads. Pending jobs never settle then, so call `abandon` or wait for them first. */
@@ -136,6 +138,7 @@ export const NO_COMPUTE_POOL: ComputePool = {
   refusalFor: () => undefined,
   queueSize: 0,
   isReady: true,
+  warmedUp: Promise.resolve(),
   abandon() {},
   async close() {},
 }
@@ -200,6 +203,7 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
     get isReady() {
       return small.isReady()
     },
+    warmedUp: large.warmedUp,
     abandon() {
       for (const batcher of batchers) batcher.abandon(overloaded('the service is stopping'))
     },
@@ -418,6 +422,7 @@ interface Lane {
   /** Takes an answer to check. */
   readonly takeSample: (sample: AnswerSample) => void
   isReady(): boolean
+  readonly warmedUp: Promise<void>
   close(): Promise<void>
 }
 
@@ -448,8 +453,8 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
   // The task of a thread that dies reports the error. Without a listener this event would end the process.
   pool.on('error', () => {})
   await Promise.all(Array.from({ length: threads }, () => pool.run(toComputeBatch([]))))
-  // The start does not wait for it, but the first large request may. In development it would only slow down the start.
-  if (isLarge && config.production) void warmUp(pool, threads, settings.chainIds)
+  // The start does not wait for it, but `/ready` does. In development it would only slow down the start.
+  const warmedUp = isLarge && config.production ? warmUp(pool, threads, settings.chainIds) : Promise.resolve()
   const { evidenceGraceMs } = config.limits
   // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace
   // is needed.
@@ -468,6 +473,7 @@ async function createLane(config: Config, settings: ThreadSettings, isLarge: boo
     },
     takeSample: settings.takeSample ?? (() => {}),
     isReady: () => pool.threads.length > 0,
+    warmedUp,
     async close() {
       await settled(verifications, evidenceGraceMs)
       await pool.destroy()
@@ -529,6 +535,7 @@ async function createInlineLane(config: Config, settings: ThreadSettings, isLarg
     },
     takeSample: settings.takeSample ?? (() => {}),
     isReady: () => true,
+    warmedUp: Promise.resolve(),
     close: async () => {},
   }
 }

@@ -34,10 +34,10 @@ export class Overload {
 
 /** Weight of the newest time in the moving average of the time per item. */
 const NEWEST_SHARE = 0.2
-/** A request may always wait for as much time as this many items take. */
-const MAX_AHEAD = 8
+/** A request may always wait for as much time as this many items take: a few connections are no overload, whatever they request. */
+const MAX_AHEAD = 16
 /** The part of the longest wait that a client is allowed in its overload, or the time of one item if that is longer. */
-const OVERLOAD_PART = 1 / 40
+const OVERLOAD_PART = 1 / 8
 /** Clients whose overloads are kept. Those that were refused first lose theirs. */
 const MAX_OVERLOADS = 1024
 

@@ -116,20 +116,20 @@ describe('the GraphQL queries of a client', () => {
 
   it('are refused if they have waited too long at their turn, and the next one runs', async () => {
     const { send, waiting, answer, passTime } = startService({ MAX_QUEUE_MS: '200' })
-    const outcomes = Array.from({ length: 8 }, () =>
+    const outcomes = Array.from({ length: 18 }, () =>
       send('busy', 10_000).then(
         ({ status }) => status,
         ({ data }) => data.type,
       ),
     )
-    // Each takes 100 ms. The seventh has waited for 600 ms, while the average makes 590 ms of eight queries.
-    for (let count = 0; count < 6; count++) {
+    // Each takes 100 ms. The 17th has waited for 1600 ms, while the average makes 1555 ms of 16 queries.
+    for (let count = 0; count < 16; count++) {
       await eventually(() => expect(waiting).toHaveLength(1))
       passTime(100)
       answer()
       await outcomes[count]
     }
-    expect(await Promise.all(outcomes)).toEqual([...Array(6).fill(200), 'overloaded', 'overloaded'])
+    expect(await Promise.all(outcomes)).toEqual([...Array(16).fill(200), 'overloaded', 'overloaded'])
     const next = send('busy', 10_000)
     await eventually(() => expect(waiting).toHaveLength(1))
     answer()

@@ -185,14 +185,14 @@ describe('the batcher', () => {
     for (let index = 0; index < 12; index++) await finishOne()
     expect(await Promise.all(first)).toHaveLength(12)
     // A burst may queue, however long earlier items took. An item that arrives while others have waited long may not.
-    const second = Array.from({ length: 14 }, (_, value) => batcher.submit({ value }))
+    const second = Array.from({ length: 28 }, (_, value) => batcher.submit({ value }))
     await tick()
-    for (let index = 0; index < 4; index++) await finishOne()
-    // Nine wait now, the first of them for two seconds. Eight items take longer than a second, so that many may wait.
-    const rejected = await Promise.allSettled([batcher.submit({ value: 6 })])
-    expect(rejected[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 5 } })
     for (let index = 0; index < 10; index++) await finishOne()
-    expect(await Promise.all(second)).toHaveLength(14)
+    // 17 wait now, the first of them for five seconds. 16 items take longer than a second, so that many may wait.
+    const rejected = await Promise.allSettled([batcher.submit({ value: 6 })])
+    expect(rejected[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 9 } })
+    for (let index = 0; index < 18; index++) await finishOne()
+    expect(await Promise.all(second)).toHaveLength(28)
     // An idle thread accepts any item, however long earlier items took.
     const onIdleLane = batcher.submit({ value: 21 })
     await tick()

@@ -224,12 +224,12 @@ it('names an invalid RPC URL by its number, because the URL may contain a key', 
     'RPC_URL_1: URL 2 must begin with http:// or https://; separate several URLs with commas',
   )
   expect(() => readConfig(env, 2)).not.toThrow(/secret/)
+})
 
-  it('keeps submissions at least as long as the jobs that they belong to', () => {
-    const retentionDays = (hours: string) => {
-      const { submission } = readConfig({ ENABLE_ONCHAIN_SUBMIT: '1', JOB_KEEP_HOURS: hours }, 1)
-      return submission!.retentionMs / 86_400_000
-    }
-    expect([retentionDays('72'), retentionDays('2400')]).toEqual([30, 100])
-  })
+it('keeps submissions at least as long as the jobs that they belong to', () => {
+  const retentionDays = (hours: string) => {
+    const { submission } = readConfig({ ENABLE_ONCHAIN_SUBMIT: '1', JOB_KEEP_HOURS: hours }, 1)
+    return submission!.retentionMs / 86_400_000
+  }
+  expect([retentionDays('72'), retentionDays('2400')]).toEqual([30, 100])
 })

@@ -13,11 +13,10 @@ import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/
 import type { Hex } from '../../wire/values.ts'
 import type { EventSink } from '../records/record-services.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
-import { JoinedReads } from './joined-reads.ts'
 import { SubmissionAdmission } from './submission-admission.ts'
 import { submissionJson } from './submission-state.ts'
 import { SubmissionStreams } from './submission-streams.ts'
-import { SubmissionWaits } from './submission-waits.ts'
+import { JoinedReads, SubmissionWaits } from './submission-waits.ts'
 
 export interface SubmissionServiceParts {
   readonly config: Config

@@ -38,13 +38,13 @@ const NEWEST_SHARE = 0.2
 const MAX_AHEAD = 16
 /** The part of the longest wait that a client is allowed in its overload, or the time of one item if that is longer. */
 const OVERLOAD_PART = 1 / 8
-/** Clients whose overloads are kept. Those that were refused first lose theirs. */
+/** Maximum number of clients whose overloads are kept. Beyond it the client that was refused first loses its overload. */
 const MAX_OVERLOADS = 1024
 
 /**
  * Decides whether a request may join a queue, by the time that it would probably wait there. A burst may wait for longer. But a client that was
  * refused sends more than can be served, and a long queue would only delay what is. So until its overload ends, it has a short queue. The
- * overload of a client does not affect the others, because one client must not be able to cause that they are refused.
+ * overload of a client does not affect the others, because one client must not cause refusals for the others.
  */
 export class WaitLimit {
   readonly #maxMs: number

@@ -47,13 +47,12 @@ export class FairQueue<Item> {
    * @returns the item that was dropped: the given one, or the newest of the client with the most; undefined if none was
    */
   push(client: QueueClient, item: Item): Item | undefined {
-    const line = this.#lines.get(client)
-    const dropped = this.isFull ? this.#dropFor(line?.length ?? 0, item) : undefined
+    const dropped = this.isFull ? this.#dropFor(this.count(client), item) : undefined
     if (dropped === item) return item
-    // Looked up again, because the dropped item may have been the last one of this client.
-    const current = this.#lines.get(client)
-    if (current === undefined) this.#lines.set(client, [item])
-    else current.push(item)
+    // Looked up only now, because the dropped item may have been the last one of this client.
+    const line = this.#lines.get(client)
+    if (line === undefined) this.#lines.set(client, [item])
+    else line.push(item)
     this.#size++
     return dropped
   }
@@ -86,9 +85,14 @@ export class FairQueue<Item> {
     if (this.#charged.size > MAX_DEBTORS) this.#charged.delete(oldest)
   }
 
+  /** Returns how many items of a client are waiting. */
+  count(client: QueueClient): number {
+    return this.#lines.get(client)?.length ?? 0
+  }
+
   /** Returns how many of the waiting items are served before a new one of this client, if no client owes anything. */
   countAhead(client: QueueClient): number {
-    const own = this.#lines.get(client)?.length ?? 0
+    const own = this.count(client)
     let ahead = own
     for (const [other, line] of this.#lines) if (other !== client) ahead += Math.min(line.length, own + 1)
     return ahead

@@ -3,21 +3,22 @@ import type { FairQueue, QueueClient } from './fair-queue.ts'
 
 /** The overload is over when no request was refused for this long. */
 const OVERLOAD_MS = 1000
-/**
- * Then it is over in any case. Otherwise it might never end: a client with 200 connections that sends refused requests again is
- * refused in an overload, although all of its requests find room otherwise.
- */
-const MAX_OVERLOAD_MS = 10_000
 
 /** The time from the first refusal until a while after the last one, in which queues are short. */
 export class Overload {
   readonly #nowMs: () => number
+  readonly #maxMs: number
   #sinceMs = Number.NEGATIVE_INFINITY
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /** @param nowMs returns milliseconds of a clock */
-  constructor(nowMs: () => number) {
+  /**
+   * @param nowMs returns milliseconds of a clock
+   * @param maxMs when it ends in any case. Otherwise a client that sends refused requests again at once could make it last for ever,
+   *   although all of its requests find room otherwise
+   */
+  constructor(nowMs: () => number, maxMs: number) {
     this.#nowMs = nowMs
+    this.#maxMs = maxMs
   }
 
   get isOn(): boolean {
@@ -28,16 +29,23 @@ export class Overload {
   countRefusal(): void {
     const nowMs = this.#nowMs()
     if (nowMs >= this.#untilMs) this.#sinceMs = nowMs
-    this.#untilMs = Math.min(nowMs + OVERLOAD_MS, this.#sinceMs + MAX_OVERLOAD_MS)
+    this.#untilMs = Math.min(nowMs + OVERLOAD_MS, this.#sinceMs + this.#maxMs)
   }
 }
 
 /** Weight of the newest time in the moving average of the time per item. */
 const NEWEST_SHARE = 0.2
-/** A request may always wait for as much time as this many items take: a few connections are no overload, whatever they request. */
+/** A request with fewer items before it may wait, however long they take: a few connections are no overload, whatever they request. */
 const MAX_AHEAD = 16
 /** The part of the longest wait that a client is allowed in its overload, or the time of one item if that is longer. */
-const OVERLOAD_PART = 1 / 8
+const OVERLOAD_PART = 1 / 40
+/** Each end of an overload allows the whole wait once more. This is rare enough that it does not affect one request in a hundred. */
+const MAX_OVERLOAD_MS = 300_000
+/**
+ * If nothing was served for this long, there is room for more, and all overloads are over. Clients that all wait for the time of
+ * `Retry-After` leave such gaps.
+ */
+const IDLE_MS = 100
 /** Maximum number of clients whose overloads are kept. Beyond it the client that was refused first loses its overload. */
 const MAX_OVERLOADS = 1024
 
@@ -53,9 +61,11 @@ export class WaitLimit {
   readonly #overloads = new Map<QueueClient, Overload>()
   /** Moving average of the time that an item takes. */
   #itemMs = 0
+  #running = 0
+  #idleSinceMs = Number.NEGATIVE_INFINITY
 
   /**
-   * @param maxMs the longest usual wait, unless a few items take longer
+   * @param maxMs the longest usual wait, unless few items wait
    * @param concurrency how many items are served at a time
    * @param nowMs returns milliseconds of a clock
    */
@@ -68,6 +78,16 @@ export class WaitLimit {
   /** Moving average of the time that an item takes. */
   get itemMs(): number {
     return this.#itemMs
+  }
+
+  /** Call it when an item, or several together, begin to be served. */
+  begin(): void {
+    if (this.#running++ === 0 && this.#nowMs() - this.#idleSinceMs >= IDLE_MS) this.#overloads.clear()
+  }
+
+  /** Call it when they were served. */
+  end(): void {
+    if (--this.#running === 0) this.#idleSinceMs = this.#nowMs()
   }
 
   /** Call it with the time that each item took once it was served. */
@@ -91,7 +111,8 @@ export class WaitLimit {
    * The estimate alone would refuse a burst that follows slow work, for example at startup, so the next item must really wait long.
    */
   refuses(queue: FairQueue<{ readonly sinceMs: number }>, client: QueueClient): boolean {
-    return this.isBeyond(queue, client, this.#longestMs(client)) && this.#countRefusal(client)
+    if (!this.isBeyond(queue, client, this.#longestMs(client))) return false
+    return !this.#isFew(queue.countAhead(client), client) && this.#countRefusal(client)
   }
 
   /** As `refuses`, with a limit of its own for a request that is patient. */
@@ -101,9 +122,14 @@ export class WaitLimit {
     return this.#nowMs() - first.sinceMs >= maxMs / 2 && this.estimateMs(queue.countAhead(client)) > maxMs
   }
 
-  /** Returns true if a request whose turn has come has waited too long after all. */
-  refusesLate(client: QueueClient, sinceMs: number): boolean {
-    return this.#nowMs() - sinceMs > this.#longestMs(client) && this.#countRefusal(client)
+  /**
+   * Returns true if a request whose turn has come has waited too long after all.
+   *
+   * @param waiting how many others wait
+   */
+  refusesLate(client: QueueClient, sinceMs: number, waiting: number): boolean {
+    if (this.#nowMs() - sinceMs <= this.#longestMs(client)) return false
+    return !this.#isFew(waiting, client) && this.#countRefusal(client)
   }
 
   get #overloadMs(): number {
@@ -111,12 +137,19 @@ export class WaitLimit {
   }
 
   #longestMs(client: QueueClient): number {
-    if (this.#overloads.get(client)?.isOn === true) return this.#overloadMs
-    return Math.max(this.#maxMs, this.estimateMs(MAX_AHEAD))
+    return this.#isOverloaded(client) ? this.#overloadMs : this.#maxMs
+  }
+
+  #isFew(items: number, client: QueueClient): boolean {
+    return items < MAX_AHEAD && !this.#isOverloaded(client)
+  }
+
+  #isOverloaded(client: QueueClient): boolean {
+    return this.#overloads.get(client)?.isOn === true
   }
 
   #countRefusal(client: QueueClient): true {
-    const overload = this.#overloads.get(client) ?? new Overload(this.#nowMs)
+    const overload = this.#overloads.get(client) ?? new Overload(this.#nowMs, MAX_OVERLOAD_MS)
     overload.countRefusal()
     this.#overloads.set(client, overload)
     const [first] = this.#overloads.keys()

@@ -23,6 +23,11 @@ export class Gate {
     this.#share = share
   }
 
+  /** Returns how many tasks of a client wait. */
+  waiting(client: QueueClient): number {
+    return this.#waiting.count(client)
+  }
+
   async run<T>(client: QueueClient, task: () => Promise<T>): Promise<T> {
     await new Promise<void>((start) => {
       this.#waiting.push(client, { client, start })

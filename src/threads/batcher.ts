@@ -162,6 +162,7 @@ export class Batcher<Item, Result> {
     const items = batch.map(({ item }) => item)
     this.#batchesInFlight++
     this.#inFlight.add(batch)
+    this.#limit.begin()
     try {
       const results = await this.#options.run(items)
       batch.forEach(({ resolve }, index) => {
@@ -172,6 +173,7 @@ export class Batcher<Item, Result> {
       else for (const { reject } of batch) reject(error as Error)
     } finally {
       this.#limit.record((this.#options.nowMs() - startMs) / batch.length)
+      this.#limit.end()
       this.#batchesInFlight--
       this.#inFlight.delete(batch)
       if (maxRunningPerClient !== undefined) for (const item of items) this.#running.remove(clientOf(item))

@@ -352,7 +352,8 @@ export class StoreClient {
         continue
       }
       // Clients that have used more than their share wait longer than the estimate said.
-      if (WHOLE_ANSWERS.has(call.operation) && this.#waitLimit.refusesLate(call.caller.client, call.sinceMs)) {
+      const { client } = call.caller
+      if (WHOLE_ANSWERS.has(call.operation) && this.#waitLimit.refusesLate(client, call.sinceMs, this.#queue.size)) {
         clearTimeout(call.timer)
         call.reject(new StoreFault('busy', 'the call has waited too long'))
         continue
@@ -378,6 +379,7 @@ export class StoreClient {
 
   async #run(call: QueuedCall): Promise<void> {
     this.#running.add(call)
+    this.#waitLimit.begin()
     try {
       const onTime = (ms: number) => {
         call.caller.costs?.charge('cpu-ms', ms)
@@ -398,6 +400,8 @@ export class StoreClient {
       else if (kind === 'full') this.#logFullDisk(call.operation, reason)
       else if (!EXPECTED_FAULTS.has(kind)) this.#log.error('store call failed', { operation: call.operation, reason })
       call.reject(fault)
+    } finally {
+      this.#waitLimit.end()
     }
     this.#send()
   }

@@ -69,8 +69,14 @@ it('a client whose request would wait too long for the store is refused, another
 
 it('a call whose turn comes too late is refused, unless its request has begun', async () => {
   await warmUp()
-  const asked = [...Array.from({ length: 17 }, () => ask('busy')), ask('busy', 'slice')]
+  const asked = [...Array.from({ length: 31 }, () => ask('busy')), ask('busy', 'slice')]
   while (thread.calls.length > 0) await thread.answer(20)
-  // The 17th call has waited for 320 ms. The average makes a little less of 16 calls.
-  expect(await Promise.all(asked)).toEqual([...Array(16).fill('answered'), 'busy', 'answered'])
+  // The 12th call has waited for 220 ms, and 20 others wait. From then on 20 ms are too long.
+  expect(await Promise.all(asked)).toEqual([...Array(11).fill('answered'), ...Array(20).fill('busy'), 'answered'])
+})
+
+it('a call is not refused at its turn while few others wait, however long they took', async () => {
+  const asked = Array.from({ length: 16 }, () => ask('busy'))
+  while (thread.calls.length > 0) await thread.answer(1000)
+  expect(await Promise.all(asked)).toEqual(Array(16).fill('answered'))
 })

@@ -148,15 +148,18 @@ export function createGraphqlService({ config, records, now }: GraphqlServicePar
   function respondInTurn(request: GraphqlRequest, context: RequestContext): Promise<GraphqlResponse> {
     const sinceMs = now()
     return queries.run(context.client, async () => {
-      if (waitLimit.refusesLate(context.client, sinceMs)) throw new ProblemError(STORE_BUSY)
+      const { client } = context
+      if (waitLimit.refusesLate(client, sinceMs, queries.waiting(client))) throw new ProblemError(STORE_BUSY)
       // Without this pause, a run of queries that are rejected would be parsed without a break, because none of them waits.
       await setImmediate()
       rejectExpired(context, now())
+      waitLimit.begin()
       const beginMs = now()
       try {
         return await respond(request, context)
       } finally {
         waitLimit.record(now() - beginMs)
+        waitLimit.end()
       }
     })
   }

@@ -108,7 +108,7 @@ export default defineConfig({
       project('docs', { ...STARTING, ...CHECKED, ...PATIENT }),
       project('onchain', { ...STARTING, ...CHECKED }),
       project('fault', { ...STARTING, ...CHECKED }),
-      project('fuzz', CHECKED),
+      project('fuzz', { ...CHECKED, ...PATIENT }),
       project('browser', { ...STARTING, ...CHECKED, ...PATIENT, ...HEAVY }),
       project('flood', { ...STARTING, ...CHECKED, ...HEAVY }),
       project('alone', { ...STARTING, ...CHECKED, ...ALONE }),

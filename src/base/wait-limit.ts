@@ -3,22 +3,21 @@ import type { FairQueue, QueueClient } from './fair-queue.ts'
 
 /** The overload is over when no request was refused for this long. */
 const OVERLOAD_MS = 1000
+/**
+ * Then it is over in any case. Otherwise it might never end: a client with 200 connections that sends refused requests again is
+ * refused in an overload, although all of its requests find room otherwise.
+ */
+const MAX_OVERLOAD_MS = 10_000
 
 /** The time from the first refusal until a while after the last one, in which queues are short. */
 export class Overload {
   readonly #nowMs: () => number
-  readonly #maxMs: number
   #sinceMs = Number.NEGATIVE_INFINITY
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /**
-   * @param nowMs returns milliseconds of a clock
-   * @param maxMs when it ends in any case. Otherwise a client that sends refused requests again at once could make it last for ever,
-   *   although all of its requests find room otherwise
-   */
-  constructor(nowMs: () => number, maxMs: number) {
+  /** @param nowMs returns milliseconds of a clock */
+  constructor(nowMs: () => number) {
     this.#nowMs = nowMs
-    this.#maxMs = maxMs
   }
 
   get isOn(): boolean {
@@ -29,18 +28,19 @@ export class Overload {
   countRefusal(): void {
     const nowMs = this.#nowMs()
     if (nowMs >= this.#untilMs) this.#sinceMs = nowMs
-    this.#untilMs = Math.min(nowMs + OVERLOAD_MS, this.#sinceMs + this.#maxMs)
+    this.#untilMs = Math.min(nowMs + OVERLOAD_MS, this.#sinceMs + MAX_OVERLOAD_MS)
   }
 }
 
 /** Weight of the newest time in the moving average of the time per item. */
 const NEWEST_SHARE = 0.2
-/** A request with fewer items before it may wait, however long they take: a few connections are no overload, whatever they request. */
-const MAX_AHEAD = 16
+/**
+ * A request with fewer items before it may wait, however long they take: a few connections are no overload, whatever they request. The time per
+ * item says little on a machine that just stood still.
+ */
+const FEW = 16
 /** The part of the longest wait that a client is allowed in its overload, or the time of one item if that is longer. */
-const OVERLOAD_PART = 1 / 40
-/** Each end of an overload allows the whole wait once more. This is rare enough that it does not affect one request in a hundred. */
-const MAX_OVERLOAD_MS = 300_000
+const OVERLOAD_PART = 1 / 8
 /**
  * If nothing was served for this long, there is room for more, and all overloads are over. Clients that all wait for the time of
  * `Retry-After` leave such gaps.
@@ -59,6 +59,7 @@ export class WaitLimit {
   readonly #concurrency: number
   readonly #nowMs: () => number
   readonly #overloads = new Map<QueueClient, Overload>()
+  readonly #few: number
   /** Moving average of the time that an item takes. */
   #itemMs = 0
   #running = 0
@@ -68,8 +69,10 @@ export class WaitLimit {
    * @param maxMs the longest usual wait, unless few items wait
    * @param concurrency how many items are served at a time
    * @param nowMs returns milliseconds of a clock
+   * @param few the length from which on a queue may be too long
    */
-  constructor(maxMs: number, concurrency: number, nowMs: () => number) {
+  constructor(maxMs: number, concurrency: number, nowMs: () => number, few = FEW) {
+    this.#few = few
     this.#maxMs = maxMs
     this.#concurrency = concurrency
     this.#nowMs = nowMs
@@ -141,7 +144,7 @@ export class WaitLimit {
   }
 
   #isFew(items: number, client: QueueClient): boolean {
-    return items < MAX_AHEAD && !this.#isOverloaded(client)
+    return items < this.#few && !this.#isOverloaded(client)
   }
 
   #isOverloaded(client: QueueClient): boolean {
@@ -149,7 +152,7 @@ export class WaitLimit {
   }
 
   #countRefusal(client: QueueClient): true {
-    const overload = this.#overloads.get(client) ?? new Overload(this.#nowMs, MAX_OVERLOAD_MS)
+    const overload = this.#overloads.get(client) ?? new Overload(this.#nowMs)
     overload.countRefusal()
     this.#overloads.set(client, overload)
     const [first] = this.#overloads.keys()

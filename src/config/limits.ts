@@ -81,7 +81,7 @@ export const REQUEST_LIMITS = {
    */
   maxQueuedRequests: integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
   /** Longest estimated wait of a request for a thread or for the store; otherwise the service answers 503. See `WaitLimit`. */
-  maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),
+  maxQueueMs: integer('MAX_QUEUE_MS', 200, 10, 600_000),
   /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
   maxInFlightBytes: MAX_IN_FLIGHT_BYTES,
   /** The part of `maxInFlightBytes` that one client may use. A client is an API key or, without a key, an address. */

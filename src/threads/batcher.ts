@@ -17,6 +17,8 @@ export interface BatcherOptions<Item, Result> {
   readonly maxQueueSize: number
   /** The longest usual wait of an item, as `WaitLimit` describes it. */
   readonly maxWaitMs: number
+  /** As in `WaitLimit`. */
+  readonly few?: number
   /** Returns the longest wait of an item that may wait for longer than others; undefined for the usual limit. */
   readonly patienceMs?: (item: Item) => number | undefined
   /** Returns results in the order of the items; may reject when the thread behind it died. */
@@ -73,7 +75,7 @@ export class Batcher<Item, Result> {
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
     this.#queue = new FairQueue(options.maxQueueSize)
-    this.#limit = new WaitLimit(options.maxWaitMs, options.concurrency, options.nowMs)
+    this.#limit = new WaitLimit(options.maxWaitMs, options.concurrency, options.nowMs, options.few)
   }
 
   /** The number of waiting items, not counting those already sent. */

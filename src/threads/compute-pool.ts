@@ -213,9 +213,13 @@ export async function startComputePool(config: Config, settings: ThreadSettings)
   }
 }
 
+/** So many small requests take a few milliseconds, except on a machine that is busy otherwise, and there they may wait. */
+const FEW_SMALL = 128
+
 function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   return new Batcher<ComputeJob, ComputeResult>({
     ...commonOptions(config, lane),
+    few: FEW_SMALL,
     maxBatchSize,
     run: (jobs) => runCharged<ComputeResult[]>(lane, toComputeBatch(jobs.map(({ task }) => task)), jobs),
     isRetryable: (error) => !isTimeout(error),

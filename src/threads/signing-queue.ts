@@ -20,8 +20,6 @@ import {
  */
 const MAX_AHEAD = 1024
 const MAX_AHEAD_OVERLOADED = 16
-/** As long as refusals go on, so many more are allowed to wait again after this time, for their 50 to 100 ms. */
-const MAX_OVERLOAD_MS = 10_000
 /** The problem of a request that would wait too long. One object, because an overload makes many refusals. */
 export const NO_ROOM = overloaded(TOO_MANY_WAITING).problem
 
@@ -51,7 +49,7 @@ export class WaitingRoom {
     this.#maxWaiting = maxWaiting
     this.#free = free
     this.#queue = new FairQueue(maxWaiting)
-    this.#overload = new Overload(nowMs, MAX_OVERLOAD_MS)
+    this.#overload = new Overload(nowMs)
   }
 
   /** False if `isFullFor` is false for every client. Costs almost nothing. */

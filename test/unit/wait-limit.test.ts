@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { FairQueue } from '../../src/base/fair-queue.ts'
 import { WaitLimit } from '../../src/base/wait-limit.ts'
 
-const MAX_MS = 1000
+const MAX_MS = 200
 
 /** A queue in which an item takes `itemMs`, and whose first item has waited for a second. */
 function fill(items: number, itemMs: number, concurrency = 1) {
@@ -14,9 +14,6 @@ function fill(items: number, itemMs: number, concurrency = 1) {
   return {
     limit,
     queue,
-    pushMore: (count: number, client: string) => {
-      for (let pushed = 0; pushed < count; pushed++) queue.push(client, { sinceMs: nowMs - 1000 })
-    },
     refuses: (client = 'busy') => limit.refuses(queue, client),
     passTime: (ms: number) => {
       nowMs += ms
@@ -28,10 +25,10 @@ function fill(items: number, itemMs: number, concurrency = 1) {
 }
 
 it('refuses a request that would wait for longer than the limit', () => {
-  // 99 items of 10 ms take 990 ms, 101 take 1010 ms.
-  expect(fill(99, 10).refuses()).toBe(false)
-  expect(fill(101, 10).refuses()).toBe(true)
-  expect(fill(101, 10, 2).refuses()).toBe(false)
+  // 19 items of 10 ms take 190 ms, 21 take 210 ms.
+  expect(fill(19, 10).refuses()).toBe(false)
+  expect(fill(21, 10).refuses()).toBe(true)
+  expect(fill(21, 10, 2).refuses()).toBe(false)
 })
 
 it('refuses nothing while no item really waits: the estimate may be that of slow work before a burst', () => {
@@ -41,32 +38,32 @@ it('refuses nothing while no item really waits: the estimate may be that of slow
   expect(limit.refuses(burst, 'busy')).toBe(false)
 })
 
-it('lets a request wait for 15 others, however long they take', () => {
+it('lets a request wait for a few items, however long they take', () => {
   expect(fill(15, 1000).refuses()).toBe(false)
   expect(fill(16, 1000).refuses()).toBe(true)
 })
 
 it('does not refuse a client whose turn comes before most of the queue', () => {
-  const { refuses } = fill(150, 10)
+  const { refuses } = fill(30, 10)
   expect(refuses('other')).toBe(false)
   expect(refuses('busy')).toBe(true)
 })
 
-it('allows a fortieth of the wait after a refusal, until a second has passed without another', () => {
-  const { refuses, passTime, serve } = fill(101, 10)
+it('allows an eighth of the wait after a refusal, until a second has passed without another', () => {
+  const { refuses, passTime, serve } = fill(21, 10)
   expect(refuses()).toBe(true)
-  serve(98) // 3 are left: 30 ms
+  serve(18) // 3 are left: 30 ms
   passTime(999)
   expect(refuses()).toBe(true)
   passTime(1001)
   expect(refuses()).toBe(false)
 })
 
-it('allows the whole wait again five minutes after the first refusal, even if refusals go on', () => {
-  const { refuses, passTime, serve } = fill(101, 10)
+it('allows the whole wait again ten seconds after the first refusal, even if refusals go on', () => {
+  const { refuses, passTime, serve } = fill(21, 10)
   expect(refuses()).toBe(true)
-  serve(51) // 500 ms
-  for (let seconds = 0.5; seconds < 300; seconds += 0.5) {
+  serve(11) // 100 ms: beyond the eighth, within the whole
+  for (let seconds = 0.5; seconds < 10; seconds += 0.5) {
     passTime(500)
     expect(refuses(), `${seconds} s`).toBe(true)
   }
@@ -75,12 +72,12 @@ it('allows the whole wait again five minutes after the first refusal, even if re
 })
 
 it('allows the whole wait again when nothing was served for a tenth of a second', () => {
-  const { limit, refuses, passTime, serve } = fill(101, 10)
+  const { limit, refuses, passTime, serve } = fill(21, 10)
   limit.begin()
   limit.begin()
   expect(refuses()).toBe(true)
-  serve(51)
-  passTime(500) // one takes long
+  serve(11)
+  passTime(500) // one of the two takes long
   limit.end()
   limit.begin()
   limit.end()
@@ -95,15 +92,15 @@ it('allows the whole wait again when nothing was served for a tenth of a second'
 })
 
 it('does not let the overload of one client shorten the wait of another one', () => {
-  const { refuses, pushMore, serve } = fill(101, 10)
+  const { limit, queue, refuses, serve } = fill(21, 10)
   expect(refuses()).toBe(true)
-  serve(76) // 25 are left
-  pushMore(25, 'other')
-  // 500 ms for each of them
-  expect([refuses('busy'), refuses('other')]).toEqual([true, false])
+  serve(16) // 50 ms are left
+  for (let count = 0; count < 5; count++) queue.push('other', { sinceMs: 999_000 })
+  // 100 ms for each of them
+  expect([limit.refuses(queue, 'busy'), limit.refuses(queue, 'other')]).toEqual([true, false])
 })
 
-it('refuses a request at its turn if it has waited too long after all, in an overload after a fortieth', () => {
+it('refuses a request at its turn if it has waited too long after all, in an overload after an eighth', () => {
   const { limit, passTime } = fill(0, 10)
   passTime(MAX_MS + 1)
   expect(limit.refusesLate('busy', 1_000_001, 50)).toBe(false)

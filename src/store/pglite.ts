@@ -41,7 +41,7 @@ const PROBE_BYTES = 1_048_576
  * Cache of the engine. It fills its whole cache with zeros at the start, so every megabyte of it is resident from then on. What is not
  * in it is read from the files, which the operating system caches too.
  */
-const SHARED_BUFFERS = ['-c', 'shared_buffers=32MB']
+const SHARED_BUFFERS = ['-c', 'shared_buffers=16MB']
 
 /**
  * Growth of the log after which the engine makes a checkpoint. Without a server process it makes none itself, and after a kill it

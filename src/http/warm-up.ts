@@ -24,10 +24,10 @@ export interface WarmUpParts {
 }
 
 /** Enough that later requests are about as fast as those of a service that has run for a while. */
-const REQUESTS = 4000
+const REQUESTS = 10_000
 const CONNECTIONS = 4
 /** The longest warm-up, for a machine that is slow or busy. */
-const MAX_MS = 3000
+const MAX_MS = 5000
 const HOST = '127.0.0.1'
 const SILENT: Log = { info() {}, warn() {}, error() {} }
 

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { startSigner } from '../../src/threads/signer-client.ts'
 
 /** Stands for a signer thread that is never ready. */
 class SlowThread extends EventEmitter {
@@ -16,6 +15,9 @@ vi.mock('node:worker_threads', async (importActual) => ({
     return new SlowThread()
   },
 }))
+// Another file of tests may have loaded the module without the mock.
+vi.resetModules()
+const { startSigner } = await import('../../src/threads/signer-client.ts')
 
 // Regression: on a busy machine, the operator read a stack without a remedy.
 it('a signer that does not start in time says what to do', async () => {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { StoreClient } from '../../src/threads/store-client.ts'
+import type { StoreClient as Client } from '../../src/threads/store-client.ts'
 
 /** Stands for the store thread: it opens at once and never answers a call. `terminate` ends it, as in Node.js. */
 class FakeThread extends EventEmitter {
@@ -23,11 +23,14 @@ vi.mock('node:worker_threads', async (importActual) => ({
     return thread
   },
 }))
+// Another file of tests may have loaded the module without the mock.
+vi.resetModules()
+const { StoreClient } = await import('../../src/threads/store-client.ts')
 
 const STUCK_MS = 10_000
 const RESTART_MS = 250
 const threads: FakeThread[] = []
-let client: StoreClient
+let client: Client
 let reasons: string[]
 
 beforeEach(() => {

@@ -209,13 +209,21 @@ export class StoreClient {
   /** Times of the thread's last unexpected ends, in milliseconds. */
   #ends: number[] = []
 
-  /** @param connect connects to the store of the data process, instead of starting a thread of this process */
-  constructor(config: Config, log: Log, connect?: () => HostedThread<StoreRequest, StoreReply>) {
+  /**
+   * @param connect connects to the store of the data process, instead of starting a thread of this process
+   * @param isOwner false if another process watches and maintains the store
+   */
+  constructor(
+    config: Config,
+    log: Log,
+    connect?: () => HostedThread<StoreRequest, StoreReply>,
+    isOwner = connect === undefined,
+  ) {
     const { limits } = config
     this.#log = log
     this.#dataDir = resolve(config.dataDir)
     this.#limits = limits
-    this.#isOwner = connect === undefined
+    this.#isOwner = isOwner
     this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
     // The embedded engine runs one call while the next already waits in its thread, if it is another client's.
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
-import type { StoreClient as Client } from '../../src/threads/store-client.ts'
+import { StoreClient } from '../../src/threads/store-client.ts'
 
 /** Stands for the store thread: it opens at once and never answers a call. `terminate` ends it, as in Node.js. */
 class FakeThread extends EventEmitter {
@@ -15,22 +15,10 @@ class FakeThread extends EventEmitter {
   }
 }
 
-vi.mock('node:worker_threads', async (importActual) => ({
-  ...(await importActual<typeof import('node:worker_threads')>()),
-  Worker: function startThread() {
-    const thread = new FakeThread()
-    threads.push(thread)
-    return thread
-  },
-}))
-// Another file of tests may have loaded the module without the mock.
-vi.resetModules()
-const { StoreClient } = await import('../../src/threads/store-client.ts')
-
 const STUCK_MS = 10_000
 const RESTART_MS = 250
 const threads: FakeThread[] = []
-let client: Client
+let client: StoreClient
 let reasons: string[]
 
 beforeEach(() => {
@@ -44,7 +32,12 @@ beforeEach(() => {
       if (event === 'store not open') reasons.push(String(fields?.['reason']))
     },
   }
-  client = new StoreClient(readConfig({ STORE_STUCK_MS: String(STUCK_MS) }, 1), log)
+  const startThread = () => {
+    const thread = new FakeThread()
+    threads.push(thread)
+    return thread
+  }
+  client = new StoreClient(readConfig({ STORE_STUCK_MS: String(STUCK_MS) }, 1), log, startThread, true)
   client.open()
   threads[0]!.open()
 })

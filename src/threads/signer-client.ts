@@ -24,7 +24,7 @@ import type { Hex } from '../wire/values.ts'
 import { overloaded, rejectedBlock, type SignedBlock } from './signing-block.ts'
 import { NO_ROOM, SigningQueue } from './signing-queue.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
-import { StartTimeout, type ThreadEnd, ThreadHost } from './thread-host.ts'
+import { type HostedThread, StartTimeout, type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 // Opening a keystore takes scrypt one second, more on a busy machine.
 const START_TIMEOUT_MS = 30_000
@@ -122,13 +122,21 @@ export interface SignerClient {
  * end so that its supervisor restarts it. The same holds for a key that a supervisor handed over.
  *
  * @param keyDescriptor the file descriptor from which the thread reads the key; without it, the settings say where the key is
+ * @param create starts the thread
  * @throws {ConfigError} when the key or a chain is configured wrongly; the message says what to change
  */
-export async function startSigner(config: Config, log: Log, keyDescriptor?: number): Promise<SignerClient> {
-  const client = new SignerThreadClient(config, log, keyDescriptor)
+export async function startSigner(
+  config: Config,
+  log: Log,
+  keyDescriptor?: number,
+  create: CreateThread = () => startWorker(config, keyDescriptor),
+): Promise<SignerClient> {
+  const client = new SignerThreadClient(config, log, create, keyDescriptor !== undefined)
   await client.start()
   return client
 }
+
+type CreateThread = () => HostedThread<SignerRequest, SignerReply>
 
 class SignerThreadClient implements SignerClient {
   readonly lost: Promise<Error>
@@ -141,8 +149,8 @@ class SignerThreadClient implements SignerClient {
   #connect: (() => MessagePort) | undefined
   #resolveLost: (error: Error) => void = () => {}
 
-  constructor(config: Config, log: Log, keyDescriptor: number | undefined) {
-    this.#isHandedOver = keyDescriptor !== undefined
+  constructor(config: Config, log: Log, create: CreateThread, isHandedOver: boolean) {
+    this.#isHandedOver = isHandedOver
     const { maxQueuedRequests, maxBatchSize, requestDeadlineMs } = config.limits
     this.#log = log
     this.lost = new Promise<Error>((resolve) => {
@@ -159,7 +167,7 @@ class SignerThreadClient implements SignerClient {
     })
     this.#thread = new ThreadHost<SignerRequest, SignerReply>({
       title: 'the signer',
-      create: () => startWorker(config, keyDescriptor),
+      create,
       startMs: START_TIMEOUT_MS,
       firstPauseMs: 100,
       closeRequest: { type: 'close' },

@@ -69,7 +69,7 @@ export class WaitLimit {
    * @param maxMs the longest usual wait, unless few items wait
    * @param concurrency how many items are served at a time
    * @param nowMs returns milliseconds of a clock
-   * @param few the length from which on a queue may be too long
+   * @param few while fewer items wait, none is refused outside an overload
    */
   constructor(maxMs: number, concurrency: number, nowMs: () => number, few = FEW) {
     this.#few = few

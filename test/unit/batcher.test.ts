@@ -45,6 +45,27 @@ describe('the batcher', () => {
     expect(dropped).toEqual([{ status: 'rejected', reason: expect.any(QueueFullError) }])
   })
 
+  it.each([
+    [undefined, 17],
+    [128, 129],
+  ])('refuses nothing while few items wait, with few = %s', async (few, firstRefused) => {
+    let nowMs = 0
+    const run = async (items: readonly Item[]) => {
+      nowMs += 1000
+      return double(items)
+    }
+    const options = { concurrency: 1, maxBatchSize: 1, maxQueueSize: 1000, nowMs: () => nowMs }
+    const batcher = create(run, few === undefined ? options : { ...options, few })
+    await batcher.submit({ value: 0 }) // the time of an item is known now
+    const accepted: Promise<number>[] = []
+    while (!batcher.refuses('a')) {
+      accepted.push(batcher.submit({ value: accepted.length, client: 'a' }))
+      nowMs += 10_000 // the first one waits long
+    }
+    expect(accepted.length + 1).toBe(firstRefused)
+    expect(await Promise.all(accepted)).toHaveLength(firstRefused - 1)
+  })
+
   it('leaves threads to others while the slow items of one client run', async () => {
     const order: number[] = []
     const ends: (() => void)[] = []

@@ -315,7 +315,14 @@ describe.skipIf(skipReason())('the scripts of docs/solidity.md', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [name], { cwd: project })
     const promised = [...script.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
     expect(promised).toHaveLength(lines)
-    expect(stdout.trimEnd().split('\n')).toEqual(promised)
+    // A zero byte of an address costs 12 gas less than another one, and the attester of this service is a random one.
+    const gas = /\b\d+(?=n gas)/
+    const printed = stdout.trimEnd().split('\n')
+    expect(printed.map((line) => line.replace(gas, ''))).toEqual(promised.map((line) => line.replace(gas, '')))
+    for (const [index, line] of printed.entries()) {
+      const [used, promisedGas] = [line, promised[index]!].map((text) => Number(gas.exec(text)?.[0] ?? 1))
+      expect(Math.abs(used! / promisedGas! - 1), line).toBeLessThan(LARGEST_DIFFERENCE)
+    }
   })
 
   it('installs the versions that the tests use', () => {

@@ -7,17 +7,13 @@ import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { NO_LOCAL_CALLERS, startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { axeFindings, numberOf, shoot, signed, visit } from './page.ts'
+import { axeFindings, numberOf, shoot, signed, THEMES, visit } from './page.ts'
 import { runDuringTests } from './running.ts'
 import { addWallet } from './test-wallet.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const DISTANCE = { chainId: 84532, from: EIFFEL_TOWER, to: TOWN_HALL }
 const MARKUP = '<img src=x onerror=alert(1)>'
-const THEMES = [
-  ['light', 1440],
-  ['dark', 390],
-] as const
 /** Each test has an account of its own. */
 let accounts = 0
 const newAccount = () => privateKeyToAccount(`0x${(++accounts).toString(16).padStart(64, '5')}`)

@@ -2,13 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { NO_LOCAL_CALLERS, startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { axeFindings, boxOf, mapReady, shoot, signed, visit } from './page.ts'
+import { axeFindings, boxOf, mapReady, shoot, signed, THEMES, visit } from './page.ts'
 import { runDuringTests } from './running.ts'
-
-const THEMES = [
-  ['light', 1440],
-  ['dark', 390],
-] as const
 
 describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   const running = runDuringTests({

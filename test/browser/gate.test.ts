@@ -10,19 +10,13 @@ import { type ChainService, startChainService } from '../local-chain-service.ts'
 import { skipReason } from '../onchain/anvil.ts'
 import { startTestService } from '../service.ts'
 import { openBrowser, WHY_NOT } from './chromium.ts'
-import { axeFindings, mapReady, numberOf, shoot, visit } from './page.ts'
+import { axeFindings, mapReady, numberOf, shoot, THEMES, visit } from './page.ts'
 import { addWallet } from './test-wallet.ts'
 
 const MNEMONIC = 'test test test test test test test test test test test junk'
 const LOCAL = 31_337
 const INSIDE = '48.8590° N, 2.2945° E' // 67 m from the centre of the first example, whose radius is 500 m
 const OUTSIDE = '48.8584° N, 2.3522° E' // 4.2 km from it
-const THEMES = [
-  ['light', 1440],
-  ['dark', 1440],
-  ['light', 390],
-  ['dark', 390],
-] as const
 /** The local chain signs for ten accounts, of which the first two have other tasks. */
 let opened = 0
 const newAccount = () => {

@@ -8,7 +8,7 @@ import { eventually } from '../eventually.ts'
 import { startRecordService } from '../record-service.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 import { WHY_NOT } from './chromium.ts'
-import { axeFindings, boxOf, mapReady, shoot } from './page.ts'
+import { axeFindings, boxOf, mapReady, shoot, THEMES } from './page.ts'
 import { runDuringTests } from './running.ts'
 
 const RUN = "alert('ran');globalThis.ran=1;fetch('https://outside.invalid/')"
@@ -45,11 +45,6 @@ const HOSTILE: Readonly<Record<string, Partial<LocationRecord>>> = {
 const NAMES = Object.keys(HOSTILE)
 const RECORDS = Object.values(HOSTILE).map((changes, index) => recordOf(1000 + index, changes))
 const uidOfName = (name: string) => uidOf(1000 + NAMES.indexOf(name))
-
-const SIZES = [
-  [1440, 'light'],
-  [390, 'dark'],
-] as const
 
 describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
   let rpc: Server
@@ -152,7 +147,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     expect(faults, what).toEqual([])
   }
 
-  it.each(SIZES)('lists records as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('lists records as text at %s, %d px', async (theme, width) => {
     const opened = await open('/explore/records', width, theme)
     const { page, context } = opened
     await page.waitForSelector('.table tbody tr >> nth=12')
@@ -195,7 +190,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await other.remove()
   })
 
-  it.each(SIZES)('shows each record with a way to see all of it at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('shows each record with a way to see all of it at %s, %d px', async (theme, width) => {
     const opened = await open('/explore/records?limit=13', width, theme)
     const { page, context } = opened
     for (const name of NAMES) {
@@ -247,7 +242,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await context.close()
   })
 
-  it.each(SIZES)('takes the filter in the address as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('takes the filter in the address as text at %s, %d px', async (theme, width) => {
     const hostile = encodeURIComponent(`\u202e${MARKUP}`)
     for (const query of [
       `chain=${hostile}`,
@@ -270,7 +265,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     }
   })
 
-  it.each(SIZES)('shows stamps from a file as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('shows stamps from a file as text at %s, %d px', async (theme, width) => {
     const opened = await open('/explore/proof', width, theme)
     const { page, context } = opened
     await page.waitForSelector('.lab[data-busy=false]')
@@ -304,7 +299,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await context.close()
   })
 
-  it.each(SIZES)('shows what an RPC says as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('shows what an RPC says as text at %s, %d px', async (theme, width) => {
     const opened = await open('/explore/status', width, theme)
     await opened.page.waitForSelector('.errors li')
     await expectHarmless(opened, 'the status')
@@ -313,7 +308,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await opened.context.close()
   })
 
-  it.each(SIZES)('shows OGC pages without script at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('shows OGC pages without script at %s, %d px', async (theme, width) => {
     const items = '/ogc/collections/location-records/items'
     const search = encodeURIComponent(`"><script>${RUN}</script>`)
     for (const path of [`${items}?limit=13`, ...NAMES.map((name) => `${items}/${uidOfName(name)}`)]) {
@@ -345,7 +340,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await context.close()
   })
 
-  it.each(SIZES)('shows the result of a GraphQL query as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('shows the result of a GraphQL query as text at %s, %d px', async (theme, width) => {
     const opened = await open('/graphql', width, theme)
     const { page, context } = opened
     const queryOfUid = (name: string) =>
@@ -380,7 +375,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await context.close()
   })
 
-  it.each(SIZES)('shows records in the reference as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('shows records in the reference as text at %s, %d px', async (theme, width) => {
     const opened = await open('/docs/records', width, theme)
     const { page, context } = opened
     const form = page.locator('form[data-method=GET][data-path="/api/v0/location-records"]')
@@ -397,7 +392,7 @@ describe.skipIf(WHY_NOT !== undefined)('pages with hostile text', () => {
     await context.close()
   })
 
-  it.each(SIZES)('names hostile paths as text at %d px, %s', async (width, theme) => {
+  it.each(THEMES)('names hostile paths as text at %s, %d px', async (theme, width) => {
     for (const path of [
       `/${encodeURIComponent(MARKUP)}`,
       `/${'%E2%80%AE'.repeat(8)}abc`,

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { NO_LOCAL_CALLERS, startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { axeFindings, shoot, type Visit, type VisitOptions, visit } from './page.ts'
+import { axeFindings, shoot, THEMES, type Visit, type VisitOptions, visit } from './page.ts'
 import { runDuringTests } from './running.ts'
 
 const ROWS = 300
@@ -126,10 +126,7 @@ describe.skipIf(WHY_NOT !== undefined)('the page of jobs', { timeout: 3 * PATIEN
     await context.close()
   })
 
-  it.each([
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)('needs a key outside development (%s)', async (theme, width) => {
+  it.each(THEMES)('needs a key outside development (%s)', async (theme, width) => {
     const { page, context } = await open(running.browser, running.withKeys.url, { theme, width })
     await page.getByText('so they need an API key').waitFor()
     await shoot(page, `jobs-key-${theme}`)

@@ -6,6 +6,15 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/**
+ * Colors depend on the theme and the layout on the width, so each is tried once, and not every pair of them: a check of a large page
+ * takes many seconds.
+ */
+export const THEMES = [
+  ['light', 1440],
+  ['dark', 390],
+] as const
+
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext

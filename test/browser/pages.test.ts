@@ -5,7 +5,7 @@ import { eventually } from '../eventually.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { axeFindings, overflowOf, shoot, visit } from './page.ts'
+import { axeFindings, overflowOf, shoot, THEMES, visit } from './page.ts'
 import { runDuringTests } from './running.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
@@ -56,9 +56,9 @@ describe.skipIf(WHY_NOT !== undefined)('every page', { timeout: 600_000 }, () =>
 
   const addressOf = (path: string) => addresses.get(path) ?? running.service.url + path
 
-  it.each([1440, 390].flatMap((width) => (['light', 'dark'] as const).map((theme) => [width, theme] as const)))(
-    'fits, ends where its content ends, and has no accessibility violation: %d px, %s',
-    async (width, theme) => {
+  it.each(THEMES)(
+    'fits, ends where its content ends, and has no accessibility violation: %s, %d px',
+    async (theme, width) => {
       const found: object[] = []
       const { page, context } = await visit(running.browser, running.service.url, '/status', { width, theme })
       for (const [path, element] of Object.entries(PAGES)) {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { axeFindings } from './page.ts'
+import { axeFindings, THEMES } from './page.ts'
 import { runDuringTests } from './running.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
@@ -37,13 +37,9 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
 
   const settled = (page: Page) => page.waitForFunction(() => !document.getElementById('theme')?.hidden)
 
-  it.each(
-    PATHS.flatMap((path) =>
-      [1440, 390].flatMap((width) => (['light', 'dark'] as const).map((theme) => [path, width, theme] as const)),
-    ),
-  )(
-    'load nothing from other origins, fit, and have no accessibility violation: %s, %d px, %s',
-    async (path, width, theme) => {
+  it.each(PATHS.flatMap((path) => THEMES.map(([theme, width]) => [path, theme, width] as const)))(
+    'load nothing from other origins, fit, and have no accessibility violation: %s, %s, %d px',
+    async (path, theme, width) => {
       const { page, faults, close } = await open(path, width, theme)
       await settled(page)
       expect(faults).toEqual([])
@@ -53,10 +49,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     },
   )
 
-  it.each([
-    [1440, 'light'],
-    [390, 'dark'],
-  ] as const)('have no accessibility violation on any page of the guide: %d px, %s', async (width, theme) => {
+  it.each(THEMES)('have no accessibility violation on any page of the guide: %s, %d px', async (theme, width) => {
     const { page, close } = await open('/docs/guide', width, theme)
     const paths = await page
       .locator('main a[href^="/docs/guide/"]')

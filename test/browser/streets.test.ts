@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { writeTestTiles } from '../pmtiles-file.ts'
 import { startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
-import { mapReady, shoot, signed, visit } from './page.ts'
+import { mapReady, shoot, signed, THEMES, visit } from './page.ts'
 import { runDuringTests } from './running.ts'
 
 describe.skipIf(WHY_NOT !== undefined)('streets', () => {
@@ -19,10 +19,7 @@ describe.skipIf(WHY_NOT !== undefined)('streets', () => {
     },
   })
 
-  it.each([
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)('are drawn at the zoom of a city in the %s theme', async (theme, width) => {
+  it.each(THEMES)('are drawn at the zoom of a city in the %s theme', async (theme, width) => {
     const { page, context, faults, sizes } = await visit(running.browser, running.service.url, '', { width, theme })
     await mapReady(page)
     await signed(page)

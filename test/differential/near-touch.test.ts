@@ -8,7 +8,7 @@ import { oracleContains, oracleIntersects, shapeOf } from '../exact-oracle.ts'
 import { NEAR_TOUCH_SHAPES, NearTouchCases, type NearTouchShape, seededNumbers } from '../near-touch-cases.ts'
 import { scaled } from '../scale.ts'
 
-const CASES = Number(process.env['NEAR_TOUCH_CASES'] ?? scaled(50_000))
+const CASES = scaled(50_000)
 const SEED = Number(process.env['NEAR_TOUCH_SEED'] ?? 1)
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
 const poleOf = (): never => {

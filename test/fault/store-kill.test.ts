@@ -8,10 +8,11 @@ import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { endsWithFile } from '../children.ts'
+import { scaled } from '../scale.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const CYCLES = 40
+const CYCLES = scaled(40)
 const RECORDS_PER_RANGE = 20
 const SEED = 40
 

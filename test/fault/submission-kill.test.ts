@@ -8,10 +8,11 @@ import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { LOUVRE } from '../fixtures.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.ts'
+import { scaled } from '../scale.ts'
 import { startTestService, type TestService } from '../service.ts'
 
-const SUBMISSIONS = 500
-const KILLS = 20
+const KILLS = scaled(20)
+const SUBMISSIONS = 25 * KILLS
 const SEED = 20
 
 describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {

@@ -5,10 +5,11 @@ import { runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import { LIMITS as limits, mutate, SEEDS } from '../mutated-bodies.ts'
+import { scaled } from '../scale.ts'
 import { startTestService } from '../service.ts'
 
 describe('mutated bodies', () => {
-  const count = Number(process.env['FUZZ_BODIES'] ?? 150_000)
+  const count = scaled(150_000)
 
   it(`get a result or a problem, ${count} of them, and never break a worker`, async () => {
     const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits }

@@ -8,10 +8,10 @@ import { readWkt } from '../../src/geometry/wkt.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { LIMITS } from '../format-limits.ts'
 import { type Random, randomGeometry, seededRandom, TYPES } from '../random-geometry.ts'
+import { scaled } from '../scale.ts'
 import { writeWkb, writeWkt } from '../wkt-writer.ts'
 
-/** Set FUZZ_FORMATS=1000000 for the full size. */
-const count = Number(process.env['FUZZ_FORMATS'] ?? 60_000)
+const count = scaled(60_000)
 const PIECES = [
   '(',
   ')',

@@ -13,9 +13,9 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 import type { OperationName } from '../../src/wire/values.ts'
 import { bandWithHole, dividedAlongGeodesics, longEdgePolygon } from '../long-edge-polygons.ts'
 import { seededRandom } from '../random-geometry.ts'
+import { scaled } from '../scale.ts'
 
-/** Set FUZZ_MEASURES=1000000 for the full size. */
-const count = Number(process.env['FUZZ_MEASURES'] ?? 24_000)
+const count = scaled(24_000)
 const kernel = loadKernel()
 const limits = { maxVertices: 1_000_000, maxParts: 100, maxWork: 2_000_000 }
 const engine = { kernel, keccak: await createKeccak(), limits }

@@ -9,6 +9,7 @@ import type { Geometry } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { OperationName } from '../../src/wire/values.ts'
 import { asLines } from '../costly-shapes.ts'
+import { stride } from '../scale.ts'
 
 const MAX_WORK = 200_000
 const MAX_VERTICES = 50_000
@@ -80,7 +81,8 @@ describe('countries of Natural Earth', () => {
       if (units > highest)
         [highest, which] = [units, `${name} of ${countries.map((c) => c.vertices).join(' and ')} vertices`]
     }
-    for (const country of all) {
+    const tried = all.filter((country, index) => index % stride === 0 || largest.includes(country))
+    for (const country of tried) {
       note('area', [country])
       note('length', [country], [asLines(country.geometry)!])
       const others = largest.includes(country) ? largest : []
@@ -93,7 +95,7 @@ describe('countries of Natural Earth', () => {
     console.log(
       `${file}, ${pairs} pairs: at most ${highest} units (${((100 * highest) / MAX_WORK).toFixed(1)} %): ${which}`,
     )
-    expect(pairs).toBeGreaterThan(all.length)
+    expect(pairs).toBeGreaterThan(tried.length)
     expect(highest).toBeLessThan(MAX_WORK / 2)
   })
 })

@@ -3,11 +3,12 @@ import { randomFrom } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { eventually } from '../eventually.ts'
+import { scaled } from '../scale.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const COUNT = 50
-const RANDOM_QUERIES = 3000
+const RANDOM_QUERIES = scaled(3000)
 const SEED = 99
 
 // Texts that reveal whether a statement is concatenated from input. They are sent alone and after a valid beginning.

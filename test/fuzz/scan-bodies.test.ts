@@ -6,9 +6,9 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { scanText } from '../../src/geometry/scan.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import { LIMITS as limits, mutate, SEEDS } from '../mutated-bodies.ts'
+import { scaled } from '../scale.ts'
 
-/** Set FUZZ_SCANNED_BODIES=200000 for the full size. */
-const count = Number(process.env['FUZZ_SCANNED_BODIES'] ?? 40_000)
+const count = scaled(40_000)
 
 describe('a body that the scanner reads', () => {
   it(`gives exactly the result of the parser, with ${count} mutated bodies`, async () => {

@@ -4,12 +4,12 @@ import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
 import { compileModule, instantiateKernel, type Kernel, loadKernel } from '../../src/wasm/loader.ts'
 import { decimalText, degreesText } from '../decimal-texts.ts'
 import { seededRandom } from '../random-geometry.ts'
+import { scaled } from '../scale.ts'
 
 const LIMITS = { maxJsonDepth: 32, maxVertices: 100 }
 /** Positions in a row. */
 const ROW = 20
-/** Set FUZZ_NUMBERS=2000000 for the full size. */
-const pairs = Number(process.env['FUZZ_NUMBERS'] ?? 400_000) / 2
+const pairs = scaled(400_000) / 2
 
 describe.each([
   ['with SIMD', loadKernel()],

@@ -3,6 +3,7 @@ import { PROBLEMS } from '../../src/base/problem.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { mutate } from '../mutated-bodies.ts'
+import { scaled } from '../scale.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 /** Returns the signed text of a request to verify a stamp. */
@@ -15,7 +16,7 @@ function signedText(body: string): string {
 const TEXT = { locationType: 'wkt', location: 'SRID=4326;POINT Z (2.2945 48.8584 35)' }
 const CELL = { locationType: 'h3-index', location: '891fb466257ffff' }
 
-const count = Number(process.env['FUZZ_EVIDENCE'] ?? 20_000)
+const count = scaled(20_000)
 
 it(`mutated evidence gets a result or a problem, ${count} times, and never breaks a worker`, async () => {
   const verifier = await createVerifier()

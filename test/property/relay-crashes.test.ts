@@ -14,7 +14,7 @@ import { createTestSigner, RECIPIENT } from '../attest-parts.ts'
 import { createModelChain } from '../model-relay-chain.ts'
 import { scaled } from '../scale.ts'
 
-const SEEDS = Number(process.env['RELAY_SEEDS'] ?? scaled(25))
+const SEEDS = scaled(25)
 const SUBMISSIONS = 12
 const STEPS = 60
 const CHAIN_ID = 84532

@@ -16,11 +16,12 @@ import {
   type RecordStore,
 } from '../../src/wire/store-messages.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import { scaled } from '../scale.ts'
 import { recordOf, storeRecords } from '../store-records.ts'
 
 const SEED = 20_261_121
 const COUNT = 25_000
-const QUERIES = 400
+const QUERIES = scaled(400)
 const NEWEST = 1_790_000_000
 
 /** The events of some records are about a day after their block, where the plan `window` treats them differently. */

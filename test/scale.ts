@@ -1,9 +1,8 @@
 const scale = Number(process.env['TEST_SCALE'] ?? 1)
 
 /**
- * Returns how many of a test's generated cases this run tries. `npm test` sets `TEST_SCALE=0.05` and tries a twentieth of them;
- * `.ci/run` a quarter and
- * `npm run test:more` all. A scale above 1 tries more.
+ * Returns how many of a test's generated cases this run tries. `npm test` sets `TEST_SCALE=0.05` and tries a twentieth of them,
+ * `.ci/run` a quarter, and `npm run test:more` all. A scale above 1 tries more.
  *
  * @param all number of cases at scale 1
  */

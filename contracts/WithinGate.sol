@@ -20,7 +20,7 @@ contract WithinGate {
     /// The result that admitted `person` was revoked.
     event Dismissed(address indexed person, bytes32 indexed resultUid);
 
-    /// The last admission of a person.
+    /// An admission of a person.
     struct Admission {
         bytes32 resultUid;
         bytes32 locationUid;
@@ -36,7 +36,7 @@ contract WithinGate {
     /// The signer of results, from the service's /.well-known/attester.json.
     address public immutable attester;
     WithinTerms public terms;
-    /// The last admission of each person, whether still valid or not.
+    /// The last admission of each person that did not end earlier than the one before, whether still valid or not.
     mapping(address person => Admission) public admissions;
     /// Identifiers of used results (`GeoResult.identityOf`).
     mapping(bytes32 identity => bool) public isUsed;
@@ -58,7 +58,7 @@ contract WithinGate {
 
     /// @return true while `person` is admitted: the result is recent, and neither it nor the location attestation is
     ///         revoked
-    function isAdmitted(address person) external view returns (bool) {
+    function isAdmitted(address person) public view returns (bool) {
         Admission memory admission = admissions[person];
         return block.timestamp <= admission.until && GeoAttestation.stands(eas.getAttestation(admission.locationUid));
     }
@@ -100,8 +100,14 @@ contract WithinGate {
         bytes32 identity = GeoResult.identityOf(result.recipient, result.data);
         if (isUsed[identity]) revert ResultAlreadyUsed(identity);
         isUsed[identity] = true;
+        if (isAdmittedBeyond(result.recipient, until)) return;
         admissions[result.recipient] = Admission(result.uid, locationUid, until);
         emit Admitted(result.recipient, result.uid, locationUid, until);
+    }
+
+    /// Anyone can submit a result about an older location attestation of a person. It does not shorten an admission.
+    function isAdmittedBeyond(address person, uint256 until) private view returns (bool) {
+        return until < admissions[person].until && isAdmitted(person);
     }
 
     function dismiss(Attestation calldata result) private {

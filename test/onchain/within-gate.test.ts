@@ -108,12 +108,30 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
   })
 
   it('end access when its result is revoked, but not for an older result', async () => {
-    const first = await admit()
-    const second = await admit({ timestamp: (await fixture.now()) - 1n })
+    const first = await admit({ timestamp: (await fixture.now()) - 1n })
+    const second = await admit()
     await local.revoke(gate.schema, first, fixture.attester)
     expect(await isAdmitted(fixture.person)).toBe(true)
     await local.revoke(gate.schema, second, fixture.attester)
     expect(await isAdmitted(fixture.person)).toBe(false)
+  })
+
+  // Regression: anyone could submit a result about an older location attestation of a person, and end the admission sooner.
+  it('do not end access sooner for a result that ends sooner, unless the first one was revoked', async () => {
+    const now = await fixture.now()
+    const olderRef = await fixture.location({ eventTimestamp: now - MAX_LOCATION_AGE_SECONDS + 100n })
+    const ref = await fixture.location()
+    const first = await admit({ ref })
+    const admission = () => fixture.read<readonly [Hex, Hex, bigint]>(gate, 'admissions', [fixture.person])
+    const before = await admission()
+    expect(before[0]).toBe(first)
+    await admit({ ref: olderRef })
+    expect(await admission()).toEqual(before)
+    await local.revoke(uids.location, ref, fixture.locator)
+    expect(await isAdmitted(fixture.person)).toBe(false)
+    const last = await admit({ ref: olderRef, timestamp: now - 1n })
+    expect((await admission()).slice(0, 2)).toEqual([last, olderRef])
+    expect(await isAdmitted(fixture.person)).toBe(true)
   })
 
   it('end access when the location attestation is revoked', async () => {

@@ -46,7 +46,10 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
     )
     values = parseArgs({ args: [...argv], options, allowPositionals: false }).values as typeof values
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}; see --help`, { cause: error })
+    const isUnknown = (error as NodeJS.ErrnoException).code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+    const flags = Object.keys(FLAGS).map((name) => `--${name}`)
+    const help = isUnknown ? `the flags are ${flags.join(', ')}` : 'see --help'
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}; ${help}`, { cause: error })
   }
   const overlay: Record<string, string | undefined> = {}
   for (const [name, { environment }] of Object.entries(FLAGS)) {

@@ -17,6 +17,8 @@ const SUBMISSION_LIMITS = {
   waitMs: integer('SUBMIT_WAIT_MS', 15_000, 0, 120_000),
   /** Interval at which a waiting request polls the status of its submission, and at which the relay polls for new ones. */
   pollMs: integer('SUBMIT_POLL_MS', 500, 20, 60_000),
+  /** True if accounts that sign in with a wallet may submit. Anyone can make wallets, so the limits of one account do not limit them. */
+  walletAccounts: flag('SUBMIT_WALLET_ACCOUNTS', false),
   /** Gas that the submissions of one API key may use within 24 hours. */
   gasPerDay: integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12),
   /** Largest gas limit of one transaction. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../attest/data.ts'
-import { ProblemError, type ProblemType, problemAt } from '../../base/problem.ts'
+import { type ProblemData, ProblemError, type ProblemType, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SubmissionConfig } from '../../config/submission.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
@@ -10,6 +10,7 @@ import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import type { NewSubmission, RelayState, Submission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
+import { isWalletAccount } from '../../wire/usage-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { EventSink } from '../records/record-services.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
@@ -126,6 +127,10 @@ export function mayBeAccepted(error: unknown): boolean {
 const PASSING: readonly ProblemType[] = ['overloaded', 'database', 'rate-limited']
 const OPTION = ['options', 'submitOnchain']
 const SUBMIT_YOURSELF = 'submit the delegated attestation of the response yourself'
+const NO_PAYER: ProblemData = {
+  type: 'unauthorized',
+  detail: 'submitOnchain costs money, so it needs an API key of the tier developer or internal in the header X-API-Key',
+}
 const RETRY_SECONDS = 1
 /** Submissions per database transaction. Each takes a few milliseconds, during which the lock shared by all processes is held. */
 const MAX_STORED_TOGETHER = 50
@@ -209,9 +214,8 @@ class Submissions implements SubmissionService {
 
   require(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): void {
     const state = this.#requireRelay(chainId)
-    if (account === undefined || tier === 'public') {
-      throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain costs money, so it needs an API key' })
-    }
+    if (account === undefined || tier === 'public') throw new ProblemError(NO_PAYER)
+    this.#requireAllowed(account)
     requireFunds(chainId, state)
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       throw new ProblemError({
@@ -219,6 +223,15 @@ class Submissions implements SubmissionService {
         detail: 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces',
       })
     }
+  }
+
+  /** Anyone can make wallets, so their accounts spend the operator's money only if the operator allows it (decision 175). */
+  #requireAllowed(account: string): void {
+    if (this.#settings.walletAccounts || !isWalletAccount(account)) return
+    throw problemAt('forbidden', OPTION, 'this service submits nothing for accounts of wallets', {
+      code: 'wallet-account',
+      hint: 'use an API key of the operator, who can also allow wallets to submit (SUBMIT_WALLET_ACCOUNTS=1)',
+    })
   }
 
   #requireRelay(chainId: number): RelayState {
@@ -265,6 +278,8 @@ class Submissions implements SubmissionService {
     { account, position, id, operation }: JobSubmission,
   ): Promise<StoredSubmission | undefined> {
     requireFunds(payload.chainId, this.#requireRelay(payload.chainId))
+    // The setting may have changed since the job was created.
+    this.#requireAllowed(account)
     // The keys of clients are stored with another word before them.
     const idempotencyKey = `job ${id}${operation === undefined ? '' : ` ${operation}`}`
     const { now, config } = this.#parts

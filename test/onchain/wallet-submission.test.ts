@@ -103,9 +103,24 @@ describe.skipIf(skipReason() !== undefined)('submitOnchain for accounts of walle
       expect(await countAttestations(service)).toBe(1)
     }))
 
-  it('is accepted if the operator allows it', () =>
-    run({ SUBMIT_WALLET_ACCOUNTS: '1' }, async (service) => {
-      const { status, body } = await service.post('/compute/v0/distance', submitted(4), await signIn(service))
-      expect({ status, submission: body.submission }).toMatchObject({ status: 200, submission: { status: 'mined' } })
+  it('is accepted if the operator allows it, until all accounts together have used up their gas', () =>
+    run({ SUBMIT_WALLET_ACCOUNTS: '1', SUBMIT_GAS_PER_DAY_ALL: '1000000' }, async (service) => {
+      // Each counts as 492,000 until it is in a block, and used more than 300,000 then.
+      const statuses: number[] = []
+      for (const lon of [4, 5, 6]) {
+        const { status, body, headers } = await service.post(
+          '/compute/v0/distance',
+          submitted(lon),
+          await signIn(service),
+        )
+        statuses.push(status)
+        if (status === 200) expect(body.submission.status).toBe('mined')
+        else {
+          expect(body.detail).toContain('all API keys together')
+          expect(headers.get('retry-after')).toBe('3600')
+        }
+      }
+      expect(statuses).toEqual([200, 200, 503])
+      expect(await countAttestations(service)).toBe(2)
     }))
 })

@@ -354,11 +354,12 @@ class Submissions implements SubmissionService {
 
   #storeAll(submissions: readonly NewSubmission[]): Promise<readonly SubmitOutcome[]> {
     const { now, config } = this.#parts
-    const { maxQueued, maxQueuedPerKey, gasPerDay } = this.#settings
+    const { maxQueued, maxQueuedPerKey, gasPerDay, gasPerDayOfAll } = this.#settings
     // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
     // deadline.
     const deadlineMs = now() + config.limits.storeWriteMs
-    return this.#ask('submit', { submissions, maxQueued, maxQueuedPerKey, gasPerDay, nowMs: now() }, deadlineMs)
+    const limits = { maxQueued, maxQueuedPerKey, gasPerDay, gasPerDayOfAll, nowMs: now() }
+    return this.#ask('submit', { submissions, ...limits }, deadlineMs)
   }
 
   async #read(
@@ -445,6 +446,11 @@ const OUTCOME_PROBLEMS = {
   spent: {
     type: 'rate-limited',
     detail: 'this API key has used up its gas for 24 hours',
+    retryAfterSeconds: GAS_RETRY_SECONDS,
+  },
+  'all-spent': {
+    type: 'overloaded',
+    detail: 'all API keys together have used up the gas of this service for 24 hours',
     retryAfterSeconds: GAS_RETRY_SECONDS,
   },
 } as const

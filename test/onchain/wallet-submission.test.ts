@@ -96,8 +96,8 @@ describe.skipIf(skipReason() !== undefined)('submitOnchain for accounts of walle
           })
         }
       }
-      const { jobs } = await (await fetch(`${service.url}/compute/v0/jobs`, { headers: session })).json()
-      expect(jobs).toEqual([])
+      const jobs = await fetch(`${service.url}/compute/v0/jobs`, { headers: session })
+      expect(await jobs.json()).toMatchObject({ jobs: [] })
       const operator = await service.post('/compute/v0/distance', submitted(3), { 'x-api-key': service.developerKey })
       expect(operator.body.submission.status).toBe('mined')
       expect(await countAttestations(service)).toBe(1)

@@ -60,6 +60,8 @@ export function exitForError(error: unknown): { readonly exitCode: ExitCode; rea
 export function exitCodeForStatus(status: number): ExitCode {
   if (status === 401 || status === 403) return EXIT.auth
   if (status === 429) return EXIT.rateLimited
+  // The service works, and does not offer this: the same command fails again.
+  if (status === 501) return EXIT.usageError
   return status >= 500 ? EXIT.network : EXIT.usageError
 }
 
@@ -86,6 +88,7 @@ function withCommand(hint: string): string {
       /send the API key with which it was stored/,
       '$&: --api-key, or for the development key DATA_DIR (by default .data of the current folder)',
     )
+    .replace(/leave out submitOnchain/, '$& (--submit)')
     .replace(/creates an? (?:API )?key with a higher limit/, '$& for --api-key or TRIGPOINT_API_KEY')
 }
 

@@ -3,6 +3,7 @@ import { JOB_KEEP_HOURS } from './jobs.ts'
 import { constant, derived, flag, integer, number, readSettings, type Setting, type Values } from './setting.ts'
 
 const MAX_QUEUED_SUBMISSIONS = integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000)
+const SUBMIT_GAS_PER_DAY = integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12)
 
 const SUBMISSION_LIMITS = {
   /** Submissions of one chain that are not yet in a block; beyond it the service answers 503. */
@@ -17,8 +18,12 @@ const SUBMISSION_LIMITS = {
   waitMs: integer('SUBMIT_WAIT_MS', 15_000, 0, 120_000),
   /** Interval at which a waiting request polls the status of its submission, and at which the relay polls for new ones. */
   pollMs: integer('SUBMIT_POLL_MS', 500, 20, 60_000),
+  /** True if accounts that sign in with a wallet may submit. Anyone can make wallets, so the limits of one account do not limit them. */
+  walletAccounts: flag('SUBMIT_WALLET_ACCOUNTS', false),
   /** Gas that the submissions of one API key may use within 24 hours. */
-  gasPerDay: integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12),
+  gasPerDay: SUBMIT_GAS_PER_DAY,
+  /** Gas that all submissions may use within 24 hours. */
+  gasPerDayOfAll: integer('SUBMIT_GAS_PER_DAY_ALL', (source) => 10 * SUBMIT_GAS_PER_DAY.read(source), 1, 1e13),
   /** Largest gas limit of one transaction. */
   maxGas: integer('SUBMIT_MAX_GAS', 16_000_000, 100_000, 1e9),
   /** Highest fee per unit of gas. Above it nothing is sent and no fee is raised. */

@@ -395,6 +395,13 @@ const JOB_SUBMISSION_COLUMNS: readonly string[] = [
   'alter table job_chunk rename column stored_input to packed_input',
 ]
 
+/** Indexes for the gas of 24 hours: migration `gas of waiting submissions`. Never edit it, because users have applied it. */
+const SUBMISSION_GAS_INDEXES: readonly string[] = [
+  'create index submission_updated on submission (updated_ms)',
+  "create index submission_waiting on submission (position) where status in ('queued', 'sent')",
+  'drop index submission_spent',
+]
+
 interface Migration {
   readonly name: string
   readonly statements: readonly string[]
@@ -491,6 +498,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: 'stored geometries', statements: STORED_TABLES },
   { name: 'submissions of jobs', statements: JOB_SUBMISSION_COLUMNS },
   { name: 'indexes of lists', statements: LIST_INDEXES },
+  { name: 'gas of waiting submissions', statements: SUBMISSION_GAS_INDEXES },
 ]
 
 /** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */

@@ -20,13 +20,14 @@ interface SubmitLimits {
   readonly maxQueued: number
   readonly maxQueuedPerKey: number
   readonly gasPerDay: number
+  readonly gasPerDayOfAll: number
   readonly nowMs: number
 }
 
 /**
  * Stores submissions in the given order, independently of each other.
  *
- * @param limits `gasPerDay` is the gas that the submissions of one account may use in 24 hours
+ * @param limits `gasPerDay` and `gasPerDayOfAll` are the gas that the submissions of one account and of all accounts may use in 24 hours
  */
 export async function submit(
   session: Session,
@@ -35,10 +36,11 @@ export async function submit(
 ): Promise<readonly SubmitOutcome[]> {
   await lockCounts(session, submissions)
   const openJobs = await lockJobs(session, submissions)
+  const usedGas = await readUsedGas(session, limits.nowMs)
   const outcomes: SubmitOutcome[] = []
   for (const submission of submissions) {
     const isEnded = submission.job !== undefined && !openJobs.has(submission.job)
-    outcomes.push(await submitOne(session, submission, limits, isEnded))
+    outcomes.push(await submitOne(session, submission, limits, usedGas, isEnded))
   }
   return outcomes
 }
@@ -55,12 +57,34 @@ async function lockJobs(session: Session, submissions: readonly NewSubmission[])
   return new Set(rows.map((row) => Number(row['position'])))
 }
 
+/** Gas that submissions used within 24 hours, and that those which are not in a block may still use. */
+interface UsedGas {
+  readonly byAccount: Map<string, number>
+  ofAll: number
+}
+
 /**
- * Locks what is counted below, so that the counts stay true until the rows are stored: the gas of accounts, and the queues of
- * senders on chains. All processes take these locks in the same order, so none waits for one that waits for it.
+ * A submission may wait for a block for days. So it counts until it is in one, and for 24 hours after its last change. Transactions that
+ * reverted count with it.
+ */
+async function readUsedGas(session: Session, nowMs: number): Promise<UsedGas> {
+  const rows = await session.query(
+    `select account, sum(spent_gas + case when status = 'failed' then 0 else gas end)::text as gas from submission
+     where status in ('queued', 'sent') or updated_ms > $1 group by account`,
+    [nowMs - DAY_MS],
+  )
+  const byAccount = new Map(rows.map((row) => [row['account'] as string, Number(row['gas'])]))
+  return { byAccount, ofAll: [...byAccount.values()].reduce((sum, gas) => sum + gas, 0) }
+}
+
+/**
+ * Locks what is counted below, so that the counts stay true until the rows are stored: the gas of all accounts, and the queues of
+ * senders on chains. All processes take these locks in the same order, so none waits for one that waits for it. The first one keeps
+ * any two of them apart; processes of an older version take only the others.
  */
 async function lockCounts(session: Session, submissions: readonly NewSubmission[]): Promise<void> {
   const counted = submissions.flatMap(({ account, sender, payload }) => [
+    'gas of all accounts',
     `account ${account}`,
     `${payload.chainId} ${sender}`,
   ])
@@ -81,14 +105,16 @@ async function submitOne(
   session: Session,
   { id, account, idempotencyKey, sender, payload, gas }: NewSubmission,
   limits: SubmitLimits,
+  usedGas: UsedGas,
   isEnded: boolean,
 ): Promise<SubmitOutcome> {
-  const { maxQueued, maxQueuedPerKey, gasPerDay, nowMs } = limits
+  const { maxQueued, maxQueuedPerKey, gasPerDay, gasPerDayOfAll, nowMs } = limits
   const { kind, chainId, schema, recipient, data } = payload
   const [existing] = await session.query(
-    `select id, status, kind, data, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
+    `select id, status, kind, data, case when updated_ms > $9 then 0 else spent_gas end::text as uncounted_gas,
+       (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
      from submission where account = $1 and idempotency_key = $2`,
-    [account, idempotencyKey, kind, chainId, sender, schema, recipient, data],
+    [account, idempotencyKey, kind, chainId, sender, schema, recipient, data, nowMs - DAY_MS],
   )
   if (existing !== undefined && existing['is_same'] !== true) {
     return { outcome: 'conflict', stored: { kind: existing['kind'] as AttestationKind, data: existing['data'] as Hex } }
@@ -97,16 +123,18 @@ async function submitOne(
   if (isEnded) return { outcome: 'ended' }
   const [used] = await session.query(
     `select
-       (select count(*) from submission where chain_id = $1 and sender = $4 and status in ('queued', 'sent'))::int as queued,
+       (select count(*) from submission where chain_id = $1 and sender = $3 and status in ('queued', 'sent'))::int as queued,
        (select count(*) from submission
-        where chain_id = $1 and sender = $4 and status in ('queued', 'sent') and account = $2)::int as own,
-       (select coalesce(sum(spent_gas + case when status = 'failed' then 0 else gas end), 0)
-        from submission where account = $2 and created_ms > $3)::text as gas`,
-    [chainId, account, nowMs - DAY_MS, sender],
+        where chain_id = $1 and sender = $3 and status in ('queued', 'sent') and account = $2)::int as own`,
+    [chainId, account, sender],
   )
   if ((used!['own'] as number) >= maxQueuedPerKey) return { outcome: 'share' }
   if ((used!['queued'] as number) >= maxQueued) return { outcome: 'full' }
-  if (Number(used!['gas']) + gas > gasPerDay) return { outcome: 'spent' }
+  // One that failed more than a day ago counts again, with what its transactions used.
+  const addedGas = gas + Number(existing?.['uncounted_gas'] ?? 0)
+  const ofAccount = (usedGas.byAccount.get(account) ?? 0) + addedGas
+  if (ofAccount > gasPerDay) return { outcome: 'spent' }
+  if (usedGas.ofAll + addedGas > gasPerDayOfAll) return { outcome: 'all-spent' }
   const [row] = await session.query(
     `insert into submission (id, account, idempotency_key, chain_id, sender, kind, schema, recipient, data, status, gas, created_ms, updated_ms)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $11)
@@ -115,6 +143,8 @@ async function submitOne(
      returning id`,
     [id, account, idempotencyKey, chainId, sender, kind, schema, recipient, data, gas, nowMs],
   )
+  usedGas.byAccount.set(account, ofAccount)
+  usedGas.ofAll += addedGas
   return takenOutcome(session, row!['id'] as string)
 }
 

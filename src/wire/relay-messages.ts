@@ -51,7 +51,7 @@ export interface Submission {
 export type SubmitOutcome =
   | { readonly outcome: 'taken'; readonly submission: Submission }
   | { readonly outcome: 'conflict'; readonly stored: Pick<AttestationPayload, 'kind' | 'data'> }
-  | { readonly outcome: 'full' | 'share' | 'spent' | 'ended' }
+  | { readonly outcome: 'full' | 'share' | 'spent' | 'all-spent' | 'ended' }
 
 /** One signed version of a transaction. The attempts of one nonce differ only in their fees. */
 export interface RelayAttempt {
@@ -145,6 +145,7 @@ export interface SubmissionOperations {
       readonly maxQueued: number
       readonly maxQueuedPerKey: number
       readonly gasPerDay: number
+      readonly gasPerDayOfAll: number
       readonly nowMs: number
     }
     /** In the order of the submissions. */

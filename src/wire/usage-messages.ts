@@ -4,10 +4,16 @@
 export const PUBLIC_SUBJECT = 'public'
 /** The subjects for which a process had no room. */
 export const OTHER_SUBJECTS = 'others'
+const ACCOUNT_PREFIX = 'account:'
 
 /** The subject of an account: all of its sessions and keys count together, because keys and wallets cost nothing (decision 149). */
 export function accountSubject(account: string): string {
-  return `account:${account}`
+  return `${ACCOUNT_PREFIX}${account}`
+}
+
+/** Returns whether a subject is an account of a wallet, not a key of the operator or the user of a token. */
+export function isWalletAccount(subject: string): boolean {
+  return subject.startsWith(ACCOUNT_PREFIX)
 }
 
 /** Kinds of requests besides the compute operations, which are kinds of their own by their names. */

@@ -79,6 +79,7 @@ describe.runIf(disk.isMounted)('a full disk', () => {
       maxQueued: 1,
       maxQueuedPerKey: 1,
       gasPerDay: 1,
+      gasPerDayOfAll: 1,
       nowMs: 0,
     })
     await database.close()

@@ -87,7 +87,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     } as const
     const sender = signer.address.toLowerCase() as Hex
     const submission = { id: `${index}`, account: 'a', idempotencyKey: `${index}`, sender, payload, gas: 1 }
-    const limits = { maxQueued: 100, maxQueuedPerKey: 100, gasPerDay: 1e9, nowMs: Date.now() }
+    const limits = { maxQueued: 100, maxQueuedPerKey: 100, gasPerDay: 1e9, gasPerDayOfAll: 1e9, nowMs: Date.now() }
     await eventually(() => store.ask('submit', { submissions: [submission], ...limits }, Date.now() + 5000), {
       interval: 100,
     })

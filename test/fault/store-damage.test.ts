@@ -85,7 +85,14 @@ function submit(store: RecordStore, index: number) {
     payload,
     gas: 1,
   }
-  return store.submit({ submissions: [submission], maxQueued: 1e6, maxQueuedPerKey: 1e6, gasPerDay: 1e9, nowMs: NOW })
+  return store.submit({
+    submissions: [submission],
+    maxQueued: 1e6,
+    maxQueuedPerKey: 1e6,
+    gasPerDay: 1e9,
+    gasPerDayOfAll: 1e9,
+    nowMs: NOW,
+  })
 }
 
 describe.each([

@@ -298,8 +298,8 @@ describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain', () => {
       [`chainId=${chainId}&submitOnchain=yes`, 400, '#/submitOnchain', 'wrong-type'],
       ['submitOnchain=true', 400, '#/chainId', 'missing-member'],
       ['attest=merkle&submitOnchain=true', 400, '#/chainId', 'missing-member'],
-      ['chainId=8453&submitOnchain=true', 501, '#/options/submitOnchain', 'no-submission'],
-      ['chainId=8453&attest=merkle&submitOnchain=true', 501, '#/options/submitOnchain', 'no-submission'],
+      ['chainId=8453&submitOnchain=true', 501, '#/submitOnchain', 'no-submission'],
+      ['chainId=8453&attest=merkle&submitOnchain=true', 501, '#/submitOnchain', 'no-submission'],
     ]
     for (const [query, status, pointer, code] of refused) {
       const { body, ...answer } = await jobs.upload(query, lines(1))
@@ -309,6 +309,23 @@ describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain', () => {
         errors: [{ pointer, code }],
       })
     }
+    const json = await jobs.json('', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ chainId: 8453, options: { submitOnchain: true }, items: [distance(1)] }),
+    })
+    expect(json).toMatchObject({
+      status: 501,
+      body: {
+        errors: [
+          {
+            pointer: '#/options/submitOnchain',
+            detail: `this service does not submit attestations to chain 8453, only to ${chainId}`,
+            hint: expect.stringContaining('use attest=merkle'),
+          },
+        ],
+      },
+    })
     const many = await jobs.json('', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -328,6 +345,7 @@ describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain', () => {
       body: lines(1),
     })
     expect(anonymous.status).toBe(401)
+    expect(await anonymous.json()).toMatchObject({ detail: expect.stringContaining('X-API-Key') })
     expect((await jobs.json('')).body.jobs).toHaveLength(stored)
     // The length of an upload is known at its end.
     const long = await jobs.upload(`chainId=${chainId}&submitOnchain=true`, `${'{"op":"area"}\n'.repeat(301)}`)

@@ -100,6 +100,7 @@ export async function createRelayFixture(local: LocalChain, store: RecordStore) 
         maxQueued: 10_000,
         maxQueuedPerKey: 10_000,
         gasPerDay: 1e12,
+        gasPerDayOfAll: 1e12,
         nowMs: clockMs,
       })
       if (outcome!.outcome !== 'taken') throw new Error(outcome!.outcome)

@@ -222,6 +222,7 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
       .replace('http://127.0.0.1:3000', service.url)
       .replace('84532', String(chainId))
       .replace('process.env.KEY', JSON.stringify(service.developerKey))
+      .replace('process.env.RPC', JSON.stringify(local.url))
     const ended = runModule(program)
     // The program ends when its submission is final, which takes further blocks.
     let hasEnded = false
@@ -230,12 +231,14 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
       await local.client.mine({ blocks: 100 })
       expect(hasEnded).toBe(true)
     })
-    const uids = (await ended)
+    const printed = (await ended)
       .trim()
       .split('\n')
       .map((line) => line.split(' '))
-    expect(uids.at(-1)).toEqual(['finalized', expect.stringMatching(/^0x[0-9a-f]{64}$/)])
-    expect((await local.getAttestation(uids.at(-1)![1] as Hex)).attester).toBe(service.attester)
+    const [last, read] = printed.slice(-2)
+    expect(last).toEqual(['finalized', expect.stringMatching(/^0x[0-9a-f]{64}$/)])
+    expect((await local.getAttestation(last![1] as Hex)).attester).toBe(service.attester)
+    expect(read).toEqual([service.attester, 'true'])
   })
 
   const batch = (items: readonly Loose[], members: Loose = {}) => ({

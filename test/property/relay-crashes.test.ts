@@ -139,6 +139,7 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
       maxQueued: 1000,
       maxQueuedPerKey: 1000,
       gasPerDay: 1e9,
+      gasPerDayOfAll: 1e9,
       nowMs: clockMs,
     })
     return data

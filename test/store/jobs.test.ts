@@ -458,7 +458,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await claimRoot()).toMatchObject({ id: first!.id })
     const payload = { kind: 'merkle-root', chainId: 84532, schema: '0x1', recipient: '0x2', data: '0x3' } as const
     const submission = { id: 'root of q', account: 'q', idempotencyKey: 'k', sender: '0x4', payload, gas: 1 } as const
-    const limits = { maxQueued: 9, maxQueuedPerKey: 9, gasPerDay: 1e9, nowMs: NOW }
+    const limits = { maxQueued: 9, maxQueuedPerKey: 9, gasPerDay: 1e9, gasPerDayOfAll: 1e9, nowMs: NOW }
     await store.submit({ submissions: [{ ...submission, job: first!.position }], ...limits })
     await store.settleRoot({ position: first!.position, submissionId: submission.id })
     await store.settleRoot({ position: second!.position, error: 'why' })

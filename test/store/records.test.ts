@@ -418,6 +418,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       'stored geometries',
       'submissions of jobs',
       'indexes of lists',
+      'gas of waiting submissions',
     ])
     expect(await families()).toEqual(before)
     await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })

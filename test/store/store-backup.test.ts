@@ -71,7 +71,14 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     const common = { account: 'a', sender: addressOf(77), payload, gas: 1 }
     for (const id of ['one', 'two']) {
       const submission = { ...common, id, idempotencyKey: id }
-      await store.submit({ submissions: [submission], maxQueued: 9, maxQueuedPerKey: 9, gasPerDay: 9, nowMs: 1 })
+      await store.submit({
+        submissions: [submission],
+        maxQueued: 9,
+        maxQueuedPerKey: 9,
+        gasPerDay: 9,
+        gasPerDayOfAll: 9,
+        nowMs: 1,
+      })
     }
     await database.close()
     original = await contents(files)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
-import { submit } from '../../src/store/submissions.ts'
 import type {
   NewSubmission,
   RelayAttempt,
@@ -16,7 +15,8 @@ import { addressOf, uidOf } from '../store-records.ts'
 
 const SENDER = addressOf(77)
 const NOW = 1_800_000_000_000
-const LIMITS = { maxQueued: 100, maxQueuedPerKey: 100, gasPerDay: 10_000_000, nowMs: NOW }
+const LIMITS = { maxQueued: 100, maxQueuedPerKey: 100, gasPerDay: 10_000_000, gasPerDayOfAll: 1e12, nowMs: NOW }
+const DAY_MS = 86_400_000
 const BLOCK = { number: 50, hash: uidOf(50), timeSeconds: 1_800_000_000 }
 
 describe.each(ENGINES)('submissions on %s', (engine) => {
@@ -47,6 +47,7 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     const submissions = await store.submissions(indexes.map((index) => `${chainId}-${index}`))
     return indexes.map((index) => submissions.find(({ id }) => id === `${chainId}-${index}`))
   }
+  const forgetAll = () => database.transaction((session) => session.query('delete from submission'))
   const toIds = (...indexes: number[]) => indexes.map((index) => `${chainId}-${index}`)
   const attempt = (number: number): RelayAttempt => ({
     hash: uidOf(9000 + number),
@@ -116,16 +117,24 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     expect(await late.pending).toEqual({ outcome: 'ended' })
   })
 
-  it.runIf(engine === 'postgres')('waits for no submission of another account on another chain', async () => {
-    chainId = 20
-    const first = newSubmission(1)
-    chainId = 21
-    // The transaction of the first ends only after the second is stored.
-    await database.transaction(async (session) => {
-      expect(takenSubmission((await submit(session, [first], LIMITS))[0]!).chainId).toBe(20)
-      expect(takenSubmission(await put(1)).chainId).toBe(21)
-    })
-    expect(await store.submissions([first.id])).toHaveLength(1)
+  it('accepts no gas beyond the budget of all accounts, whatever their chains and senders', async () => {
+    await forgetAll()
+    const ofAll = { gasPerDayOfAll: 400_000 * 3 }
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => {
+        chainId = 26 + (index % 3)
+        return put(index, { account: `other ${index}`, sender: addressOf(80 + (index % 2)) }, ofAll)
+      }),
+    )
+    expect(outcomes.filter(({ outcome }) => outcome === 'taken')).toHaveLength(3)
+    expect(outcomes.filter(({ outcome }) => outcome === 'all-spent')).toHaveLength(9)
+    // In one database transaction each one counts for the next.
+    await forgetAll()
+    const together = Array.from({ length: 5 }, (_, index) => newSubmission(index, { account: `one of ${index}` }))
+    const more = await store.submit({ submissions: together, ...LIMITS, ...ofAll })
+    expect(more.map(({ outcome }) => outcome)).toEqual(['taken', 'taken', 'taken', 'all-spent', 'all-spent'])
+    // The limit of the account is the first, because the client can do something about it.
+    expect(await put(9, { account: 'one of 0' }, { ...ofAll, gasPerDay: 400_000 })).toEqual({ outcome: 'spent' })
   })
 
   it('waits for a submission of the same account, and for one to the same sender of a chain', async () => {
@@ -153,9 +162,39 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     const others = await Promise.all(Array.from({ length: 20 }, (_, index) => put(100 + index, {}, tight)))
     expect(others.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5)
     expect(others.filter(({ outcome }) => outcome === 'spent')).toHaveLength(15)
-    // A known submission costs nothing again, and there is a new budget a day later.
+    // A known submission costs nothing again.
     expect((await put(5, {}, tight)).outcome).toBe('taken')
-    expect((await put(200, {}, { ...tight, nowMs: NOW + 86_400_001 })).outcome).toBe('taken')
+  })
+
+  // Regression: the budget was full again after a day, and a queue that stood still for a week was then sent for the gas of seven days.
+  it('counts submissions until they are in a block, and for a day after that', async () => {
+    chainId = 34
+    const [days, later] = [NOW + 9 * DAY_MS, NOW + 10 * DAY_MS]
+    const tight = { gasPerDay: 400_000 * 3 }
+    for (const index of [0, 1, 2]) expect((await put(index, {}, tight)).outcome).toBe('taken')
+    expect((await put(3, {}, { ...tight, nowMs: days })).outcome).toBe('spent')
+    expect(await step({ step: 'begin', nonce: 0, ids: toIds(0, 1), attempt: attempt(0) }, NOW)).toBe(true)
+    expect((await put(3, {}, { ...tight, nowMs: days })).outcome).toBe('spent')
+    const block = { step: 'mined', nonce: 0, hash: uidOf(9000), block: BLOCK, uids: [uidOf(1), uidOf(2)] } as const
+    expect(await step({ ...block, gasUsed: 800_000 }, days)).toBe(true)
+    expect((await put(3, {}, { ...tight, nowMs: later - 1 })).outcome).toBe('spent')
+    // Only the one that still waits counts a day after the block.
+    const outcomes: string[] = []
+    for (const index of [3, 4, 5]) outcomes.push((await put(index, {}, { ...tight, nowMs: later })).outcome)
+    expect(outcomes).toEqual(['taken', 'taken', 'spent'])
+  })
+
+  it('counts what one that failed long ago has used, when it is queued again', async () => {
+    chainId = 35
+    const tight = { gasPerDay: 400_000 * 2 }
+    await put(0, {}, tight)
+    await step({ step: 'begin', nonce: 0, ids: toIds(0), attempt: attempt(0) })
+    await step({ step: 'reverted', nonce: 0, hash: uidOf(9000), block: BLOCK })
+    await step({ step: 'lost', nonce: 0, maxAttempts: 1, error: 'x' })
+    const later = NOW + 2 * DAY_MS
+    const again = { submissions: [newSubmission(0), newSubmission(1)], ...LIMITS, ...tight, nowMs: later }
+    expect((await store.submit(again)).map(({ outcome }) => outcome)).toEqual(['taken', 'spent'])
+    expect((await put(1, {}, { ...tight, nowMs: later })).outcome).toBe('spent')
   })
 
   it('counts the gas of reverted transactions, also for failed submissions that are retried', async () => {

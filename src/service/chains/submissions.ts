@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric } from '../../attest/data.ts'
-import { ProblemError, type ProblemType, problemAt } from '../../base/problem.ts'
+import { type ProblemData, ProblemError, type ProblemType, problemAt } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { SubmissionConfig } from '../../config/submission.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
@@ -10,6 +10,7 @@ import type { StoreCaller, StoreClient } from '../../threads/store-client.ts'
 import type { NewSubmission, RelayState, Submission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
+import { isWalletAccount } from '../../wire/usage-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { EventSink } from '../records/record-services.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
@@ -33,8 +34,11 @@ export interface SubmissionServiceParts {
 export interface SubmissionService {
   /** Results of one batch that may be submitted one by one. */
   readonly maxBatchItems: number
-  /** @throws {ProblemError} if the service does not submit to this chain, or not for this caller */
-  require(chainId: number, caller: SubmissionCaller): void
+  /**
+   * @param option where the request asks for it; by default in the body of a request whose response is the attestation
+   * @throws {ProblemError} if the service does not submit to this chain, or not for this caller
+   */
+  require(chainId: number, caller: SubmissionCaller, option?: SubmissionOption): void
   /**
    * Stores a submission and waits a limited time for its block.
    *
@@ -95,6 +99,13 @@ export class EarlierResultError extends ProblemError {
   }
 }
 
+/** Where a request asks for submission. */
+export interface SubmissionOption {
+  readonly pointer: readonly string[]
+  /** How its results get to the chain if the service does not submit them. */
+  readonly otherWay: string
+}
+
 interface StoredSubmission {
   readonly submission: Submission
   readonly isNew: boolean
@@ -124,8 +135,14 @@ export function mayBeAccepted(error: unknown): boolean {
 }
 
 const PASSING: readonly ProblemType[] = ['overloaded', 'database', 'rate-limited']
-const OPTION = ['options', 'submitOnchain']
-const SUBMIT_YOURSELF = 'submit the delegated attestation of the response yourself'
+const OF_BODY: SubmissionOption = {
+  pointer: ['options', 'submitOnchain'],
+  otherWay: 'leave out submitOnchain, and submit the delegated attestation of the response yourself',
+}
+const NO_PAYER: ProblemData = {
+  type: 'unauthorized',
+  detail: 'submitOnchain costs money, so it needs an API key of the tier developer or internal in the header X-API-Key',
+}
 const RETRY_SECONDS = 1
 /** Submissions per database transaction. Each takes a few milliseconds, during which the lock shared by all processes is held. */
 const MAX_STORED_TOGETHER = 50
@@ -149,17 +166,17 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
 
 const NO_SUBMISSIONS: SubmissionService = {
   maxBatchItems: 0,
-  require() {
-    throw notSubmitted()
+  require(chainId, _caller, option) {
+    throw notSubmitted(chainId, [], option)
   },
-  submit: async () => {
-    throw notSubmitted()
+  submit: async ({ chainId }) => {
+    throw notSubmitted(chainId, [])
   },
-  store: async () => {
-    throw notSubmitted()
+  store: async ({ chainId }) => {
+    throw notSubmitted(chainId, [])
   },
-  storeForJob: async () => {
-    throw notSubmitted()
+  storeForJob: async ({ chainId }) => {
+    throw notSubmitted(chainId, [])
   },
   wait: async (submissions) => submissions,
   submission: async () => {
@@ -207,12 +224,15 @@ class Submissions implements SubmissionService {
     this.#streams = new SubmissionStreams({ waits: this.#waits, limits: parts.config.limits, now })
   }
 
-  require(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): void {
-    const state = this.#requireRelay(chainId)
-    if (account === undefined || tier === 'public') {
-      throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain costs money, so it needs an API key' })
-    }
-    requireFunds(chainId, state)
+  require(
+    chainId: number,
+    { account, tier, idempotencyKey }: SubmissionCaller,
+    option: SubmissionOption = OF_BODY,
+  ): void {
+    const state = this.#requireRelay(chainId, option)
+    if (account === undefined || tier === 'public') throw new ProblemError(NO_PAYER)
+    this.#requireAllowed(account, option)
+    requireFunds(chainId, state, option)
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       throw new ProblemError({
         type: 'bad-request',
@@ -221,9 +241,19 @@ class Submissions implements SubmissionService {
     }
   }
 
-  #requireRelay(chainId: number): RelayState {
-    const state = this.#parts.relay?.state(chainId)
-    if (state === undefined) throw notSubmitted()
+  /** Anyone can make wallets, so their accounts spend the operator's money only if the operator allows it (decision 175). */
+  #requireAllowed(account: string, { pointer }: SubmissionOption = OF_BODY): void {
+    if (this.#settings.walletAccounts || !isWalletAccount(account)) return
+    throw problemAt('forbidden', pointer, 'this service submits nothing for accounts of wallets', {
+      code: 'wallet-account',
+      hint: 'use an API key of the operator, who can also allow wallets to submit (SUBMIT_WALLET_ACCOUNTS=1)',
+    })
+  }
+
+  #requireRelay(chainId: number, option?: SubmissionOption): RelayState {
+    const { relay } = this.#parts
+    const state = relay?.state(chainId)
+    if (state === undefined) throw notSubmitted(chainId, relay?.chainIds ?? [], option)
     return state
   }
 
@@ -265,6 +295,8 @@ class Submissions implements SubmissionService {
     { account, position, id, operation }: JobSubmission,
   ): Promise<StoredSubmission | undefined> {
     requireFunds(payload.chainId, this.#requireRelay(payload.chainId))
+    // The setting may have changed since the job was created.
+    this.#requireAllowed(account)
     // The keys of clients are stored with another word before them.
     const idempotencyKey = `job ${id}${operation === undefined ? '' : ` ${operation}`}`
     const { now, config } = this.#parts
@@ -339,11 +371,12 @@ class Submissions implements SubmissionService {
 
   #storeAll(submissions: readonly NewSubmission[]): Promise<readonly SubmitOutcome[]> {
     const { now, config } = this.#parts
-    const { maxQueued, maxQueuedPerKey, gasPerDay } = this.#settings
+    const { maxQueued, maxQueuedPerKey, gasPerDay, gasPerDayOfAll } = this.#settings
     // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
     // deadline.
     const deadlineMs = now() + config.limits.storeWriteMs
-    return this.#ask('submit', { submissions, maxQueued, maxQueuedPerKey, gasPerDay, nowMs: now() }, deadlineMs)
+    const limits = { maxQueued, maxQueuedPerKey, gasPerDay, gasPerDayOfAll, nowMs: now() }
+    return this.#ask('submit', { submissions, ...limits }, deadlineMs)
   }
 
   async #read(
@@ -377,19 +410,24 @@ function resultTimeSeconds({ kind, data }: Pick<AttestationPayload, 'kind' | 'da
 
 const RESULT_DECODERS = { numeric: decodeNumeric, boolean: decodeBoolean, 'merkle-root': decodeMerkleRoot } as const
 
-function requireFunds(chainId: number, { state }: RelayState): void {
+function requireFunds(chainId: number, { state }: RelayState, { pointer, otherWay } = OF_BODY): void {
   if (state !== 'unfunded') return
-  throw problemAt('not-implemented', OPTION, `the account that submits to chain ${chainId} has too little money`, {
+  throw problemAt('not-implemented', pointer, `the account that submits to chain ${chainId} has too little money`, {
     code: 'no-funds',
-    hint: SUBMIT_YOURSELF,
+    hint: otherWay,
   })
 }
 
-function notSubmitted(): ProblemError {
-  return problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {
-    code: 'no-submission',
-    hint: SUBMIT_YOURSELF,
-  })
+/** @param chainIds the chains to which the service submits */
+function notSubmitted(
+  chainId: number,
+  chainIds: readonly number[],
+  { pointer, otherWay }: SubmissionOption = OF_BODY,
+): ProblemError {
+  const others = chainIds.filter((other) => other !== chainId)
+  const where = others.length === 0 ? 'nor to any other' : `only to ${others.join(', ')}`
+  const detail = `this service does not submit attestations to chain ${chainId}, ${where}`
+  return problemAt('not-implemented', pointer, detail, { code: 'no-submission', hint: otherWay })
 }
 
 function unknownSubmission(): ProblemError {
@@ -430,6 +468,11 @@ const OUTCOME_PROBLEMS = {
   spent: {
     type: 'rate-limited',
     detail: 'this API key has used up its gas for 24 hours',
+    retryAfterSeconds: GAS_RETRY_SECONDS,
+  },
+  'all-spent': {
+    type: 'overloaded',
+    detail: 'all API keys together have used up the gas of this service for 24 hours',
     retryAfterSeconds: GAS_RETRY_SECONDS,
   },
 } as const

@@ -39,6 +39,10 @@ const STREAM_SHARE = 1 / 10
 const JOB_ID = /^[0-9a-f]{32}$/
 /** One word of visible ASCII characters. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const OWN_ROOT =
+  'leave out submitOnchain, and submit the delegated attestation of the root (…/attestation) yourself when the job is done'
+/** How the results of a job get to the chain if the service does not submit them. */
+const OTHER_WAYS = { none: OWN_ROOT, each: `use attest=merkle, ${OWN_ROOT}`, merkle: OWN_ROOT }
 const STOPPING: ProblemData = { type: 'overloaded', detail: 'the service is stopping', retryAfterSeconds: 1 }
 
 /** @param store undefined if the service stores nothing */
@@ -105,7 +109,7 @@ class Jobs implements JobService {
         `has ${split.count} items; ${tooManySubmissions(limits)}`,
         MANY_SUBMISSIONS,
       )
-    const writer = this.#writer(await this.#createJob(options, caller, context), 0, caller, context)
+    const writer = this.#writer(await this.#createJob(options, ['options'], caller, context), 0, caller, context)
     for (let index = 0; index < split.count; index++)
       if (writer.add(body.subarray(split.starts[index], split.ends[index]))) await writer.store()
     return this.#accepted(await writer.end())
@@ -115,7 +119,7 @@ class Jobs implements JobService {
     requireAccount(caller)
     const { more, options } = splitOptions(query)
     const jobOptions = readJobQuery(options)
-    const open = () => this.#createJob(jobOptions, caller, context)
+    const open = () => this.#createJob(jobOptions, [], caller, context)
     return this.#receive(open, { from: 0, more, caller, context }, onRoom)
   }
 
@@ -290,8 +294,10 @@ class Jobs implements JobService {
     return new JobWriter(parts, job, from)
   }
 
+  /** @param path where the request has the member `submitOnchain` */
   async #createJob(
     { chainId, recipient, attest, submitOnchain }: BatchOptions,
+    path: readonly string[],
     caller: JobCaller,
     context: RequestContext,
   ): Promise<Job> {
@@ -302,7 +308,8 @@ class Jobs implements JobService {
     if (submitOnchain) {
       // A development service lets requests of its own machine have jobs without a key, but not spend money.
       const payer = account === LOCAL_CALLER ? undefined : account
-      submissions.require(chains.require(chainId!).id, { account: payer, tier, idempotencyKey })
+      const option = { pointer: [...path, 'submitOnchain'], otherWay: OTHER_WAYS[attest] }
+      submissions.require(chains.require(chainId!).id, { account: payer, tier, idempotencyKey }, option)
     }
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       const detail = 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces'

@@ -283,6 +283,40 @@ describe('verifyResult on other answers', () => {
     expect((await verify({ ...batch, results: [], count: 0 })).ok).toBe(false)
   })
 
+  it('makes no batch valid while a check that was asked for is not made', async () => {
+    const batch = await answers.merkleBatch()
+    const recompute = createRecompute()
+    const wrong = [EIFFEL_TOWER, EIFFEL_TOWER]
+    expect(failedChecks(await verify(batch, { inputs: wrong, recompute }))).toEqual(['inputs'])
+    expect(checkStatus(await verify(batch, { recompute }), 'recomputed')).toBe('skip')
+    const each = { chainId: 84532, attest: 'each', results: [JSON.parse(answers.numeric)], count: 1, failed: 0 }
+    expect((await verify(each)).ok).toBe(true)
+    expect(failedChecks(await verify(each, { inputs: wrong }))).toEqual(['inputs'])
+    let calls = 0
+    const dead = {
+      rpcUrl: 'http://127.0.0.1:1',
+      fetch: async () => {
+        calls++
+        throw new TypeError('no connection')
+      },
+    }
+    for (const answer of [batch, each]) {
+      const verdict = await verify(answer, dead)
+      expect(failedChecks(verdict)).toEqual(['items', 'signature'])
+      expect(verdict.checks[0]!.detail).toContain('item 0: rpc: eth_chainId: the RPC does not answer')
+    }
+    // The results of a batch share the calls that are the same for all.
+    expect(calls).toBe(2)
+  })
+
+  it('takes only results as items of a batch', async () => {
+    const inner = await answers.merkleBatch()
+    const results = [JSON.parse(answers.numeric), inner]
+    const verdict = await verify({ chainId: 84532, attest: 'each', results, count: 2, failed: 0 })
+    expect(failedChecks(verdict)).toEqual(['items', 'signature'])
+    expect(verdict.checks[0]!.detail).toBe('item 1: form: is not a result of a batch')
+  })
+
   it('skips the id of an item and its proof inputs, because they are not signed', async () => {
     const { merkle, results } = await answers.merkleBatch()
     const proofInputs = [{ ref: results[0]!.inputRefs[0], credibility: {} }]

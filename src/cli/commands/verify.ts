@@ -4,7 +4,7 @@ import type { InputLike } from '../../client/forms.ts'
 import { isObject } from '../../client/forms.ts'
 import { isReceiptAddress, type ReceiptVerdict, verifyReceipt } from '../../client/receipt.ts'
 import type { Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
-import { verifyResult } from '../../client/verify/verify-result.ts'
+import { detectKind, verifyResult } from '../../client/verify/verify-result.ts'
 import type { MerkleAttestation } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
@@ -69,11 +69,24 @@ interface Tally {
   readonly refused: number
   /** False if a valid result has a signer that was not compared with an expected one. */
   readonly signerChecked: boolean
+  /** Numbers of valid results whose requested check could not be made; absent for what was not requested. */
+  readonly unchecked?: { readonly recompute?: number; readonly rpc?: number }
 }
 
-function tallyText({ count, held, failed, refused }: Tally): string {
+function tallyText({ count, held, failed, refused, unchecked }: Tally): string {
   const errorsText = refused === 0 ? '' : `, ${formatCount(refused, 'is an error', 'are errors')}`
-  return `${formatCount(count, 'result')}: ${formatCount(held, 'is valid', 'are valid')}, ${formatCount(failed, 'is', 'are')} not${errorsText}\n`
+  return `${formatCount(count, 'result')}: ${formatCount(held, 'is valid', 'are valid')}, ${formatCount(failed, 'is', 'are')} not${errorsText}\n${uncheckedText(unchecked)}`
+}
+
+function uncheckedText({ recompute = 0, rpc = 0 }: NonNullable<Tally['unchecked']> = {}): string {
+  const again = `– --recompute: ${formatCount(recompute, 'result was', 'results were')} not computed again; verify one alone to see why\n`
+  const chain = `– --rpc: ${formatCount(rpc, 'result has', 'results have')} no attestation to compare with the chain\n`
+  return `${recompute === 0 ? '' : again}${rpc === 0 ? '' : chain}`
+}
+
+/** Whether the requested check was neither passed nor failed. */
+function isUnchecked({ ok, checks }: Verdict, ids: readonly string[]): boolean {
+  return ok && !checks.some(({ id, status }) => ids.includes(id) && status !== 'skip')
 }
 
 export interface VerifyVerbOptions extends SourceOptions {
@@ -104,6 +117,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   let failed = 0
   let refused = 0
   let anyoneSigned = false
+  let notRecomputed = 0
+  let notCompared = 0
   /** The first result, while there is no other. */
   let single: { readonly place: string; readonly verdict: Verdict } | undefined
   let chainId: number | undefined
@@ -128,6 +143,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     chainId ??= verdict.chainId
     if (!verdict.ok) failed++
     anyoneSigned ||= isSignedByAnyone(verdict)
+    if (isUnchecked(verdict, ['recomputed'])) notRecomputed++
+    if (verdict.kind !== 'batch' && isUnchecked(verdict, ['simulation', 'on-chain'])) notCompared++
     if (count === 1) single = { place, verdict }
     else await printFailure(place, verdict, options, terminal)
   }
@@ -139,7 +156,12 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     else await terminal.out(printable(verdictText(verdict)))
   } else {
     const held = count - failed - refused
-    const tally: Tally = { count, held, failed, refused, signerChecked: !anyoneSigned }
+    const unchecked = {
+      ...(options.recompute === true ? { recompute: notRecomputed } : {}),
+      ...(options.rpc === undefined ? {} : { rpc: notCompared }),
+    }
+    const wasAsked = options.recompute === true || options.rpc !== undefined
+    const tally: Tally = { count, held, failed, refused, signerChecked: !anyoneSigned, ...(wasAsked ? { unchecked } : {}) }
     if (options.json === true) await outJson(terminal, tally)
     else {
       await terminal.out(tallyText(tally))
@@ -225,6 +247,11 @@ async function verify(
   common: VerifyResultOptions,
   likelyChainId: number | undefined,
 ): Promise<Verdict> {
+  if (options.geometry !== undefined && detectKind(value) === 'batch') {
+    throw usage(
+      '--geometry and --recompute work for one result, because each result of a batch has inputs of its own: put one element of "results" into a file and verify that; if it has a proof, also give the batch as --batch',
+    )
+  }
   const result = isObject(value) ? withDelegation(value, options) : value
   try {
     if (likelyChainId !== undefined && common.chainId === undefined) {

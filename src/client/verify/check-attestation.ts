@@ -6,6 +6,7 @@ import { hexToBytes } from '../../crypto/hex.ts'
 import type { Keccak, Secp256k1 } from '../../crypto/primitives.ts'
 import { parseSignature } from '../../crypto/signature.ts'
 import type { AttestationData, DelegatedAttestationData, ResultSignature } from '../../types/generated.ts'
+import type { ChainReader } from './chain-reader.ts'
 import { type DataKind, readSignedData, type SignedData, timeText } from './signed-data.ts'
 import type { CheckList } from './verdict.ts'
 
@@ -21,6 +22,8 @@ export interface CheckContext {
   readonly allowExpired: boolean
   readonly keccak: Keccak
   readonly secp256k1: Secp256k1
+  /** Reads the chain; undefined if the caller gave no RPC. */
+  readonly reader: ChainReader | undefined
 }
 
 /** An attestation whose form has been checked. Only attestations of proofs have `expirationTime`. */

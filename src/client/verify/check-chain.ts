@@ -6,6 +6,7 @@ import type { ChainProfile } from '../../config/chains.ts'
 import { bytesToHex, utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import type { Hex } from '../../wire/values.ts'
+import { type ChainReader, RpcError } from './chain-reader.ts'
 import type { Signed } from './check-attestation.ts'
 import type { SignedData } from './signed-data.ts'
 import type { CheckList } from './verdict.ts'
@@ -118,53 +119,6 @@ async function simulate({ signed, chain, reader, keccak, list }: ChainCheck): Pr
   } catch (error) {
     if (!(error instanceof RpcError) || !error.isRevert) throw error
     list.fail('simulation', `EAS would reject it: ${error.message}`)
-  }
-}
-
-/** Reads from a chain; each call is one request. The calls are few, so they are encoded here without a general library. */
-export interface ChainReader {
-  chainId(): Promise<number>
-  /** Calls a contract. @returns its return data. @throws {RpcError} when the call reverts or the RPC fails */
-  call(to: string, data: Hex): Promise<Hex>
-}
-
-/** Thrown when an RPC call fails or reverts. */
-export class RpcError extends Error {
-  /** True when the contract reverted. The message then has the error's selector and arguments if the endpoint returns them. */
-  readonly isRevert: boolean
-
-  constructor(message: string, isRevert: boolean) {
-    super(message)
-    this.name = 'RpcError'
-    this.isRevert = isRevert
-  }
-}
-
-/** Creates a reader that speaks JSON-RPC 2.0 over HTTP. */
-export function createChainReader(url: string, timeoutMs: number, send: typeof fetch): ChainReader {
-  async function request(method: string, params: readonly unknown[]): Promise<Hex> {
-    let reply: { result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
-    try {
-      const response = await send(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      reply = (await response.json()) as typeof reply
-    } catch {
-      throw new RpcError(`${method}: the RPC does not answer`, false) // the URL is not shown, because it may contain a key
-    }
-    const { result, error } = reply
-    if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result as Hex
-    const revertData = typeof error?.data === 'string' ? ` ${error.data.slice(0, 200)}` : ''
-    // Code 3 means a revert with data. Some endpoints return −32000 and mention the revert only in the message.
-    const isRevert = error?.code === 3 || revertData !== '' || /revert/i.test(error?.message ?? '')
-    throw new RpcError(`${method}: ${error?.message ?? 'no result'}${revertData}`, isRevert)
-  }
-  return {
-    chainId: async () => Number(await request('eth_chainId', [])),
-    call: (to, data) => request('eth_call', [{ to, data }, 'latest']),
   }
 }
 

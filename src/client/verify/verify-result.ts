@@ -5,12 +5,16 @@ import type { MerkleAttestation } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Issuer } from '../answers.ts'
 import { isObject } from '../forms.ts'
+import { type ChainReader, createChainReader, rememberCalls } from './chain-reader.ts'
 import type { CheckContext } from './check-attestation.ts'
+import { refuseInputs } from './check-inputs.ts'
 import { checkStamp } from './check-proof.ts'
 import type { DataKind } from './signed-data.ts'
 import type { VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
-import { verifyMerkleItem, verifySigned, verifySignedResult } from './verify-signed.ts'
+import { verifyMerkleItem, verifyRoot, verifySigned, verifySignedResult } from './verify-signed.ts'
+
+const RPC_TIMEOUT_MS = 10_000
 
 /** Creates the context from the caller's options. @throws {TypeError} on an unknown chain or an invalid attester address */
 async function createCheckContext(options: VerifyResultOptions): Promise<CheckContext> {
@@ -28,7 +32,13 @@ async function createCheckContext(options: VerifyResultOptions): Promise<CheckCo
     allowExpired: options.allowExpired === true,
     keccak: javascriptKeccak(),
     secp256k1: await loadNoble(),
+    reader: createReader(options),
   }
+}
+
+function createReader({ rpcUrl, rpcTimeoutMs, fetch: send }: VerifyResultOptions): ChainReader | undefined {
+  if (rpcUrl === undefined) return undefined
+  return rememberCalls(createChainReader(rpcUrl, rpcTimeoutMs ?? RPC_TIMEOUT_MS, send ?? fetch))
 }
 
 function trustedAttesters({ attester, issuer }: VerifyResultOptions): readonly string[] | undefined {
@@ -97,11 +107,27 @@ export async function verifyResult(response: unknown, options: VerifyResultOptio
   switch (kind) {
     case 'stamp':
       await checkStamp(value, context.keccak, context.secp256k1, list)
+      refuseInputs(options, 'a stamp has no inputs', list)
+      if (context.reader !== undefined) list.skip('rpc', 'a stamp is signed for no chain, so none was asked')
       return list.verdict(kind)
     case 'batch':
-      return verifyBatch(value, options, context.chains, list)
+      return verifyBatch(value, options, context, list)
+    default:
+      return verifyAlone(kind, value, options, context, list)
+  }
+}
+
+/** Checks a response that is one answer, and not many as a batch. */
+async function verifyAlone(
+  kind: Exclude<ResponseKind, 'stamp' | 'batch' | 'unknown'>,
+  value: Record<string, unknown>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Promise<Verdict> {
+  switch (kind) {
     case 'merkle-item':
-      return verifyMerkleItem(value, options, context, list)
+      return verifyMerkleItem(value, await verifyRoot(options.merkle, context), options, context, list)
     case 'signed-result':
       return verifySignedResult(value, options, context, list)
     default:
@@ -126,12 +152,13 @@ export function detectKind(value: unknown): ResponseKind {
 async function verifyBatch(
   value: Record<string, unknown>,
   options: VerifyResultOptions,
-  chains: CheckContext['chains'],
+  context: CheckContext,
   list: CheckList,
 ): Promise<Verdict> {
   const results = value['results'] as unknown[]
   const { chainId } = value
-  if (typeof chainId !== 'number' || chains.every(({ id }) => id !== chainId)) {
+  const chains = context.chains.filter(({ id }) => id === chainId)
+  if (chains.length === 0) {
     list.fail('chain', `chain ${JSON.stringify(chainId)} is not the expected one, or is not known`)
     return list.verdict('batch')
   }
@@ -139,19 +166,21 @@ async function verifyBatch(
     list.fail('signature', 'nothing in this batch is signed: its request had attest "none"')
     return list.verdict('batch')
   }
-  const { inputs: _, recompute: __, rpcUrl: ___, ...common } = options
-  const merkle = options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined)
+  refuseInputs(options, 'inputs belong to one result: verify an element of results alone, with its inputs', list)
+  const { inputs: _, recompute: __, ...common } = options
+  const own = { ...context, chains }
+  const root = await verifyRoot(options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined), own)
   const faults: string[] = []
+  const signers = new Set<string>()
   let rejected = 0
-  let signer: string | undefined
   for (const [index, result] of results.entries()) {
     if (isObject(result) && 'error' in result && !('result' in result)) {
       rejected += 1
       continue
     }
-    const verdict = await verifyResult(result, { ...common, merkle, chainId })
+    const verdict = await verifyItem(result, root, common, own)
     const failed = verdict.checks.find(({ status }) => status === 'fail')
-    if (verdict.ok) signer ??= verdict.signer
+    if (verdict.ok) signers.add(String(verdict.signer))
     else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'it is not signed'}`)
   }
   if (value['count'] !== results.length)
@@ -159,8 +188,29 @@ async function verifyBatch(
   if (value['failed'] !== rejected) faults.push(`failed is ${value['failed']}, but ${rejected} items have problems`)
   const validCount = results.length - rejected
   const valid = validCount === 1 ? '1 result is valid' : `${validCount} results are valid`
-  list.judge('items', faults, rejected === 0 ? valid : `${valid}; ${rejected} of the items failed and have no result`)
-  if (validCount > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${validCount}`)
-  else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results are valid')
-  return list.verdict('batch', { ...(signer === undefined ? {} : { signer }) })
+  const isValid = list.judge(
+    'items',
+    faults,
+    rejected === 0 ? valid : `${valid}; ${rejected} of the items failed and have no result`,
+  )
+  if (validCount > 0 && isValid) list.pass('signature', `${[...signers].join(' and ')} signed all ${validCount}`)
+  else list.fail('signature', isValid ? 'nothing in the batch is signed' : 'not all results are valid')
+  if (isValid && context.reader !== undefined && validCount > 0)
+    list.pass('rpc', root === undefined ? 'each result was compared with the chain' : 'the root was compared with the chain')
+  return list.verdict('batch', signers.size === 1 ? { signer: [...signers][0]! } : {})
+}
+
+/** Checks one result of a batch, which has an attestation or a proof that leads to the root of the batch. */
+async function verifyItem(
+  result: unknown,
+  root: Awaited<ReturnType<typeof verifyRoot>>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+): Promise<Verdict> {
+  const list = new CheckList()
+  const kind = detectKind(result)
+  if (isObject(result) && kind === 'merkle-item') return verifyMerkleItem(result, root, options, context, list)
+  if (isObject(result) && kind === 'compute') return verifySigned(kind, result, options, context, list)
+  list.fail('form', 'is not a result of a batch')
+  return list.verdict(kind)
 }

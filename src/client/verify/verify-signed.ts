@@ -26,14 +26,13 @@ import {
   checkTime,
   type Signed,
 } from './check-attestation.ts'
-import { checkOnChain, createChainReader } from './check-chain.ts'
-import { checkInputs, type InputSalts } from './check-inputs.ts'
+import { checkOnChain } from './check-chain.ts'
+import { checkInputs, type InputSalts, refuseInputs } from './check-inputs.ts'
 import { checkProof, checkUid } from './check-proof.ts'
 import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
 import type { VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
 
-const RPC_TIMEOUT_MS = 10_000
 const RESULT_KINDS = ['numeric', 'boolean'] as const
 
 interface Layout {
@@ -88,10 +87,9 @@ export async function verifySigned(
     checkResultSignature(signed, value['resultSignature'] as ResultSignature, chain, context, list)
   }
   skipUnsigned(value, list)
-  if (options.rpcUrl !== undefined && chain !== undefined) {
-    const reader = createChainReader(options.rpcUrl, options.rpcTimeoutMs ?? RPC_TIMEOUT_MS, options.fetch ?? fetch)
-    await checkOnChain({ signed, data, uid, chain, reader, keccak: context.keccak, list })
-  }
+  const { reader, keccak } = context
+  if (reader !== undefined && chain !== undefined)
+    await checkOnChain({ signed, data, uid, chain, reader, keccak, list })
   return list.verdict(kind, {
     ...(data === undefined ? {} : { statement: describeData(data, signed.attestation.recipient) }),
     ...(chain === undefined ? {} : { signer: signed.attestation.attester, chainId: chain.id }),
@@ -141,14 +139,14 @@ function checkMembers(
   const { deadline } = signed.delegatedAttestation
   switch (data.kind) {
     case 'verify':
-      refuseInputs(options, list)
+      refuseInputs(options, 'the signed data names no inputs', list)
       if (kind !== 'verified-proof') return
       checkUid(value['attestation'] as never, context.keccak, list)
       checkTime(BigInt((value as unknown as VerifyProofResponse).evaluatedAt), deadline, context, list, false)
       checkProof(value as unknown as VerifyProofResponse, data, context.keccak, list)
       return
     case 'merkle-root':
-      refuseInputs(options, list)
+      refuseInputs(options, 'the signed data names no inputs', list)
       checkTime(BigInt(data.timestampSeconds), deadline, context, list)
       if (kind === 'merkle-root')
         list.judge('values', rootFaults(value, data), 'root and leafCount match the signed data')
@@ -169,11 +167,6 @@ function resultFaults(value: Record<string, unknown>, data: Parameters<typeof fi
   return faults
 }
 
-/** Adds a failed check if there are inputs for an answer that names none: nothing of them was signed. */
-function refuseInputs({ inputs }: VerifyResultOptions, list: CheckList): void {
-  if (inputs !== undefined && inputs.length > 0) list.fail('inputs', 'the signed data names no inputs')
-}
-
 function rootFaults(value: Record<string, unknown>, data: Extract<SignedData, { kind: 'merkle-root' }>): string[] {
   const faults: string[] = []
   if (String(value['root']).toLowerCase() !== data.merkleRoot)
@@ -182,26 +175,39 @@ function rootFaults(value: Record<string, unknown>, data: Extract<SignedData, { 
   return faults
 }
 
+/** The root of a batch, with the outcome of its checks. */
+interface VerifiedRoot {
+  readonly root: string
+  readonly verdict: Verdict
+}
+
+/** Checks the root of a batch, once for all its items. @returns undefined if none is given */
+export async function verifyRoot(
+  merkle: VerifyResultOptions['merkle'],
+  context: CheckContext,
+): Promise<VerifiedRoot | undefined> {
+  if (!isObject(merkle)) return undefined
+  return { root: String(merkle['root']), verdict: await verifySigned('merkle-root', merkle, {}, context, new CheckList()) }
+}
+
 /** Checks an item of a batch that was signed as a whole: its leaf must be under the signed root. */
-export async function verifyMerkleItem(
+export function verifyMerkleItem(
   value: Record<string, unknown>,
+  root: VerifiedRoot | undefined,
   options: VerifyResultOptions,
   context: CheckContext,
   list: CheckList,
-): Promise<Verdict> {
-  const { merkle } = options
+): Verdict {
   if (!list.judge('form', findFaults(value, MERKLE_ITEM_FORM), 'has the members of an item and no others')) {
     return list.verdict('merkle-item')
   }
-  if (!isObject(merkle)) {
+  if (root === undefined) {
     list.fail('signature', 'the item is signed with its batch: pass the member merkle of the batch response')
     return list.verdict('merkle-item')
   }
-  const { inputs: _, recompute: __, ...rootOptions } = options
-  const root = await verifySigned('merkle-root', merkle, rootOptions, context, new CheckList())
-  for (const check of root.checks) list.checks.push({ ...check, id: rootCheckId(check.id) })
+  for (const check of root.verdict.checks) list.checks.push({ ...check, id: rootCheckId(check.id) })
   const item = value as unknown as { schema: string; recipient: string; data: string; proof: string[] }
-  const isUnder = verifyMerkleProof(item, item.proof, String(merkle['root']), context.keccak)
+  const isUnder = verifyMerkleProof(item, item.proof, root.root, context.keccak)
   list.judge('proof', isUnder ? [] : ['the item is not under the root'], 'the item is under the signed root')
   const data = checkItemData(item, context, list)
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
@@ -211,8 +217,8 @@ export async function verifyMerkleItem(
   skipUnsigned(value, list)
   return list.verdict('merkle-item', {
     ...(data === undefined ? {} : { statement: describeData(data, item.recipient) }),
-    ...(root.signer === undefined ? {} : { signer: root.signer }),
-    ...(root.chainId === undefined ? {} : { chainId: root.chainId }),
+    ...(root.verdict.signer === undefined ? {} : { signer: root.verdict.signer }),
+    ...(root.verdict.chainId === undefined ? {} : { chainId: root.verdict.chainId }),
   })
 }
 

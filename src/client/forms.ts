@@ -223,6 +223,18 @@ export const MERKLE_ROOT_FORM: Form = {
   leafCount: INTEGER,
   attestation: OBJECT,
   delegatedAttestation: OBJECT,
+  submission: optional(OBJECT),
+}
+/** The state of a submission. It is not signed, but `uid` can be compared with the chain. */
+export const SUBMISSION_FORM: Form = {
+  id: TEXT,
+  status: TEXT,
+  chainId: INTEGER,
+  uid: optional(BYTES32),
+  time: optional(INTEGER),
+  transactionHash: optional(BYTES32),
+  blockNumber: optional(INTEGER),
+  error: optional(ANYTHING),
 }
 export const SIGNED_FORM: Form = { attestation: OBJECT, delegatedAttestation: OBJECT }
 export const ATTESTATION_FORM: Form = {

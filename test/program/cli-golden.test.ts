@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { OPERATION_INPUTS } from '../../src/cli/options.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
-import { createAnswers } from '../client-answers.ts'
 import { cliFolder, runCli, Transcript } from '../cli-runner.ts'
+import { createAnswers } from '../client-answers.ts'
 
 const folder = cliFolder()
 afterAll(() => folder.remove())

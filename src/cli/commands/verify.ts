@@ -161,7 +161,14 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
       ...(options.rpc === undefined ? {} : { rpc: notCompared }),
     }
     const wasAsked = options.recompute === true || options.rpc !== undefined
-    const tally: Tally = { count, held, failed, refused, signerChecked: !anyoneSigned, ...(wasAsked ? { unchecked } : {}) }
+    const tally: Tally = {
+      count,
+      held,
+      failed,
+      refused,
+      signerChecked: !anyoneSigned,
+      ...(wasAsked ? { unchecked } : {}),
+    }
     if (options.json === true) await outJson(terminal, tally)
     else {
       await terminal.out(tallyText(tally))

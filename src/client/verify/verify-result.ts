@@ -1,7 +1,6 @@
 import { BUILT_IN_CHAINS, type BuiltInChain } from '../../attest/chains.ts'
 import { DEFAULT_UIDS } from '../../attest/schemas.ts'
 import { javascriptKeccak, loadNoble } from '../../crypto/noble.ts'
-import type { MerkleAttestation } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Issuer } from '../answers.ts'
 import { isObject } from '../forms.ts'
@@ -169,16 +168,19 @@ async function verifyBatch(
   refuseInputs(options, 'inputs belong to one result: verify an element of results alone, with its inputs', list)
   const { inputs: _, recompute: __, ...common } = options
   const own = { ...context, chains }
-  const root = await verifyRoot(options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined), own)
+  const root = await verifyRoot(options.merkle ?? value, own)
   const faults: string[] = []
   const signers = new Set<string>()
   let rejected = 0
+  /** Submissions of single results that were not compared with the chain. */
+  let unknownSubmissions = 0
   for (const [index, result] of results.entries()) {
     if (isObject(result) && 'error' in result && !('result' in result)) {
       rejected += 1
       continue
     }
     const verdict = await verifyItem(result, root, common, own)
+    if (root === undefined && verdict.checks.some(({ id }) => id === 'submission')) unknownSubmissions++
     const failed = verdict.checks.find(({ status }) => status === 'fail')
     if (verdict.ok) signers.add(String(verdict.signer))
     else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'it is not signed'}`)
@@ -195,9 +197,25 @@ async function verifyBatch(
   )
   if (validCount > 0 && isValid) list.pass('signature', `${[...signers].join(' and ')} signed all ${validCount}`)
   else list.fail('signature', isValid ? 'nothing in the batch is signed' : 'not all results are valid')
-  if (isValid && context.reader !== undefined && validCount > 0)
-    list.pass('rpc', root === undefined ? 'each result was compared with the chain' : 'the root was compared with the chain')
+  if (root !== undefined)
+    list.checks.push(...root.verdict.checks.filter(({ id }) => id === 'submission' || isChainCheck(id)))
+  else if (isValid && context.reader !== undefined) list.pass('rpc', 'each result was compared with the chain')
+  if (unknownSubmissions > 0) {
+    list.skip(
+      'submission',
+      context.reader === undefined
+        ? `of ${unknownSubmissions} results is not signed and was not checked: give an RPC of the chain to compare it`
+        : `of ${unknownSubmissions} results is not signed; only UIDs, chains and times were compared with the chain`,
+    )
+  }
   return list.verdict('batch', signers.size === 1 ? { signer: [...signers][0]! } : {})
+}
+
+const CHAIN_CHECKS = ['rpc', 'contract', 'registered', 'on-chain', 'nonce', 'simulation']
+
+/** Returns whether a check with this id reads the state of the chain. */
+function isChainCheck(id: string): boolean {
+  return CHAIN_CHECKS.includes(id)
 }
 
 /** Checks one result of a batch, which has an attestation or a proof that leads to the root of the batch. */

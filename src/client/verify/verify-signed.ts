@@ -20,19 +20,25 @@ import {
   type CheckContext,
   type CheckedAttestation,
   checkAttestation,
+  checkAttestationDeadline,
+  checkDeadline,
   checkItemData,
   checkLoneResultSignature,
   checkResultSignature,
   checkTime,
   type Signed,
+  type SubmissionState,
 } from './check-attestation.ts'
 import { checkOnChain } from './check-chain.ts'
 import { checkInputs, type InputSalts, refuseInputs } from './check-inputs.ts'
 import { checkProof, checkUid } from './check-proof.ts'
 import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
+import { skipSubmission, submissionFaults, submissionOf } from './submission.ts'
 import type { VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
 
+/** `refUID` of an attestation that refers to no other, as in all of the service. */
+const NO_UID = `0x${'0'.repeat(64)}`
 const RESULT_KINDS = ['numeric', 'boolean'] as const
 
 interface Layout {
@@ -76,24 +82,47 @@ export async function verifySigned(
     ...('resultSignature' in value
       ? findFaults(value['resultSignature'], RESULT_SIGNATURE_FORM, 'resultSignature.')
       : []),
+    ...submissionFaults(value),
   ]
   if (!list.judge('form', faults, 'has the members of its kind and no others')) return list.verdict(kind)
   const signed = value as unknown as Signed
   const checked = checkAttestation(signed, layout.kinds, contextFor(kind, value, context, list), list)
   const { chain, data } = checked
   const uid = kind === 'verified-proof' ? String((value['attestation'] as Record<string, unknown>)['uid']) : undefined
+  const attested = { attested: signed.attestation, delegated: signed.delegatedAttestation, data, uid }
+  const onChain = await askChain(attested, value, chain, context)
+  checkAttestationDeadline(signed.delegatedAttestation.deadline, chain, onChain, context, list)
   if (data !== undefined) checkMembers(kind, value, data, signed, checked, options, context, list)
   if ('resultSignature' in value) {
-    checkResultSignature(signed, value['resultSignature'] as ResultSignature, chain, context, list)
+    checkResultSignature(signed, value['resultSignature'] as ResultSignature, chain, onChain, context, list)
   }
   skipUnsigned(value, list)
-  const { reader, keccak } = context
-  if (reader !== undefined && chain !== undefined)
-    await checkOnChain({ signed, data, uid, chain, reader, keccak, list })
+  skipSubmission(onChain.submission, onChain.checks.length > 0, list)
+  list.checks.push(...onChain.checks)
   return list.verdict(kind, {
     ...(data === undefined ? {} : { statement: describeData(data, signed.attestation.recipient) }),
     ...(chain === undefined ? {} : { signer: signed.attestation.attester, chainId: chain.id }),
   })
+}
+
+/**
+ * Compares a response with its chain, if there is an RPC.
+ *
+ * @returns the checks; empty if the chain was not asked
+ */
+async function askChain(
+  attested: Pick<Parameters<typeof checkOnChain>[0], 'attested' | 'delegated' | 'data' | 'uid'>,
+  value: Readonly<Record<string, unknown>>,
+  chain: CheckedAttestation['chain'],
+  { reader, keccak }: CheckContext,
+): Promise<SubmissionState & Pick<CheckList, 'checks'>> {
+  const list = new CheckList()
+  const submission = submissionOf(value)
+  const isOnChain =
+    reader !== undefined &&
+    chain !== undefined &&
+    (await checkOnChain({ ...attested, submission, chain, reader, keccak, list }))
+  return { isOnChain, submission, checks: list.checks }
 }
 
 /** Returns whether a result is a match of a point with a set. Only matches name a feature. */
@@ -182,12 +211,18 @@ interface VerifiedRoot {
 }
 
 /** Checks the root of a batch, once for all its items. @returns undefined if none is given */
-export async function verifyRoot(
-  merkle: VerifyResultOptions['merkle'],
-  context: CheckContext,
-): Promise<VerifiedRoot | undefined> {
-  if (!isObject(merkle)) return undefined
-  return { root: String(merkle['root']), verdict: await verifySigned('merkle-root', merkle, {}, context, new CheckList()) }
+export async function verifyRoot(given: unknown, context: CheckContext): Promise<VerifiedRoot | undefined> {
+  const root = rootIn(given)
+  if (root === undefined) return undefined
+  return { root: String(root['root']), verdict: await verifySigned('merkle-root', root, {}, context, new CheckList()) }
+}
+
+/** Returns the root with its submission: from a batch, from the attestation of a job, or the root itself. */
+function rootIn(given: unknown): Record<string, unknown> | undefined {
+  if (!isObject(given)) return undefined
+  if (!('merkle' in given)) return given
+  const { merkle, submission } = given
+  return isObject(merkle) ? { ...merkle, ...(submission === undefined ? {} : { submission }) } : undefined
 }
 
 /** Checks an item of a batch that was signed as a whole: its leaf must be under the signed root. */
@@ -223,26 +258,33 @@ export function verifyMerkleItem(
 }
 
 /** Checks a result whose only signature has no nonce, such as a result of a job. */
-export function verifySignedResult(
+export async function verifySignedResult(
   value: Record<string, unknown>,
   options: VerifyResultOptions,
   context: CheckContext,
   list: CheckList,
-): Verdict {
+): Promise<Verdict> {
   const faults = [
     ...findFaults(value, SIGNED_RESULT_FORM),
     ...findFaults(value['resultSignature'], RESULT_SIGNATURE_FORM, 'resultSignature.'),
+    ...submissionFaults(value),
   ]
   if (!list.judge('form', faults, 'has the members of its kind and no others')) return list.verdict('signed-result')
   const { resultSignature, ...result } = value as unknown as SignedResult
   const chain = checkLoneResultSignature(result, resultSignature, context, list)
   const data = checkItemData(result, context, list)
+  const { attester, deadline } = resultSignature
+  const attested = { ...result, attester, revocable: true, refUID: NO_UID }
+  const onChain = await askChain({ attested, delegated: undefined, data, uid: undefined }, value, chain, context)
+  checkDeadline('deadline', deadline, onChain, context, list)
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
     list.judge('values', findDifferences(value, data), 'the members match the signed data')
-    checkTime(data.timestampSeconds, resultSignature.deadline, context, list)
+    checkTime(data.timestampSeconds, deadline, context, list)
     checkInputs(data, value['inputSalts'] as InputSalts, options, context, list)
   }
   skipUnsigned(value, list)
+  skipSubmission(onChain.submission, onChain.checks.length > 0, list)
+  list.checks.push(...onChain.checks)
   return list.verdict('signed-result', {
     ...(data === undefined ? {} : { statement: describeData(data, result.recipient) }),
     ...(chain === undefined ? {} : { signer: resultSignature.attester, chainId: chain.id }),

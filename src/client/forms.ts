@@ -159,6 +159,11 @@ const REFERENCES: Member = {
   what: 'one or two references of 32 bytes',
 }
 
+const PROOF_WORDS: Member = {
+  isValid: (value) => Array.isArray(value) && value.length <= 32 && value.every((item) => BYTES32.isValid(item)),
+  what: 'at most 32 words of 32 bytes',
+}
+
 const RESULT_MEMBERS: Form = {
   result: {
     isValid: (value) => typeof value === 'boolean' || Number.isFinite(value),
@@ -204,11 +209,10 @@ export const MERKLE_ITEM_FORM: Form = {
   schema: BYTES32,
   recipient: ADDRESS,
   data: BYTES,
-  proof: {
-    isValid: (value) => Array.isArray(value) && value.length <= 32 && value.every((item) => BYTES32.isValid(item)),
-    what: 'at most 32 words of 32 bytes',
-  },
+  proof: PROOF_WORDS,
 }
+/** The answer of `GET …/jobs/{id}/results/{n}/proof`. */
+export const JOB_PROOF_FORM: Form = { operation: INTEGER, leaf: BYTES32, root: BYTES32, proof: PROOF_WORDS }
 /** An operation of a job with `attest=each`. */
 export const SIGNED_RESULT_FORM: Form = {
   ...RESULT_MEMBERS,

@@ -3,9 +3,8 @@ import { createClient } from '../../client/client.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { isObject } from '../../client/forms.ts'
 import { isReceiptAddress, type ReceiptVerdict, verifyReceipt } from '../../client/receipt.ts'
-import type { Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
+import type { JobProof, Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
 import { detectKind, verifyResult } from '../../client/verify/verify-result.ts'
-import type { MerkleAttestation } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
@@ -16,7 +15,7 @@ const KINDS: Readonly<Record<Verdict['kind'], string>> = {
   compute: 'a compute result',
   'signed-result': 'a result of a job, signed without a nonce',
   attestation: 'a delegated attestation',
-  'merkle-item': 'an item of a batch under a Merkle root',
+  'merkle-item': 'a result of a batch or job under a Merkle root',
   'merkle-root': 'a signed Merkle root',
   batch: 'a batch',
   'verified-proof': 'a verified location proof',
@@ -97,6 +96,7 @@ export interface VerifyVerbOptions extends SourceOptions {
   readonly geometry?: readonly string[]
   readonly recompute?: boolean
   readonly batch?: string
+  readonly proof?: string
   readonly rpc?: string
   readonly allowExpired?: boolean
   readonly nonce?: number
@@ -126,6 +126,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   const items = sourceItems(readFileBytes(file, terminal), name, { format: readFormat(options) })
   for await (const { place, value, fault } of withMatches(items)) {
     count++
+    if (count > 1 && options.proof !== undefined)
+      throw usage('--proof is the proof of one line: give that line alone, such as with head -1 results.ndjson')
     progress.update({
       done: count - 1,
       note: failed === 0 ? undefined : formatCount(failed, 'is not valid', 'are not valid'),
@@ -293,7 +295,7 @@ function withDelegation(value: Record<string, unknown>, { nonce, deadline }: Ver
 }
 
 async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal): Promise<VerifyResultOptions> {
-  const { attester, issuer, chainId, geometry, recompute, batch, rpc, allowExpired } = options
+  const { attester, issuer, chainId, geometry, recompute, batch, proof, rpc, allowExpired } = options
   const inputs: InputLike[] = []
   for (const text of geometry ?? []) inputs.push(await readInput(text, terminal))
   const merkle = batch === undefined ? undefined : readMerkle(await readJsonFile(batch, terminal), batch)
@@ -304,17 +306,21 @@ async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal)
     inputs: geometry === undefined ? undefined : inputs,
     recompute: recompute === true ? (await import('../../client/recompute.ts')).createRecompute() : undefined,
     merkle,
+    // Its form is checked with that of the line.
+    proof: proof === undefined ? undefined : ((await readJsonFile(proof, terminal)) as JobProof),
     rpcUrl: rpc,
     allowExpired,
     nowSeconds: Math.floor(terminal.now() / 1000),
   }
 }
 
-/** Returns the member `merkle` of a batch, or the value if it is that member. */
-function readMerkle(value: unknown, file: string): MerkleAttestation {
+/** Returns the response to a batch, the attestation of a job, or the signed root of either. */
+function readMerkle(value: unknown, file: string): NonNullable<VerifyResultOptions['merkle']> {
   const merkle = isObject(value) && isObject(value['merkle']) ? value['merkle'] : value
-  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle) return merkle as unknown as MerkleAttestation
-  throw usage(`${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle"`)
+  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle) return value as never
+  throw usage(
+    `${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle", or the attestation of a job`,
+  )
 }
 
 async function readIssuer(source: string, terminal: Terminal): Promise<Issuer> {

@@ -3,13 +3,13 @@ import { DEFAULT_UIDS } from '../../attest/schemas.ts'
 import { javascriptKeccak, loadNoble } from '../../crypto/noble.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Issuer } from '../answers.ts'
-import { isObject } from '../forms.ts'
+import { findFaults, isObject, JOB_PROOF_FORM } from '../forms.ts'
 import { type ChainReader, createChainReader, rememberCalls } from './chain-reader.ts'
 import type { CheckContext } from './check-attestation.ts'
 import { refuseInputs } from './check-inputs.ts'
 import { checkStamp } from './check-proof.ts'
 import type { DataKind } from './signed-data.ts'
-import type { VerifyResultOptions } from './verdict.ts'
+import type { JobProof, VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
 import { verifyMerkleItem, verifyRoot, verifySigned, verifySignedResult } from './verify-signed.ts'
 
@@ -103,6 +103,7 @@ export async function verifyResult(response: unknown, options: VerifyResultOptio
     return list.verdict('unknown')
   }
   const context = await createCheckContext(options)
+  if (options.proof !== undefined) return verifyJobLine(value, options.proof, options, context, list)
   switch (kind) {
     case 'stamp':
       await checkStamp(value, context.keccak, context.secp256k1, list)
@@ -129,15 +130,43 @@ async function verifyAlone(
       return verifyMerkleItem(value, await verifyRoot(options.merkle, context), options, context, list)
     case 'signed-result':
       return verifySignedResult(value, options, context, list)
+    case 'merkle-root':
+      return verifySigned(kind, flatRoot(value), options, context, list)
     default:
       return verifySigned(kind, value, options, context, list)
   }
+}
+
+/** Moves the members of `merkle`, if there is one, beside the others. */
+function flatRoot({ merkle, ...others }: Record<string, unknown>): Record<string, unknown> {
+  return isObject(merkle) ? { ...others, ...merkle } : others
+}
+
+/** Checks a line of a job whose root is signed, with the proof of the line. */
+async function verifyJobLine(
+  line: Record<string, unknown>,
+  given: unknown,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Promise<Verdict> {
+  const faults = findFaults(given, JOB_PROOF_FORM, 'proof.')
+  if (detectKind(line) !== 'compute' || 'attestation' in line)
+    faults.push('the response is not a line of a job under a root, so the proof given with it is not used')
+  if (faults.length > 0) {
+    list.fail('form', faults.join('; '))
+    return list.verdict('merkle-item')
+  }
+  const proof = given as JobProof
+  const root = await verifyRoot(options.merkle, context)
+  return verifyMerkleItem({ ...line, proof: proof.proof }, root, options, context, list, proof)
 }
 
 /** Detects the kind of a response by members that only this kind has. */
 export function detectKind(value: unknown): ResponseKind {
   if (!isObject(value)) return 'unknown'
   if (Array.isArray(value['results'])) return 'batch'
+  if (isObject(value['merkle'])) return 'merkle-root'
   if (Array.isArray(value['signatures']) && 'plugin' in value) return 'stamp'
   if (isObject(value['proof'])) return 'verified-proof'
   if (Array.isArray(value['proof'])) return 'merkle-item'

@@ -1,4 +1,5 @@
-import { verifyMerkleProof } from '../../attest/merkle-proof.ts'
+import { createLeafHasher, verifyMerkleProof } from '../../attest/merkle-proof.ts'
+import { bytesToHex } from '../../crypto/hex.ts'
 import type { ResultSignature, VerifyProofResponse } from '../../types/generated.ts'
 import {
   ATTESTATION_FORM,
@@ -34,7 +35,7 @@ import { checkInputs, type InputSalts, refuseInputs } from './check-inputs.ts'
 import { checkProof, checkUid } from './check-proof.ts'
 import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
 import { skipSubmission, submissionFaults, submissionOf } from './submission.ts'
-import type { VerifyResultOptions } from './verdict.ts'
+import type { JobProof, VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
 
 /** `refUID` of an attestation that refers to no other, as in all of the service. */
@@ -59,6 +60,10 @@ const LAYOUTS: Readonly<Record<'compute' | 'attestation' | 'merkle-root' | 'veri
   'verified-proof': { form: PROOF_FORM, attestation: PROOF_ATTESTATION_FORM, kinds: ['verify'] },
 }
 
+/** What to do with a line of a job whose root is signed. A batch has the proof in the item. */
+const LINE_HINT =
+  ': a line of a job is signed with the root of the job, so verify one line at a time and also give its proof (GET …/jobs/{id}/results/{n}/proof, as --proof or proof) and the answer of GET …/jobs/{id}/attestation (as --batch or merkle)'
+
 /** Checks a response that has its own attestation. */
 export async function verifySigned(
   kind: keyof typeof LAYOUTS,
@@ -69,7 +74,7 @@ export async function verifySigned(
 ): Promise<Verdict> {
   const layout = LAYOUTS[kind]
   if (!('attestation' in value)) {
-    const hint = isMatch(kind, value) ? ': match with attest=each' : ''
+    const hint = isMatch(kind, value) ? ': match with attest=each' : 'data' in value ? LINE_HINT : ''
     const reason =
       'error' in value ? 'is a problem, which is never signed' : `has no attestation, so it is not signed${hint}`
     list.fail('signature', reason)
@@ -225,25 +230,35 @@ function rootIn(given: unknown): Record<string, unknown> | undefined {
   return isObject(merkle) ? { ...merkle, ...(submission === undefined ? {} : { submission }) } : undefined
 }
 
-/** Checks an item of a batch that was signed as a whole: its leaf must be under the signed root. */
+/**
+ * Checks an item of a batch that was signed as a whole: its leaf must be under the signed root.
+ *
+ * @param stated what the service says of the proof of a line of a job
+ */
 export function verifyMerkleItem(
   value: Record<string, unknown>,
   root: VerifiedRoot | undefined,
   options: VerifyResultOptions,
   context: CheckContext,
   list: CheckList,
+  stated?: JobProof,
 ): Verdict {
   if (!list.judge('form', findFaults(value, MERKLE_ITEM_FORM), 'has the members of an item and no others')) {
     return list.verdict('merkle-item')
   }
   if (root === undefined) {
-    list.fail('signature', 'the item is signed with its batch: pass the member merkle of the batch response')
+    list.fail(
+      'signature',
+      'the item is signed with its batch or job: also give the response to the batch, or the attestation of the job',
+    )
     return list.verdict('merkle-item')
   }
   for (const check of root.verdict.checks) list.checks.push({ ...check, id: rootCheckId(check.id) })
   const item = value as unknown as { schema: string; recipient: string; data: string; proof: string[] }
-  const isUnder = verifyMerkleProof(item, item.proof, root.root, context.keccak)
-  list.judge('proof', isUnder ? [] : ['the item is not under the root'], 'the item is under the signed root')
+  const proofFaults = stated === undefined ? [] : statedFaults(item, stated, root, context)
+  if (!verifyMerkleProof(item, item.proof, root.root, context.keccak))
+    proofFaults.push('the item is not under the root')
+  list.judge('proof', proofFaults, 'the item is under the signed root')
   const data = checkItemData(item, context, list)
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
     list.judge('values', findDifferences(value, data), 'the members match the signed data')
@@ -255,6 +270,21 @@ export function verifyMerkleItem(
     ...(root.verdict.signer === undefined ? {} : { signer: root.verdict.signer }),
     ...(root.verdict.chainId === undefined ? {} : { chainId: root.verdict.chainId }),
   })
+}
+
+/** Compares leaf and root of a proof with the line of the job and with the signed root. */
+function statedFaults(
+  item: Parameters<typeof verifyMerkleProof>[0],
+  { operation, leaf, root }: JobProof,
+  signed: VerifiedRoot,
+  { keccak }: CheckContext,
+): string[] {
+  const faults: string[] = []
+  if (`0x${bytesToHex(createLeafHasher(keccak)(item))}` !== leaf.toLowerCase())
+    faults.push(`the proof is that of operation ${operation} (counted from 0), which is another line`)
+  if (root.toLowerCase() !== signed.root.toLowerCase())
+    faults.push(`the proof leads to the root ${root} of another job`)
+  return faults
 }
 
 /** Checks a result whose only signature has no nonce, such as a result of a job. */

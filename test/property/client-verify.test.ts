@@ -302,7 +302,7 @@ describe('verifyResult on other answers', () => {
     }
     for (const answer of [batch, each]) {
       const verdict = await verify(answer, dead)
-      expect(failedChecks(verdict)).toEqual(['items', 'signature'])
+      expect(failedChecks(verdict)).toEqual(['items', 'signature', ...(answer === batch ? ['rpc'] : [])])
       expect(verdict.checks[0]!.detail).toContain('item 0: rpc: eth_chainId: the RPC does not answer')
     }
     // The results of a batch share the calls that are the same for all.

@@ -317,7 +317,8 @@ async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal)
 /** Returns the response to a batch, the attestation of a job, or the signed root of either. */
 function readMerkle(value: unknown, file: string): NonNullable<VerifyResultOptions['merkle']> {
   const merkle = isObject(value) && isObject(value['merkle']) ? value['merkle'] : value
-  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle) return value as never
+  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle)
+    return value as NonNullable<VerifyResultOptions['merkle']>
   throw usage(
     `${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle", or the attestation of a job`,
   )

@@ -36,7 +36,7 @@ type Attested = Omit<Signed['attestation'], 'signature'>
  * Checks the attestation against the current state of the chain: adds `rpc`, `contract`, `registered`, `nonce`, `simulation`, and
  * for a proof or a submission `on-chain`.
  *
- * @returns true if it is on the chain: it then needs neither nonce nor deadline
+ * @returns true if it is on the chain: it then needs neither nonce nor deadline (decision 177)
  */
 export async function checkOnChain(check: ChainCheck): Promise<boolean> {
   const { chain, reader, list, delegated, submission } = check

@@ -229,6 +229,8 @@ export const MERKLE_ROOT_FORM: Form = {
   delegatedAttestation: OBJECT,
   submission: optional(OBJECT),
 }
+/** The answer of `GET …/jobs/{id}/attestation`. */
+export const JOB_ROOT_FORM: Form = { merkle: OBJECT, submission: optional(OBJECT) }
 /** The state of a submission. It is not signed, but `uid` can be compared with the chain. */
 export const SUBMISSION_FORM: Form = {
   id: TEXT,

@@ -309,6 +309,27 @@ describe('verifyResult on other answers', () => {
     expect(calls).toBe(2)
   })
 
+  it('checks a root with its submission, as a job has it, and no other members', async () => {
+    const { merkle } = await answers.merkleBatch()
+    const submission = { id: 'ab', status: 'mined', chainId: 84532, uid: `0x${'12'.repeat(32)}`, time: 1 }
+    for (const given of [{ merkle }, merkle]) {
+      const verdict = await verify({ ...given, submission })
+      expect([verdict.kind, verdict.ok, checkStatus(verdict, 'submission')]).toEqual(['merkle-root', true, 'skip'])
+      expect(checkStatus(await verify(given), 'submission')).toBeUndefined()
+    }
+    const { root: _, ...withoutRoot } = merkle
+    for (const given of [
+      { merkle, root: merkle.root },
+      { merkle: withoutRoot, root: merkle.root },
+      { ...merkle, merkle: withoutRoot },
+      { merkle: { ...merkle, submission }, submission },
+      { merkle, submission: { ...submission, uid: 'x' } },
+      { merkle, submission: { ...submission, extra: 1 } },
+      { merkle, submission: null },
+    ])
+      expect(failedChecks(await verify(given))).toEqual(['form'])
+  })
+
   it('takes only results as items of a batch', async () => {
     const inner = await answers.merkleBatch()
     const results = [JSON.parse(answers.numeric), inner]

@@ -3,7 +3,7 @@ import { DEFAULT_UIDS } from '../../attest/schemas.ts'
 import { javascriptKeccak, loadNoble } from '../../crypto/noble.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Issuer } from '../answers.ts'
-import { findFaults, isObject, JOB_PROOF_FORM } from '../forms.ts'
+import { findFaults, isObject, JOB_PROOF_FORM, JOB_ROOT_FORM } from '../forms.ts'
 import { type ChainReader, createChainReader, rememberCalls } from './chain-reader.ts'
 import type { CheckContext } from './check-attestation.ts'
 import { refuseInputs } from './check-inputs.ts'
@@ -11,7 +11,7 @@ import { checkStamp } from './check-proof.ts'
 import type { DataKind } from './signed-data.ts'
 import type { JobProof, VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
-import { verifyMerkleItem, verifyRoot, verifySigned, verifySignedResult } from './verify-signed.ts'
+import { rootIn, verifyMerkleItem, verifyRoot, verifySigned, verifySignedResult } from './verify-signed.ts'
 
 const RPC_TIMEOUT_MS = 10_000
 
@@ -130,16 +130,15 @@ async function verifyAlone(
       return verifyMerkleItem(value, await verifyRoot(options.merkle, context), options, context, list)
     case 'signed-result':
       return verifySignedResult(value, options, context, list)
-    case 'merkle-root':
-      return verifySigned(kind, flatRoot(value), options, context, list)
+    case 'merkle-root': {
+      const faults = 'merkle' in value ? findFaults(value, JOB_ROOT_FORM) : []
+      if (faults.length === 0) return verifySigned(kind, rootIn(value)!, options, context, list)
+      list.fail('form', faults.join('; '))
+      return list.verdict(kind)
+    }
     default:
       return verifySigned(kind, value, options, context, list)
   }
-}
-
-/** Moves the members of `merkle`, if there is one, beside the others. */
-function flatRoot({ merkle, ...others }: Record<string, unknown>): Record<string, unknown> {
-  return isObject(merkle) ? { ...others, ...merkle } : others
 }
 
 /** Checks a line of a job whose root is signed, with the proof of the line. */
@@ -209,7 +208,7 @@ async function verifyBatch(
       continue
     }
     const verdict = await verifyItem(result, root, common, own)
-    if (root === undefined && verdict.checks.some(({ id }) => id === 'submission')) unknownSubmissions++
+    if (isObject(result) && 'submission' in result) unknownSubmissions++
     const failed = verdict.checks.find(({ status }) => status === 'fail')
     if (verdict.ok) signers.add(String(verdict.signer))
     else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'it is not signed'}`)

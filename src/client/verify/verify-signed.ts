@@ -223,11 +223,14 @@ export async function verifyRoot(given: unknown, context: CheckContext): Promise
 }
 
 /** Returns the root with its submission: from a batch, from the attestation of a job, or the root itself. */
-function rootIn(given: unknown): Record<string, unknown> | undefined {
+export function rootIn(given: unknown): Record<string, unknown> | undefined {
   if (!isObject(given)) return undefined
   if (!('merkle' in given)) return given
   const { merkle, submission } = given
-  return isObject(merkle) ? { ...merkle, ...(submission === undefined ? {} : { submission }) } : undefined
+  if (!isObject(merkle) || submission === undefined) return isObject(merkle) ? merkle : undefined
+  // A second submission would hide the first one, so the check of the members finds it.
+  const { submission: inner, ...root } = merkle
+  return { ...root, submission, ...(inner === undefined ? {} : { 'merkle.submission': inner }) }
 }
 
 /**

@@ -18,12 +18,13 @@ export type { GeometryLike } from '../geometry/geometry-like.ts'
 export type { Issuer } from './answers.ts'
 export type { BatchOperation } from './batch.ts'
 export type { InputLike, ProofLike, StampLike } from './forms.ts'
+export type { JobRoot } from './jobs.ts'
 export type { CreateReceiptOptions, Receipt, ReceiptVerdict } from './receipt.ts'
 // biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
 export { createReceipt, ReceiptError, readReceipt, verifyReceipt } from './receipt.ts'
 export type { SignedIn, SignInOptions } from './session.ts'
 export { ApiError, ConnectionError } from './transport.ts'
-export type { Check, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
+export type { Check, JobProof, Recompute, Verdict, VerifyResultOptions } from './verify/verdict.ts'
 export { verifyResult } from './verify/verify-result.ts'
 
 export interface ClientOptions extends TransportOptions {

@@ -159,6 +159,11 @@ const REFERENCES: Member = {
   what: 'one or two references of 32 bytes',
 }
 
+const PROOF_WORDS: Member = {
+  isValid: (value) => Array.isArray(value) && value.length <= 32 && value.every((item) => BYTES32.isValid(item)),
+  what: 'at most 32 words of 32 bytes',
+}
+
 const RESULT_MEMBERS: Form = {
   result: {
     isValid: (value) => typeof value === 'boolean' || Number.isFinite(value),
@@ -204,11 +209,10 @@ export const MERKLE_ITEM_FORM: Form = {
   schema: BYTES32,
   recipient: ADDRESS,
   data: BYTES,
-  proof: {
-    isValid: (value) => Array.isArray(value) && value.length <= 32 && value.every((item) => BYTES32.isValid(item)),
-    what: 'at most 32 words of 32 bytes',
-  },
+  proof: PROOF_WORDS,
 }
+/** The answer of `GET …/jobs/{id}/results/{n}/proof`. */
+export const JOB_PROOF_FORM: Form = { operation: INTEGER, leaf: BYTES32, root: BYTES32, proof: PROOF_WORDS }
 /** An operation of a job with `attest=each`. */
 export const SIGNED_RESULT_FORM: Form = {
   ...RESULT_MEMBERS,
@@ -223,6 +227,20 @@ export const MERKLE_ROOT_FORM: Form = {
   leafCount: INTEGER,
   attestation: OBJECT,
   delegatedAttestation: OBJECT,
+  submission: optional(OBJECT),
+}
+/** The answer of `GET …/jobs/{id}/attestation`. */
+export const JOB_ROOT_FORM: Form = { merkle: OBJECT, submission: optional(OBJECT) }
+/** The state of a submission. It is not signed, but `uid` can be compared with the chain. */
+export const SUBMISSION_FORM: Form = {
+  id: TEXT,
+  status: TEXT,
+  chainId: INTEGER,
+  uid: optional(BYTES32),
+  time: optional(INTEGER),
+  transactionHash: optional(BYTES32),
+  blockNumber: optional(INTEGER),
+  error: optional(ANYTHING),
 }
 export const SIGNED_FORM: Form = { attestation: OBJECT, delegatedAttestation: OBJECT }
 export const ATTESTATION_FORM: Form = {

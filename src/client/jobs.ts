@@ -1,7 +1,8 @@
-import type { BatchResult, Job, MerkleAttestation } from '../types/generated.ts'
+import type { BatchResult, Job, MerkleAttestation, Submission } from '../types/generated.ts'
 import { type BatchOperation, toItem } from './batch.ts'
 import { readJsonLines } from './lines.ts'
 import { type Call, type CallOptions, ConnectionError, sleep, type Transport } from './transport.ts'
+import type { JobProof } from './verify/verdict.ts'
 
 export interface JobOptions extends CallOptions {
   readonly chainId?: number | undefined
@@ -27,13 +28,8 @@ interface ResultOptions extends CallOptions {
   readonly from?: number | undefined
 }
 
-interface JobProof {
-  /** Index of the operation in the job. */
-  readonly operation: number
-  readonly leaf: string
-  readonly root: string
-  readonly proof: readonly string[]
-}
+/** The attestation of the root of a job, and its submission if the service submits it. `verifyResult` takes it as it is. */
+export type JobRoot = MerkleAttestation & { readonly submission?: Submission }
 
 /** Batches that the service keeps and computes in the background. They belong to the API key of the client. */
 export interface Jobs {
@@ -52,7 +48,7 @@ export interface Jobs {
    */
   results(id: string, options?: ResultOptions): AsyncGenerator<BatchResult, void, undefined>
   /** Reads the attestation of the Merkle root, which is signed for this call. If the service submits the root, it has the same data. */
-  attestation(id: string, options?: CallOptions): Promise<MerkleAttestation>
+  attestation(id: string, options?: CallOptions): Promise<JobRoot>
   /** Reads the Merkle proof of an operation. */
   proof(id: string, operation: number, options?: CallOptions): Promise<JobProof>
 }
@@ -128,8 +124,14 @@ export function createJobs(transport: Transport, defaultChainId: number | undefi
         }
       }
     },
-    attestation: async (id, options) =>
-      (await get<{ readonly merkle: MerkleAttestation }>(jobPath(id, '/attestation'), options)).merkle,
+    async attestation(id, options) {
+      const path = jobPath(id, '/attestation')
+      const { merkle, ...submission } = await get<{
+        readonly merkle: MerkleAttestation
+        readonly submission?: Submission
+      }>(path, options)
+      return { ...merkle, ...submission }
+    },
     proof: (id, operation, options) => get<JobProof>(jobPath(id, `/results/${operation}/proof`), options),
   }
 }

@@ -6,7 +6,7 @@
  * raw DEFLATE (RFC 1951). The checksum finds damage by a copy or a line break. Only the signature protects from forgery (decision 163).
  */
 import { javascriptKeccak } from '../crypto/noble.ts'
-import { classifyInput, type InputLike, isObject, toInput } from './forms.ts'
+import { classifyInput, type InputLike, isObject, splitSalt, toInput } from './forms.ts'
 import type { ResponseKind, Verdict, VerifyResultOptions } from './verify/verdict.ts'
 import { CheckList } from './verify/verdict.ts'
 import { detectKind, verifyResult } from './verify/verify-result.ts'
@@ -67,7 +67,8 @@ export function isReceiptAddress(text: string): boolean {
  *
  * @param response a compute response, a result of a job, a re-signed attestation or a verified proof, as the service returned it
  * @returns the address, such as `https://geo.example.org/verify#r=…`
- * @throws {TypeError} for an answer without a signature of its own, for an invalid input or address
+ * @throws {TypeError} for an answer without a signature of its own, for an invalid input or address, for the hash of a stored geometry that has a
+ *   salt
  * @throws {RangeError} when answer and inputs are larger than 1 MiB as JSON
  */
 export async function createReceipt(response: object, { baseUrl, inputs }: CreateReceiptOptions): Promise<string> {
@@ -80,6 +81,7 @@ export async function createReceipt(response: object, { baseUrl, inputs }: Creat
   const { inputSalts, ...others } = response as { readonly inputSalts?: unknown }
   const signed = Object.fromEntries(Object.entries(others).filter(([name]) => !UNSIGNED.includes(name)))
   const salts = shownSalts(inputSalts, inputs ?? [])
+  refuseSaltedHashes(inputSalts, inputs ?? [])
   if (salts !== undefined) signed['inputSalts'] = salts
   const content = { response: signed, ...(inputs === undefined ? {} : { inputs: inputs.map(toInput) }) }
   const json = new TextEncoder().encode(JSON.stringify(content))
@@ -87,6 +89,17 @@ export async function createReceipt(response: object, { baseUrl, inputs }: Creat
   const packed = await throughStream(json, new CompressionStream('deflate-raw'), Number.POSITIVE_INFINITY)
   const bytes = Uint8Array.from([VERSION, ...checksum(packed), ...packed])
   return `${origin}${pathname}${MARK}${toBase64Url(bytes)}`
+}
+
+/** @throws {TypeError} for the hash of a stored geometry that had a salt: the reference covers both, and needs the geometry itself */
+function refuseSaltedHashes(salts: unknown, inputs: readonly InputLike[]): void {
+  for (const [index, input] of inputs.entries()) {
+    const isSalted = splitSalt(input).salt !== undefined || (Array.isArray(salts) && typeof salts[index] === 'string')
+    if (isSalted && classifyInput(input).form === 'stored')
+      throw new TypeError(
+        `input ${index + 1} is stored and has a salt: give its geometry, because its hash is not enough`,
+      )
+  }
 }
 
 /** Returns the salts of the inputs that are shown. The salt of another input would only help to guess it. */

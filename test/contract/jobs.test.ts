@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
-import { createClient, verifyResult } from '../../src/client/client.ts'
+import { createClient, type VerifyResultOptions, verifyResult } from '../../src/client/client.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
+import { cliFolder, runCli } from '../cli-runner.ts'
 import { eventually } from '../eventually.ts'
 import { line, lines } from '../job-lines.ts'
 import { ADAPTERS } from '../running-http-server.ts'
@@ -227,6 +230,68 @@ describe('jobs', () => {
     // Signed for each request.
     const again = ((await (await ask(`/${body.id}/attestation`)).json()) as Loose).merkle
     expect(again.root).toBe(merkle.root)
+  })
+
+  it('has lines that verify with their proof and the attestation of the job, as HTTP returns them', async () => {
+    const { body } = await upload(lines(0, 20), 'chainId=84532&attest=merkle')
+    await untilDone(body.id)
+    const [first, second] = (await results(body.id)).split('\n') as [string, string]
+    const json = async (path: string) => (await (await ask(`/${body.id}${path}`)).json()) as Loose
+    const [proof, attestation] = [await json('/results/0/proof'), await json('/attestation')]
+    const client = createClient({ baseUrl: service.url, apiKey: service.developerKey })
+    const trusted = { attester: service.attester, chainId: 84532 }
+    const failures = async (line: string, options: VerifyResultOptions) => {
+      const verdict = await verifyResult(line, { ...trusted, ...options })
+      const failed = verdict.checks
+        .filter(({ status }) => status === 'fail')
+        .map(({ id, detail }) => `${id}: ${detail}`)
+      expect(verdict.ok).toBe(failed.length === 0)
+      return failed
+    }
+    expect(await failures(first, { proof, merkle: attestation })).toEqual([])
+    expect(await failures(first, { proof, merkle: attestation.merkle })).toEqual([])
+    const own = { proof: await client.jobs.proof(body.id, 0), merkle: await client.jobs.attestation(body.id) }
+    expect(await failures(first, own)).toEqual([])
+    expect(await failures(JSON.stringify(attestation), {})).toEqual([])
+    expect(await failures(JSON.stringify({ ...attestation, extra: 1 }), {})).toEqual([
+      expect.stringMatching(/^form: extra is an unknown member/),
+    ])
+    expect(await failures(second, { proof, merkle: attestation })).toEqual([
+      expect.stringMatching(/^proof: the proof is that of operation 0 .* which is another line/),
+    ])
+    const otherRoot = { ...proof, root: `0x${'1'.repeat(64)}` }
+    expect(await failures(first, { proof: otherRoot, merkle: attestation })).toEqual([
+      expect.stringMatching(/^proof: the proof leads to the root 0x1+ of another job/),
+    ])
+    expect(await failures(first, { proof: { ...proof, leaf: undefined }, merkle: attestation })).toEqual([
+      expect.stringMatching(/^form: proof.leaf is not/),
+    ])
+    expect(await failures(first, { proof })).toEqual([
+      expect.stringMatching(/^signature: .* the attestation of the job/),
+    ])
+    expect(await failures(first, { merkle: attestation })).toEqual([expect.stringMatching(/results\/\{n\}\/proof/)])
+    expect(await failures(JSON.stringify(attestation), { proof })).toEqual([expect.stringMatching(/is not used/)])
+
+    const folder = cliFolder()
+    try {
+      const file = (name: string, value: unknown) => {
+        writeFileSync(join(folder.path, name), JSON.stringify(value))
+        return join(folder.path, name)
+      }
+      const batch = ['--batch', file('attestation.json', attestation), '--attester', service.attester]
+      const verify = (input: string, ...more: readonly string[]) =>
+        runCli(['verify', '-', ...batch, ...more], { input, nowMs: Date.now() })
+      const withProof = ['--proof', file('proof.json', proof)]
+      const good = await verify(first, ...withProof)
+      expect([good.exitCode, good.out]).toEqual([0, expect.stringContaining('✓ proof')])
+      const both = await verify(`${first}\n${second}`, ...withProof)
+      expect([both.exitCode, both.err]).toEqual([2, expect.stringContaining('--proof is the proof of one line')])
+      const bare = await verify(`${first}\n${second}`)
+      expect([bare.exitCode, bare.out]).toEqual([1, expect.stringContaining('as --proof')])
+      expect((await verify(JSON.stringify(attestation))).exitCode).toBe(0)
+    } finally {
+      folder.remove()
+    }
   })
 
   it('never signs a matrix or a geometry, which have no leaf under the root', async () => {

@@ -86,6 +86,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
     'cat',
     'the service of this test treats this machine like others: test/contract/jobs.test.ts creates jobs',
   ],
+  ['docs/jobs.md', 'job=', 'needs the job of the block above it: test/contract/jobs.test.ts verifies such files'],
   ['docs/jobs.md', 'curl', 'needs a funded account: test/onchain/job-submission.test.ts does the same'],
   ['docs/scaling.md', 'npm start', 'does not end: test/fault/processes.test.ts starts several processes'],
   ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in order'],

@@ -196,6 +196,15 @@ describe.skipIf(skipReason() !== undefined)('jobs with submitOnchain', () => {
     for (const result of submitted) expect(isResult(result), JSON.stringify(isResult.errors)).toBe(true)
     const { checks } = await verifyResult(submitted[0], { attester: service.attester, chainId })
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
+    const mined = await jobs.untilMined(submitted[0].submission.id)
+    const onChain = {
+      attester: service.attester,
+      rpcUrl: local.url,
+      nowSeconds: submitted[0].resultSignature.deadline + 1,
+    }
+    const verdict = await verifyResult({ ...submitted[0], submission: mined }, onChain)
+    expect(verdict.ok, JSON.stringify(verdict.checks)).toBe(true)
+    expect(verdict.checks.find(({ id }) => id === 'on-chain')?.status).toBe('pass')
     const uids = new Set<string>()
     for (const { submission, schema, data } of submitted) {
       const { uid } = await jobs.untilMined(submission.id)

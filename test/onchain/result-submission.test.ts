@@ -194,6 +194,47 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     expect(await verifyResult(body, { attester: service.attester, chainId })).toMatchObject({ ok: true })
   })
 
+  it('is verified on the chain when its nonce is used and its deadline has passed', async () => {
+    const [{ body }, { body: other }] = [
+      await submit(distance({ to: { type: 'Point', coordinates: [2.33, 48.85] } })),
+      await submit(distance({ to: { type: 'Point', coordinates: [2.34, 48.85] } })),
+    ]
+    await local.submitAnswer(body)
+    const nowSeconds = body.delegatedAttestation.deadline + 1
+    const trusted = { attester: service.attester, chainId }
+    const onChain = { ...trusted, rpcUrl: local.url, nowSeconds }
+    const verdict = await verifyResult(body, onChain)
+    const statusOf = (id: string) => verdict.checks.find((check) => check.id === id)?.status
+    expect(verdict.ok, JSON.stringify(verdict.checks)).toBe(true)
+    expect(['on-chain', 'deadline', 'nonce', 'simulation'].map(statusOf)).toEqual(['pass', 'skip', 'skip', 'skip'])
+    const failure = async (submission: Loose) => {
+      const { checks } = await verifyResult({ ...body, submission: { ...body.submission, ...submission } }, onChain)
+      return checks.filter(({ status }) => status === 'fail').map(({ id, detail }) => `${id}: ${detail}`)
+    }
+    expect(await failure({ uid: `0x${'ab'.repeat(32)}` })).toEqual([
+      expect.stringMatching(/^deadline: /),
+      expect.stringMatching(/^on-chain: no attestation with the UID 0x(ab){32} of the submission is on the chain/),
+    ])
+    const found = await failure({ uid: other.submission.uid })
+    expect(found).toContainEqual(expect.stringMatching(/^on-chain: .* on the chain has another data/))
+    expect(await failure({ time: body.submission.time + 1 })).toContainEqual(expect.stringContaining('another time'))
+    expect(await failure({ chainId: 1 })).toContainEqual(expect.stringContaining('names chain 1'))
+    expect(await failure({ uid: '0x12' })).toEqual([expect.stringMatching(/^form: submission.uid is not/)])
+    // Without an RPC the submission is not checked, and the advice does not lead to a second attestation.
+    const offline = await verifyResult(body, { ...trusted, nowSeconds })
+    expect(offline.checks.find(({ id }) => id === 'submission')).toMatchObject({
+      status: 'skip',
+      detail: expect.stringContaining('not signed and was not checked'),
+    })
+    const { detail } = offline.checks.find(({ id, status }) => id === 'deadline' && status === 'fail')!
+    expect(detail).toContain('the submission needs no deadline')
+    expect(detail).not.toContain('signed again')
+    // The nonce of an answer that names no UID counts.
+    const { submission: _, ...plain } = body
+    const rejected = await verifyResult(plain, { ...trusted, rpcUrl: local.url })
+    expect(rejected.checks.find(({ id }) => id === 'simulation')?.detail).toBe('EAS would reject it: InvalidSignature')
+  })
+
   it('streams the states of a submission until it is final', async () => {
     const { body } = await submit(distance({ to: { type: 'Point', coordinates: [2.31, 48.85] } }))
     const client = createClient({ baseUrl: service.url })
@@ -390,6 +431,12 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     }
     expect(uids.size).toBe(4)
     expect(await verifyResult(body, { attester: service.attester })).toMatchObject({ ok: true })
+    const onChain = { attester: service.attester, rpcUrl: local.url }
+    expect(await verifyResult(body, onChain)).toMatchObject({ ok: true })
+    const submittedIndex = body.results.findIndex(({ submission }: Loose) => submission !== undefined)
+    const forged = structuredClone(body)
+    forged.results[submittedIndex].submission.uid = `0x${'ab'.repeat(32)}`
+    expect((await verifyResult(forged, onChain)).checks[0]!.detail).toMatch(/^item \d+: on-chain: no attestation/)
   })
 
   it('answers a repeated batch with the attestations of the first', async () => {
@@ -456,6 +503,12 @@ describe.skipIf(skipReason() !== undefined)('results with submitOnchain', () => 
     for (const result of body.results)
       expect(verifyMerkleProof(result, result.proof, root.value.merkleRoot, keccak), result.id).toBe(true)
     expect(await verifyResult(body, { attester: service.attester })).toMatchObject({ ok: true })
+    const nowSeconds = body.merkle.delegatedAttestation.deadline + 1
+    const onChain = { attester: service.attester, rpcUrl: local.url, nowSeconds }
+    const verdict = await verifyResult(body, onChain)
+    expect(verdict.ok, JSON.stringify(verdict.checks)).toBe(true)
+    expect(verdict.checks.find(({ id }) => id === 'on-chain')?.status).toBe('pass')
+    expect(await verifyResult(body.results[7], { ...onChain, merkle: body })).toMatchObject({ ok: true })
     await nextSecond()
     const again = await submitBatch(sent, headers)
     expect(again.body.submission).toEqual(body.submission)

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { OPERATION_INPUTS } from '../../src/cli/options.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { cliFolder, runCli, Transcript } from '../cli-runner.ts'
+import { createAnswers } from '../client-answers.ts'
 
 const folder = cliFolder()
 afterAll(() => folder.remove())
@@ -198,6 +199,12 @@ describe('the command line prints exactly what test/vectors/cli has', () => {
     await commandTranscript.run(['verify', good, '--attester', 'somebody'])
     await commandTranscript.run(['verify', good, '--batch', good])
     await commandTranscript.run(['verify', good, '--issuer', good])
+    const { merkleBatch, jobLine } = await createAnswers()
+    const batch = file('batch.json', JSON.stringify(await merkleBatch()))
+    const nowhere = ['--rpc', 'http://127.0.0.1:1']
+    await commandTranscript.run(['verify', batch, '--allow-expired', '--geometry', '0,0', '--recompute'])
+    await commandTranscript.run(['verify', batch, '--allow-expired', ...nowhere])
+    await commandTranscript.run(['verify', '-', '--allow-expired', ...nowhere], { input: `${jobLine}\n${jobLine}\n` })
     await commandTranscript.run(['verify', good, '--url', 'http://127.0.0.1:3000'])
     const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)

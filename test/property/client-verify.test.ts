@@ -33,9 +33,9 @@ describe('verifyResult on a line of a job', () => {
       'signer pass',
       'signature pass',
       'chain pass',
-      'deadline pass',
       'schema pass',
       'data pass',
+      'deadline pass',
       'values pass',
       'time pass',
       'inputs pass',
@@ -281,6 +281,61 @@ describe('verifyResult on other answers', () => {
     expect((await verify(swapped)).checks[0]!.detail).toMatch(/^item 0: proof/)
     expect((await verify({ ...batch, merkle: null })).ok).toBe(false)
     expect((await verify({ ...batch, results: [], count: 0 })).ok).toBe(false)
+  })
+
+  it('makes no batch valid while a check that was asked for is not made', async () => {
+    const batch = await answers.merkleBatch()
+    const recompute = createRecompute()
+    const wrong = [EIFFEL_TOWER, EIFFEL_TOWER]
+    expect(failedChecks(await verify(batch, { inputs: wrong, recompute }))).toEqual(['inputs'])
+    expect(checkStatus(await verify(batch, { recompute }), 'recomputed')).toBe('skip')
+    const each = { chainId: 84532, attest: 'each', results: [JSON.parse(answers.numeric)], count: 1, failed: 0 }
+    expect((await verify(each)).ok).toBe(true)
+    expect(failedChecks(await verify(each, { inputs: wrong }))).toEqual(['inputs'])
+    let calls = 0
+    const dead = {
+      rpcUrl: 'http://127.0.0.1:1',
+      fetch: async () => {
+        calls++
+        throw new TypeError('no connection')
+      },
+    }
+    for (const answer of [batch, each]) {
+      const verdict = await verify(answer, dead)
+      expect(failedChecks(verdict)).toEqual(['items', 'signature', ...(answer === batch ? ['rpc'] : [])])
+      expect(verdict.checks[0]!.detail).toContain('item 0: rpc: eth_chainId: the RPC does not answer')
+    }
+    // The results of a batch share the calls that are the same for all.
+    expect(calls).toBe(2)
+  })
+
+  it('checks a root with its submission, as a job has it, and no other members', async () => {
+    const { merkle } = await answers.merkleBatch()
+    const submission = { id: 'ab', status: 'mined', chainId: 84532, uid: `0x${'12'.repeat(32)}`, time: 1 }
+    for (const given of [{ merkle }, merkle]) {
+      const verdict = await verify({ ...given, submission })
+      expect([verdict.kind, verdict.ok, checkStatus(verdict, 'submission')]).toEqual(['merkle-root', true, 'skip'])
+      expect(checkStatus(await verify(given), 'submission')).toBeUndefined()
+    }
+    const { root: _, ...withoutRoot } = merkle
+    for (const given of [
+      { merkle, root: merkle.root },
+      { merkle: withoutRoot, root: merkle.root },
+      { ...merkle, merkle: withoutRoot },
+      { merkle: { ...merkle, submission }, submission },
+      { merkle, submission: { ...submission, uid: 'x' } },
+      { merkle, submission: { ...submission, extra: 1 } },
+      { merkle, submission: null },
+    ])
+      expect(failedChecks(await verify(given))).toEqual(['form'])
+  })
+
+  it('takes only results as items of a batch', async () => {
+    const inner = await answers.merkleBatch()
+    const results = [JSON.parse(answers.numeric), inner]
+    const verdict = await verify({ chainId: 84532, attest: 'each', results, count: 2, failed: 0 })
+    expect(failedChecks(verdict)).toEqual(['items', 'signature'])
+    expect(verdict.checks[0]!.detail).toBe('item 1: form: is not a result of a batch')
   })
 
   it('skips the id of an item and its proof inputs, because they are not signed', async () => {

@@ -86,6 +86,12 @@ describe('a receipt', () => {
     await expect(make(answer, { inputs: [1] })).rejects.toThrow(TypeError)
     await expect(make(answer, { inputs: [...inputs, EIFFEL_TOWER] })).rejects.toThrow('at most 2')
     await expect(make(answer, { baseUrl: 'javascript:alert(1)' })).rejects.toThrow('http(s)')
+    // The hash of a stored geometry is not the reference of the geometry with a salt.
+    const [stored, salt] = [{ ref: `0x${'ab'.repeat(32)}` }, `0x${'5a'.repeat(32)}`]
+    const salted = { ...answer, inputSalts: [salt, null] }
+    await expect(make(salted, { inputs: [stored, TOWN_HALL] })).rejects.toThrow('give its geometry')
+    await expect(make(answer, { inputs: [{ input: stored, salt }, TOWN_HALL] })).rejects.toThrow(TypeError)
+    await expect(make(salted, { inputs: [EIFFEL_TOWER, stored] })).resolves.toContain('#r=')
     const large = { type: 'MultiPoint', coordinates: Array.from({ length: 60_000 }, (_, i) => [i / 1e3, i / 1e4 - 9]) }
     await expect(make(answer, { inputs: [large] })).rejects.toThrow(RangeError)
   })

@@ -3,9 +3,8 @@ import { createClient } from '../../client/client.ts'
 import type { InputLike } from '../../client/forms.ts'
 import { isObject } from '../../client/forms.ts'
 import { isReceiptAddress, type ReceiptVerdict, verifyReceipt } from '../../client/receipt.ts'
-import type { Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
-import { verifyResult } from '../../client/verify/verify-result.ts'
-import type { MerkleAttestation } from '../../types/generated.ts'
+import type { JobProof, Verdict, VerifyResultOptions } from '../../client/verify/verdict.ts'
+import { detectKind, verifyResult } from '../../client/verify/verify-result.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput, readJsonFile } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
@@ -16,7 +15,7 @@ const KINDS: Readonly<Record<Verdict['kind'], string>> = {
   compute: 'a compute result',
   'signed-result': 'a result of a job, signed without a nonce',
   attestation: 'a delegated attestation',
-  'merkle-item': 'an item of a batch under a Merkle root',
+  'merkle-item': 'a result of a batch or job under a Merkle root',
   'merkle-root': 'a signed Merkle root',
   batch: 'a batch',
   'verified-proof': 'a verified location proof',
@@ -69,11 +68,24 @@ interface Tally {
   readonly refused: number
   /** False if a valid result has a signer that was not compared with an expected one. */
   readonly signerChecked: boolean
+  /** Numbers of valid results whose requested check could not be made; absent for what was not requested. */
+  readonly unchecked?: { readonly recompute?: number; readonly rpc?: number }
 }
 
-function tallyText({ count, held, failed, refused }: Tally): string {
+function tallyText({ count, held, failed, refused, unchecked }: Tally): string {
   const errorsText = refused === 0 ? '' : `, ${formatCount(refused, 'is an error', 'are errors')}`
-  return `${formatCount(count, 'result')}: ${formatCount(held, 'is valid', 'are valid')}, ${formatCount(failed, 'is', 'are')} not${errorsText}\n`
+  return `${formatCount(count, 'result')}: ${formatCount(held, 'is valid', 'are valid')}, ${formatCount(failed, 'is', 'are')} not${errorsText}\n${uncheckedText(unchecked)}`
+}
+
+function uncheckedText({ recompute = 0, rpc = 0 }: NonNullable<Tally['unchecked']> = {}): string {
+  const again = `– --recompute: ${formatCount(recompute, 'result was', 'results were')} not computed again; verify one alone to see why\n`
+  const chain = `– --rpc: ${formatCount(rpc, 'result has', 'results have')} no attestation to compare with the chain\n`
+  return `${recompute === 0 ? '' : again}${rpc === 0 ? '' : chain}`
+}
+
+/** Whether the requested check was neither passed nor failed. */
+function isUnchecked({ ok, checks }: Verdict, ids: readonly string[]): boolean {
+  return ok && !checks.some(({ id, status }) => ids.includes(id) && status !== 'skip')
 }
 
 export interface VerifyVerbOptions extends SourceOptions {
@@ -84,6 +96,7 @@ export interface VerifyVerbOptions extends SourceOptions {
   readonly geometry?: readonly string[]
   readonly recompute?: boolean
   readonly batch?: string
+  readonly proof?: string
   readonly rpc?: string
   readonly allowExpired?: boolean
   readonly nonce?: number
@@ -104,6 +117,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   let failed = 0
   let refused = 0
   let anyoneSigned = false
+  let notRecomputed = 0
+  let notCompared = 0
   /** The first result, while there is no other. */
   let single: { readonly place: string; readonly verdict: Verdict } | undefined
   let chainId: number | undefined
@@ -111,6 +126,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   const items = sourceItems(readFileBytes(file, terminal), name, { format: readFormat(options) })
   for await (const { place, value, fault } of withMatches(items)) {
     count++
+    if (count > 1 && options.proof !== undefined)
+      throw usage('--proof is the proof of one line: give that line alone, such as with head -1 results.ndjson')
     progress.update({
       done: count - 1,
       note: failed === 0 ? undefined : formatCount(failed, 'is not valid', 'are not valid'),
@@ -128,6 +145,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     chainId ??= verdict.chainId
     if (!verdict.ok) failed++
     anyoneSigned ||= isSignedByAnyone(verdict)
+    if (isUnchecked(verdict, ['recomputed'])) notRecomputed++
+    if (verdict.kind !== 'batch' && isUnchecked(verdict, ['simulation', 'on-chain'])) notCompared++
     if (count === 1) single = { place, verdict }
     else await printFailure(place, verdict, options, terminal)
   }
@@ -139,7 +158,19 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     else await terminal.out(printable(verdictText(verdict)))
   } else {
     const held = count - failed - refused
-    const tally: Tally = { count, held, failed, refused, signerChecked: !anyoneSigned }
+    const unchecked = {
+      ...(options.recompute === true ? { recompute: notRecomputed } : {}),
+      ...(options.rpc === undefined ? {} : { rpc: notCompared }),
+    }
+    const wasAsked = options.recompute === true || options.rpc !== undefined
+    const tally: Tally = {
+      count,
+      held,
+      failed,
+      refused,
+      signerChecked: !anyoneSigned,
+      ...(wasAsked ? { unchecked } : {}),
+    }
     if (options.json === true) await outJson(terminal, tally)
     else {
       await terminal.out(tallyText(tally))
@@ -225,6 +256,11 @@ async function verify(
   common: VerifyResultOptions,
   likelyChainId: number | undefined,
 ): Promise<Verdict> {
+  if (options.geometry !== undefined && detectKind(value) === 'batch') {
+    throw usage(
+      '--geometry and --recompute work for one result, because each result of a batch has inputs of its own: put one element of "results" into a file and verify that; if it has a proof, also give the batch as --batch',
+    )
+  }
   const result = isObject(value) ? withDelegation(value, options) : value
   try {
     if (likelyChainId !== undefined && common.chainId === undefined) {
@@ -259,7 +295,7 @@ function withDelegation(value: Record<string, unknown>, { nonce, deadline }: Ver
 }
 
 async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal): Promise<VerifyResultOptions> {
-  const { attester, issuer, chainId, geometry, recompute, batch, rpc, allowExpired } = options
+  const { attester, issuer, chainId, geometry, recompute, batch, proof, rpc, allowExpired } = options
   const inputs: InputLike[] = []
   for (const text of geometry ?? []) inputs.push(await readInput(text, terminal))
   const merkle = batch === undefined ? undefined : readMerkle(await readJsonFile(batch, terminal), batch)
@@ -270,17 +306,22 @@ async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal)
     inputs: geometry === undefined ? undefined : inputs,
     recompute: recompute === true ? (await import('../../client/recompute.ts')).createRecompute() : undefined,
     merkle,
+    // Its form is checked with that of the line.
+    proof: proof === undefined ? undefined : ((await readJsonFile(proof, terminal)) as JobProof),
     rpcUrl: rpc,
     allowExpired,
     nowSeconds: Math.floor(terminal.now() / 1000),
   }
 }
 
-/** Returns the member `merkle` of a batch, or the value if it is that member. */
-function readMerkle(value: unknown, file: string): MerkleAttestation {
+/** Returns the response to a batch, the attestation of a job, or the signed root of either. */
+function readMerkle(value: unknown, file: string): NonNullable<VerifyResultOptions['merkle']> {
   const merkle = isObject(value) && isObject(value['merkle']) ? value['merkle'] : value
-  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle) return merkle as unknown as MerkleAttestation
-  throw usage(`${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle"`)
+  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle)
+    return value as NonNullable<VerifyResultOptions['merkle']>
+  throw usage(
+    `${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle", or the attestation of a job`,
+  )
 }
 
 async function readIssuer(source: string, terminal: Terminal): Promise<Issuer> {

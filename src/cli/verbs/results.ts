@@ -121,8 +121,9 @@ export function addVerify(program: Command, terminal: Terminal, finish: Finish):
       collectOption,
     )
     .option('--recompute', 'recompute the result; needs --geometry')
-    .option('--batch <file>', 'the batch of an item with a Merkle proof')
-    .option('--rpc <address>', 'RPC URL to check the chain too: contract, schema, nonce, simulation')
+    .option('--batch <file>', 'the batch of an item with a Merkle proof, or the attestation of the job of a line')
+    .option('--proof <file>', 'the Merkle proof of a line of a job')
+    .option('--rpc <address>', 'RPC URL to check the chain too: contract, schema, nonce, simulation, or the submission')
     .option('--allow-expired', 'accept a deadline that has passed')
     .option('--nonce <number>', 'nonce of a bare attestation', integerBetween(0, Number.MAX_SAFE_INTEGER))
     .option('--deadline <seconds>', 'deadline of a bare attestation', integerBetween(0, 2 ** 48))
@@ -133,6 +134,7 @@ export function addVerify(program: Command, terminal: Terminal, finish: Finish):
     'trigpoint verify answer.json --attester 0xDe20EEBf65d712AF3816d75Aa4f8FaA522C81002',
     'trigpoint verify answer.json --geometry 2.2945,48.8584 --geometry 2.3522,48.8566 --recompute',
     'trigpoint verify item.json --batch batch.json --issuer attester.json',
+    'trigpoint verify line.json --proof proof.json --batch attestation.json --issuer attester.json',
     'trigpoint verify results.ndjson --issuer http://127.0.0.1:3000',
     "trigpoint verify 'https://geo.example.org/verify#r=…' --issuer attester.json",
   )

@@ -6,7 +6,9 @@ import { hexToBytes } from '../../crypto/hex.ts'
 import type { Keccak, Secp256k1 } from '../../crypto/primitives.ts'
 import { parseSignature } from '../../crypto/signature.ts'
 import type { AttestationData, DelegatedAttestationData, ResultSignature } from '../../types/generated.ts'
+import type { ChainReader } from './chain-reader.ts'
 import { type DataKind, readSignedData, type SignedData, timeText } from './signed-data.ts'
+import { deadlineAdvice, type StatedSubmission } from './submission.ts'
 import type { CheckList } from './verdict.ts'
 
 /** What the checks compare with. */
@@ -21,6 +23,8 @@ export interface CheckContext {
   readonly allowExpired: boolean
   readonly keccak: Keccak
   readonly secp256k1: Secp256k1
+  /** Reads the chain; undefined if the caller gave no RPC. */
+  readonly reader: ChainReader | undefined
 }
 
 /** An attestation whose form has been checked. Only attestations of proofs have `expirationTime`. */
@@ -42,7 +46,7 @@ export interface CheckedAttestation {
 const CLOCK_SKEW_SECONDS = 300
 
 /**
- * Checks who signed, for which chain, until when, and what: adds `signer`, `signature`, `chain`, `schema`, `data`, `deadline`.
+ * Checks who signed, for which chain, until when, and what: adds `signer`, `signature`, `chain`, `schema`, `data`.
  *
  * @param expected kinds of data that are allowed in this response
  * @returns the chain that was signed for and the decoded data; undefined where a check failed
@@ -53,19 +57,10 @@ export function checkAttestation(
   context: CheckContext,
   list: CheckList,
 ): CheckedAttestation {
-  const { attestation, delegatedAttestation: delegated } = signed
+  const { attestation } = signed
   checkSigner(attestation.attester, context, list)
   const chain = checkSignature(signed, context, list)
-  const data = checkData(attestation, expected, context, list)
-  if (chain?.profile === 'legacy') {
-    list.skip(
-      'deadline',
-      `EAS ${chain.easVersion} of ${chain.name} does not sign the deadline: any submitter can change it`,
-    )
-  } else {
-    checkDeadline('deadline', delegated.deadline, context, list)
-  }
-  return { chain, data }
+  return { chain, data: checkData(attestation, expected, context, list) }
 }
 
 function checkSigner(attester: string, { attesters }: CheckContext, list: CheckList): void {
@@ -140,11 +135,41 @@ export function checkItemData(
   return checkData(item, ['numeric', 'boolean'], context, list)
 }
 
-function checkDeadline(id: string, deadline: number, context: CheckContext, list: CheckList): void {
-  const { nowSeconds, allowExpired } = context
-  if (nowSeconds <= deadline) list.pass(id, `may be submitted until ${timeText(deadline)}`)
+/** What is known of the submission of a response when its deadline is checked. */
+export interface SubmissionState {
+  /** Whether the chain has the attestation, which then needs no deadline. */
+  readonly isOnChain: boolean
+  readonly submission: StatedSubmission | undefined
+}
+
+/** Checks the deadline of an attestation: adds `deadline`. */
+export function checkAttestationDeadline(
+  deadline: number,
+  chain: BuiltInChain | undefined,
+  state: SubmissionState,
+  context: CheckContext,
+  list: CheckList,
+): void {
+  if (chain?.profile === 'legacy' && !state.isOnChain) {
+    list.skip(
+      'deadline',
+      `EAS ${chain.easVersion} of ${chain.name} does not sign the deadline: any submitter can change it`,
+    )
+  } else checkDeadline('deadline', deadline, state, context, list)
+}
+
+/** Checks a deadline: adds `deadline` or the given id. */
+export function checkDeadline(
+  id: 'deadline' | 'result-deadline',
+  deadline: number,
+  { isOnChain, submission }: SubmissionState,
+  { nowSeconds, allowExpired }: CheckContext,
+  list: CheckList,
+): void {
+  if (isOnChain) list.skip(id, 'not needed: the attestation is on the chain')
+  else if (nowSeconds <= deadline) list.pass(id, `may be submitted until ${timeText(deadline)}`)
   else if (allowExpired) list.skip(id, `passed at ${timeText(deadline)}; expired attestations are allowed`)
-  else list.fail(id, `passed at ${timeText(deadline)}: have the result signed again`)
+  else list.fail(id, `passed at ${timeText(deadline)}: ${deadlineAdvice(submission)}`)
 }
 
 /**
@@ -179,6 +204,7 @@ export function checkResultSignature(
   { attestation }: Signed,
   given: ResultSignature,
   chain: BuiltInChain | undefined,
+  state: SubmissionState,
   context: CheckContext,
   list: CheckList,
 ): void {
@@ -196,13 +222,13 @@ export function checkResultSignature(
   if (!hasSignedResult(attestation, given, parsed.signature, chain, context))
     faults.push(`${given.attester} did not sign this result`)
   list.judge('result-signature', faults, `${given.attester} signed the result without a nonce`)
-  checkDeadline('result-deadline', given.deadline, context, list)
+  checkDeadline('result-deadline', given.deadline, state, context, list)
 }
 
 type ResultFields = Pick<Signed['attestation'], 'schema' | 'recipient' | 'data'>
 
 /**
- * Checks the signature of a result that has no attestation: adds `signer`, `signature`, `chain` and `deadline`.
+ * Checks the signature of a result that has no attestation: adds `signer`, `signature` and `chain`.
  *
  * @returns the chain that was signed for
  */
@@ -224,7 +250,6 @@ export function checkLoneResultSignature(
     list.pass('signature', `${given.attester} signed the result without a nonce`)
     list.pass('chain', `signed for ${chain.name} (${chain.id})`)
   }
-  checkDeadline('deadline', given.deadline, context, list)
   return chain
 }
 

@@ -6,45 +6,69 @@ import type { ChainProfile } from '../../config/chains.ts'
 import { bytesToHex, utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
 import type { Hex } from '../../wire/values.ts'
+import { type ChainReader, RpcError } from './chain-reader.ts'
 import type { Signed } from './check-attestation.ts'
-import type { SignedData } from './signed-data.ts'
+import { type SignedData, timeText } from './signed-data.ts'
+import type { StatedSubmission } from './submission.ts'
 import type { CheckList } from './verdict.ts'
 
 /** What the checks against the state of a chain have in common. */
 interface ChainCheck {
-  readonly signed: Signed
+  readonly attested: Attested
+  /** The delegation that anyone can submit; undefined for a result that was signed without a nonce. */
+  readonly delegated: Signed['delegatedAttestation'] | undefined
   /** The decoded data; undefined when it could not be decoded. */
   readonly data: SignedData | undefined
   /** UID of an attestation that may already be on the chain; undefined for all others. */
   readonly uid: string | undefined
+  /** What the response says of its submission, if it says anything. It is not signed. */
+  readonly submission: StatedSubmission | undefined
   readonly chain: BuiltInChain
   readonly reader: ChainReader
   readonly keccak: Keccak
   readonly list: CheckList
 }
 
+/** The content of an attestation on the chain. */
+type Attested = Omit<Signed['attestation'], 'signature'>
+
 /**
  * Checks the attestation against the current state of the chain: adds `rpc`, `contract`, `registered`, `nonce`, `simulation`, and
- * for a proof `on-chain`.
+ * for a proof or a submission `on-chain`.
+ *
+ * @returns true if it is on the chain: it then needs neither nonce nor deadline (decision 177)
  */
-export async function checkOnChain(check: ChainCheck): Promise<void> {
-  const { chain, reader, list } = check
+export async function checkOnChain(check: ChainCheck): Promise<boolean> {
+  const { chain, reader, list, delegated, submission } = check
   try {
     const id = await reader.chainId()
     if (id !== chain.id) {
       list.fail('rpc', `the RPC serves chain ${id}, the attestation is for ${chain.id}`)
-      return
+      return false
     }
     list.pass('rpc', `the RPC serves chain ${id}`)
-    if (!(await checkContract(check))) return
+    const isSubmitted = submission?.uid !== undefined
+    if (delegated === undefined && !isSubmitted) {
+      list.skip('on-chain', 'the result has a signature for contracts, and no attestation to compare with the chain')
+      return false
+    }
+    if (!(await checkContract(check))) return false
     await checkSchema(check)
-    if (await checkStored(check)) return
-    await checkNonce(check)
-    await simulate(check)
+    if (await checkStored(check)) {
+      if (delegated !== undefined) {
+        list.skip('nonce', 'not needed: the attestation is on the chain')
+        list.skip('simulation', 'not needed: the attestation is on the chain')
+      }
+      return true
+    }
+    if (isSubmitted || delegated === undefined) return false
+    await checkNonce(check, delegated)
+    await simulate(check, delegated)
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     list.fail('rpc', error.message)
   }
+  return false
 }
 
 /** Checks the contract's EIP-712 domain and layout: if one differs from what was signed, the contract rejects the signature. */
@@ -62,8 +86,8 @@ async function checkContract({ chain, reader, keccak, list }: ChainCheck): Promi
   return list.judge('contract', faults, `EAS ${chain.easVersion} at ${chain.easAddress} accepts this layout`)
 }
 
-async function checkSchema({ signed, data, chain, reader, keccak, list }: ChainCheck): Promise<void> {
-  const call = calldata('getSchema(bytes32)', paddedWord(signed.attestation.schema), keccak)
+async function checkSchema({ attested, data, chain, reader, keccak, list }: ChainCheck): Promise<void> {
+  const call = calldata('getSchema(bytes32)', paddedWord(attested.schema), keccak)
   const registered = readSchema(await reader.call(chain.schemaRegistryAddress, call))
   const faults: string[] = []
   if (registered === undefined) faults.push('the schema is not registered: EAS rejects attestations under it')
@@ -79,93 +103,120 @@ function withoutSpaces(schema: string): string {
   return schema.replace(/,\s+/g, ',').trim()
 }
 
-/** Checks whether the attestation is on the chain. @returns true if so: there is then nothing to submit */
-async function checkStored({ uid, chain, reader, keccak, list }: ChainCheck): Promise<boolean> {
+/** Checks whether the attestation is on the chain, with this content. @returns true if so: there is then nothing to submit */
+async function checkStored(check: ChainCheck): Promise<boolean> {
+  const { submission, chain, reader, keccak, list } = check
+  const uid = submission?.uid ?? check.uid
   if (uid === undefined) return false
   const returned = await reader.call(chain.easAddress, calldata('getAttestation(bytes32)', paddedWord(uid), keccak))
   const stored = readAttestation(returned)
   if (stored === undefined) {
-    list.skip(
-      'on-chain',
-      'no attestation with this UID is on the chain; once submitted, it gets another UID, with the time of its block',
-    )
+    if (submission?.uid === undefined) {
+      list.skip(
+        'on-chain',
+        'no attestation with this UID is on the chain; once submitted, it gets another UID, with the time of its block',
+      )
+    } else {
+      list.fail(
+        'on-chain',
+        `no attestation with the UID ${uid} of the submission is on the chain: read the state of the submission again, because a reorganisation changes the UID`,
+      )
+    }
     return false
   }
-  if (stored.revocationTimeSeconds === 0) list.pass('on-chain', 'is on the chain and not revoked')
-  else list.fail('on-chain', 'was revoked on the chain')
-  return true
+  const isSame = list.judge(
+    'on-chain',
+    storedFaults(check, uid, stored),
+    `the attestation ${uid} is on the chain, with this content, and is not revoked`,
+  )
+  return isSame || stored.revocationTimeSeconds > 0
 }
 
-async function checkNonce({ signed, chain, reader, keccak, list }: ChainCheck): Promise<void> {
-  const { attester, nonce } = signed.delegatedAttestation
+/** Compares an attestation on the chain with what was signed. */
+function storedFaults({ attested, submission, chain }: ChainCheck, uid: string, stored: StoredAttestation): string[] {
+  const faults: string[] = []
+  const compare = (name: string, found: unknown, expected: unknown) => {
+    const isSame = String(found).toLowerCase() === String(expected).toLowerCase()
+    if (!isSame) faults.push(`the attestation ${uid} on the chain has another ${name}`)
+  }
+  const { schema, recipient, attester, refUID, revocable, data, expirationTime = 0 } = attested
+  compare('UID', stored.uid, uid)
+  compare('schema', stored.schema, schema)
+  compare('recipient', stored.recipient, recipient)
+  compare('attester', stored.attester, attester)
+  compare('data', stored.data, data)
+  compare('refUID', stored.refUID, refUID)
+  compare('revocability', stored.revocable, revocable)
+  compare('expiration time', stored.expirationTimeSeconds, expirationTime)
+  if (submission?.time !== undefined) compare('time', stored.timeSeconds, submission.time)
+  if (submission?.chainId !== undefined && submission.chainId !== chain.id)
+    faults.push(`the submission names chain ${submission.chainId}`)
+  if (stored.revocationTimeSeconds > 0)
+    faults.push(`it was revoked on the chain at ${timeText(stored.revocationTimeSeconds)}`)
+  return faults
+}
+
+type Delegated = Signed['delegatedAttestation']
+
+async function checkNonce(
+  { chain, reader, keccak, list, submission }: ChainCheck,
+  delegated: Delegated,
+): Promise<void> {
+  const { attester, nonce } = delegated
   const current = BigInt(
     await reader.call(chain.easAddress, calldata('getNonce(address)', paddedWord(attester), keccak)),
   )
   if (BigInt(nonce) === current) list.pass('nonce', `${nonce} is the attester's current nonce`)
-  else if (BigInt(nonce) < current)
-    list.fail('nonce', `${nonce} is used up, the current nonce is ${current}: have the result signed again`)
-  else
+  else if (BigInt(nonce) < current) {
+    const advice =
+      submission === undefined
+        ? 'have the result signed again'
+        : 'the service submits the result without it, so read the state of the submission again'
+    list.fail('nonce', `${nonce} is used up, the current nonce is ${current}: ${advice}`)
+  } else {
     list.fail(
       'nonce',
       `${nonce} is ahead of the current nonce, ${current}: earlier attestations must be submitted first`,
     )
+  }
 }
 
-async function simulate({ signed, chain, reader, keccak, list }: ChainCheck): Promise<void> {
+async function simulate({ attested, chain, reader, keccak, list }: ChainCheck, delegated: Delegated): Promise<void> {
+  const signed = { attestation: attested, delegatedAttestation: delegated }
   try {
     await reader.call(chain.easAddress, attestByDelegation(signed, chain.profile, keccak))
     list.pass('simulation', 'EAS would accept it now')
   } catch (error) {
     if (!(error instanceof RpcError) || !error.isRevert) throw error
-    list.fail('simulation', `EAS would reject it: ${error.message}`)
+    const { revertData, message } = error
+    list.fail(
+      'simulation',
+      `EAS would reject it: ${revertData === undefined ? message : errorName(revertData, keccak)}`,
+    )
   }
 }
 
-/** Reads from a chain; each call is one request. The calls are few, so they are encoded here without a general library. */
-export interface ChainReader {
-  chainId(): Promise<number>
-  /** Calls a contract. @returns its return data. @throws {RpcError} when the call reverts or the RPC fails */
-  call(to: string, data: Hex): Promise<Hex>
-}
+/** Errors of EAS and its registry of schemas; none has arguments. */
+const EAS_ERRORS = [
+  ...['AccessDenied', 'AlreadyExists', 'AlreadyRevoked', 'AlreadyRevokedOffchain', 'AlreadyTimestamped'],
+  ...['DeadlineExpired', 'InsufficientValue', 'InvalidAttestation', 'InvalidAttestations', 'InvalidEAS'],
+  ...['InvalidExpirationTime', 'InvalidLength', 'InvalidNonce', 'InvalidOffset', 'InvalidRegistry'],
+  ...['InvalidRevocation', 'InvalidRevocations', 'InvalidSchema', 'InvalidSignature', 'InvalidVerifier'],
+  ...['Irrevocable', 'NotFound', 'NotPayable', 'WrongSchema'],
+]
 
-/** Thrown when an RPC call fails or reverts. */
-export class RpcError extends Error {
-  /** True when the contract reverted. The message then has the error's selector and arguments if the endpoint returns them. */
-  readonly isRevert: boolean
-
-  constructor(message: string, isRevert: boolean) {
-    super(message)
-    this.name = 'RpcError'
-    this.isRevert = isRevert
-  }
-}
-
-/** Creates a reader that speaks JSON-RPC 2.0 over HTTP. */
-export function createChainReader(url: string, timeoutMs: number, send: typeof fetch): ChainReader {
-  async function request(method: string, params: readonly unknown[]): Promise<Hex> {
-    let reply: { result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
-    try {
-      const response = await send(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      reply = (await response.json()) as typeof reply
-    } catch {
-      throw new RpcError(`${method}: the RPC does not answer`, false) // the URL is not shown, because it may contain a key
-    }
-    const { result, error } = reply
-    if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result as Hex
-    const revertData = typeof error?.data === 'string' ? ` ${error.data.slice(0, 200)}` : ''
-    // Code 3 means a revert with data. Some endpoints return −32000 and mention the revert only in the message.
-    const isRevert = error?.code === 3 || revertData !== '' || /revert/i.test(error?.message ?? '')
-    throw new RpcError(`${method}: ${error?.message ?? 'no result'}${revertData}`, isRevert)
-  }
-  return {
-    chainId: async () => Number(await request('eth_chainId', [])),
-    call: (to, data) => request('eth_call', [{ to, data }, 'latest']),
-  }
+/** Names the error in the data of a revert: an error of EAS, or the text that a contract gave. */
+function errorName(revertData: string, keccak: Keccak): string {
+  const selector = revertData.slice(0, 10).toLowerCase()
+  const name = EAS_ERRORS.find((candidate) => calldata(`${candidate}()`, '', keccak) === selector)
+  if (name !== undefined) return name
+  const text =
+    selector === calldata('Error(string)', '', keccak)
+      ? readAbi(`0x${revertData.slice(10)}`, 1, (tuple) => tuple.string())
+      : undefined
+  return text?.ok === true && text.value !== ''
+    ? JSON.stringify(text.value.slice(0, 100))
+    : `an unknown error (${selector})`
 }
 
 /** Encodes the calldata of a function. @param words the arguments: 32-byte words in hex, without `0x` */
@@ -182,7 +233,7 @@ const MESSAGE_WORDS = 6
 
 /** Encodes the calldata of `attestByDelegation`. Before EAS 1.2 it has no deadline. */
 export function attestByDelegation(
-  { attestation, delegatedAttestation }: Signed,
+  { attestation, delegatedAttestation }: { readonly attestation: Attested; readonly delegatedAttestation: Delegated },
   profile: ChainProfile,
   keccak: Keccak,
 ): Hex {
@@ -213,21 +264,45 @@ export function readSchema(returned: Hex): { readonly schema: string; readonly r
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value
 }
 
+/** An attestation as EAS stores it. */
+interface StoredAttestation {
+  readonly uid: Hex
+  readonly schema: Hex
+  readonly timeSeconds: number
+  readonly expirationTimeSeconds: number
+  /** 0 if it is not revoked. */
+  readonly revocationTimeSeconds: number
+  readonly refUID: Hex
+  readonly recipient: Hex
+  readonly attester: Hex
+  readonly revocable: boolean
+  readonly data: Hex
+}
+
 /** Decodes what `getAttestation` of EAS returned; undefined when the UID is not on the chain. @throws {RpcError} */
-export function readAttestation(
-  returned: Hex,
-): { readonly revocationTimeSeconds: number; readonly data: Hex } | undefined {
-  const read = readAbi(afterOffset(returned), 10, (tuple) => {
-    const [uid] = [tuple.bytes32(), tuple.bytes32()]
-    const [, , revocationTimeSeconds] = [tuple.uint(64), tuple.uint(64), Number(tuple.uint(64))]
-    tuple.bytes32()
-    tuple.uint(160)
-    tuple.uint(160)
-    tuple.bool()
-    return { uid, revocationTimeSeconds, data: tuple.bytes() }
-  })
+function readAttestation(returned: Hex): StoredAttestation | undefined {
+  const read = readAbi(
+    afterOffset(returned),
+    10,
+    (tuple): StoredAttestation => ({
+      uid: tuple.bytes32(),
+      schema: tuple.bytes32(),
+      timeSeconds: Number(tuple.uint(64)),
+      expirationTimeSeconds: Number(tuple.uint(64)),
+      revocationTimeSeconds: Number(tuple.uint(64)),
+      refUID: tuple.bytes32(),
+      recipient: addressText(tuple.uint(160)),
+      attester: addressText(tuple.uint(160)),
+      revocable: tuple.bool(),
+      data: tuple.bytes(),
+    }),
+  )
   if (!read.ok) throw new RpcError(`getAttestation: the return data ${read.reason}`, false)
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value
+}
+
+function addressText(value: bigint): Hex {
+  return `0x${value.toString(16).padStart(40, '0')}`
 }
 
 /** Removes the first word: the offset of the returned dynamic structure. */

@@ -75,6 +75,15 @@ export function checkInputs(
   if (recompute !== undefined) checkResult(data, resolved, recompute, list)
 }
 
+/**
+ * Adds a failed check if there are inputs for a response without inputs of its own: nothing of them was signed, or they belong to a part of
+ * it. `recompute` alone is skipped.
+ */
+export function refuseInputs({ inputs, recompute }: VerifyResultOptions, reason: string, list: CheckList): void {
+  if (inputs !== undefined && inputs.length > 0) list.fail('inputs', reason)
+  else if (recompute !== undefined) list.skip('recomputed', `the result was not computed again: ${reason}`)
+}
+
 function isOffchain(input: unknown): boolean {
   return isObject(input) && 'attestation' in input
 }

@@ -95,6 +95,15 @@ export type Recompute = (
   | { readonly ok: true; readonly result: bigint | boolean }
   | { readonly ok: false; readonly reason: string; readonly isTooComplex?: boolean }
 
+/** The Merkle proof of an operation of a job. */
+export interface JobProof {
+  /** Index of the operation in the job. */
+  readonly operation: number
+  readonly leaf: string
+  readonly root: string
+  readonly proof: readonly string[]
+}
+
 export interface VerifyResultOptions {
   /** The chain that the response should be signed for. By default, each known chain is tried; the signature fits only one. */
   readonly chainId?: number | undefined
@@ -106,9 +115,17 @@ export interface VerifyResultOptions {
   readonly inputs?: readonly InputLike[] | undefined
   /** Computes the result again, to compare it; from `trigpoint/client/recompute`. Needs `inputs`. */
   readonly recompute?: Recompute | undefined
-  /** The member `merkle` of the batch response that contains the item; needed for an item with a proof. */
-  readonly merkle?: MerkleAttestation | null | undefined
-  /** RPC of the chain, to check contract, schema and nonce too, and whether EAS would accept the attestation. */
+  /**
+   * The root above an item of a batch or a line of a job: the response to the batch, the answer of `GET …/jobs/{id}/attestation`, the member
+   * `merkle` of either, or what `client.jobs.attestation` returns.
+   */
+  readonly merkle?: MerkleAttestation | { readonly merkle?: MerkleAttestation | null } | null | undefined
+  /** The Merkle proof of a line of a job: the answer of `GET …/jobs/{id}/results/{n}/proof`, which `client.jobs.proof` returns. */
+  readonly proof?: JobProof | undefined
+  /**
+   * RPC of the chain, to compare with it: contract, schema and nonce, and whether EAS would accept the attestation; or the attestation
+   * with the UID of `submission`, which then needs neither nonce nor deadline.
+   */
   readonly rpcUrl?: string | undefined
   /** Time limit of each RPC call in milliseconds; default 10,000. */
   readonly rpcTimeoutMs?: number | undefined

@@ -1,16 +1,19 @@
 import { BUILT_IN_CHAINS, type BuiltInChain } from '../../attest/chains.ts'
 import { DEFAULT_UIDS } from '../../attest/schemas.ts'
 import { javascriptKeccak, loadNoble } from '../../crypto/noble.ts'
-import type { MerkleAttestation } from '../../types/generated.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { Issuer } from '../answers.ts'
-import { isObject } from '../forms.ts'
+import { findFaults, isObject, JOB_PROOF_FORM, JOB_ROOT_FORM } from '../forms.ts'
+import { type ChainReader, createChainReader, rememberCalls } from './chain-reader.ts'
 import type { CheckContext } from './check-attestation.ts'
+import { refuseInputs } from './check-inputs.ts'
 import { checkStamp } from './check-proof.ts'
 import type { DataKind } from './signed-data.ts'
-import type { VerifyResultOptions } from './verdict.ts'
+import type { JobProof, VerifyResultOptions } from './verdict.ts'
 import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
-import { verifyMerkleItem, verifySigned, verifySignedResult } from './verify-signed.ts'
+import { rootIn, verifyMerkleItem, verifyRoot, verifySigned, verifySignedResult } from './verify-signed.ts'
+
+const RPC_TIMEOUT_MS = 10_000
 
 /** Creates the context from the caller's options. @throws {TypeError} on an unknown chain or an invalid attester address */
 async function createCheckContext(options: VerifyResultOptions): Promise<CheckContext> {
@@ -28,7 +31,13 @@ async function createCheckContext(options: VerifyResultOptions): Promise<CheckCo
     allowExpired: options.allowExpired === true,
     keccak: javascriptKeccak(),
     secp256k1: await loadNoble(),
+    reader: createReader(options),
   }
+}
+
+function createReader({ rpcUrl, rpcTimeoutMs, fetch: send }: VerifyResultOptions): ChainReader | undefined {
+  if (rpcUrl === undefined) return undefined
+  return rememberCalls(createChainReader(rpcUrl, rpcTimeoutMs ?? RPC_TIMEOUT_MS, send ?? fetch))
 }
 
 function trustedAttesters({ attester, issuer }: VerifyResultOptions): readonly string[] | undefined {
@@ -94,25 +103,69 @@ export async function verifyResult(response: unknown, options: VerifyResultOptio
     return list.verdict('unknown')
   }
   const context = await createCheckContext(options)
+  if (options.proof !== undefined) return verifyJobLine(value, options.proof, options, context, list)
   switch (kind) {
     case 'stamp':
       await checkStamp(value, context.keccak, context.secp256k1, list)
+      refuseInputs(options, 'a stamp has no inputs', list)
+      if (context.reader !== undefined) list.skip('rpc', 'a stamp is signed for no chain, so none was asked')
       return list.verdict(kind)
     case 'batch':
-      return verifyBatch(value, options, context.chains, list)
+      return verifyBatch(value, options, context, list)
+    default:
+      return verifyAlone(kind, value, options, context, list)
+  }
+}
+
+/** Checks a response that is one answer, and not many as a batch. */
+async function verifyAlone(
+  kind: Exclude<ResponseKind, 'stamp' | 'batch' | 'unknown'>,
+  value: Record<string, unknown>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Promise<Verdict> {
+  switch (kind) {
     case 'merkle-item':
-      return verifyMerkleItem(value, options, context, list)
+      return verifyMerkleItem(value, await verifyRoot(options.merkle, context), options, context, list)
     case 'signed-result':
       return verifySignedResult(value, options, context, list)
+    case 'merkle-root': {
+      const faults = 'merkle' in value ? findFaults(value, JOB_ROOT_FORM) : []
+      if (faults.length === 0) return verifySigned(kind, rootIn(value)!, options, context, list)
+      list.fail('form', faults.join('; '))
+      return list.verdict(kind)
+    }
     default:
       return verifySigned(kind, value, options, context, list)
   }
+}
+
+/** Checks a line of a job whose root is signed, with the proof of the line. */
+async function verifyJobLine(
+  line: Record<string, unknown>,
+  given: unknown,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Promise<Verdict> {
+  const faults = findFaults(given, JOB_PROOF_FORM, 'proof.')
+  if (detectKind(line) !== 'compute' || 'attestation' in line)
+    faults.push('the response is not a line of a job under a root, so the proof given with it is not used')
+  if (faults.length > 0) {
+    list.fail('form', faults.join('; '))
+    return list.verdict('merkle-item')
+  }
+  const proof = given as JobProof
+  const root = await verifyRoot(options.merkle, context)
+  return verifyMerkleItem({ ...line, proof: proof.proof }, root, options, context, list, proof)
 }
 
 /** Detects the kind of a response by members that only this kind has. */
 export function detectKind(value: unknown): ResponseKind {
   if (!isObject(value)) return 'unknown'
   if (Array.isArray(value['results'])) return 'batch'
+  if (isObject(value['merkle'])) return 'merkle-root'
   if (Array.isArray(value['signatures']) && 'plugin' in value) return 'stamp'
   if (isObject(value['proof'])) return 'verified-proof'
   if (Array.isArray(value['proof'])) return 'merkle-item'
@@ -126,12 +179,13 @@ export function detectKind(value: unknown): ResponseKind {
 async function verifyBatch(
   value: Record<string, unknown>,
   options: VerifyResultOptions,
-  chains: CheckContext['chains'],
+  context: CheckContext,
   list: CheckList,
 ): Promise<Verdict> {
   const results = value['results'] as unknown[]
   const { chainId } = value
-  if (typeof chainId !== 'number' || chains.every(({ id }) => id !== chainId)) {
+  const chains = context.chains.filter(({ id }) => id === chainId)
+  if (chains.length === 0) {
     list.fail('chain', `chain ${JSON.stringify(chainId)} is not the expected one, or is not known`)
     return list.verdict('batch')
   }
@@ -139,19 +193,24 @@ async function verifyBatch(
     list.fail('signature', 'nothing in this batch is signed: its request had attest "none"')
     return list.verdict('batch')
   }
-  const { inputs: _, recompute: __, rpcUrl: ___, ...common } = options
-  const merkle = options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined)
+  refuseInputs(options, 'inputs belong to one result: verify an element of results alone, with its inputs', list)
+  const { inputs: _, recompute: __, ...common } = options
+  const own = { ...context, chains }
+  const root = await verifyRoot(options.merkle ?? value, own)
   const faults: string[] = []
+  const signers = new Set<string>()
   let rejected = 0
-  let signer: string | undefined
+  /** Submissions of single results that were not compared with the chain. */
+  let unknownSubmissions = 0
   for (const [index, result] of results.entries()) {
     if (isObject(result) && 'error' in result && !('result' in result)) {
       rejected += 1
       continue
     }
-    const verdict = await verifyResult(result, { ...common, merkle, chainId })
+    const verdict = await verifyItem(result, root, common, own)
+    if (isObject(result) && 'submission' in result) unknownSubmissions++
     const failed = verdict.checks.find(({ status }) => status === 'fail')
-    if (verdict.ok) signer ??= verdict.signer
+    if (verdict.ok) signers.add(String(verdict.signer))
     else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'it is not signed'}`)
   }
   if (value['count'] !== results.length)
@@ -159,8 +218,45 @@ async function verifyBatch(
   if (value['failed'] !== rejected) faults.push(`failed is ${value['failed']}, but ${rejected} items have problems`)
   const validCount = results.length - rejected
   const valid = validCount === 1 ? '1 result is valid' : `${validCount} results are valid`
-  list.judge('items', faults, rejected === 0 ? valid : `${valid}; ${rejected} of the items failed and have no result`)
-  if (validCount > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${validCount}`)
-  else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results are valid')
-  return list.verdict('batch', { ...(signer === undefined ? {} : { signer }) })
+  const isValid = list.judge(
+    'items',
+    faults,
+    rejected === 0 ? valid : `${valid}; ${rejected} of the items failed and have no result`,
+  )
+  if (validCount > 0 && isValid) list.pass('signature', `${[...signers].join(' and ')} signed all ${validCount}`)
+  else list.fail('signature', isValid ? 'nothing in the batch is signed' : 'not all results are valid')
+  if (root !== undefined)
+    list.checks.push(...root.verdict.checks.filter(({ id }) => id === 'submission' || isChainCheck(id)))
+  else if (isValid && context.reader !== undefined) list.pass('rpc', 'each result was compared with the chain')
+  if (unknownSubmissions > 0) {
+    list.skip(
+      'submission',
+      context.reader === undefined
+        ? `of ${unknownSubmissions} results is not signed and was not checked: give an RPC of the chain to compare it`
+        : `of ${unknownSubmissions} results is not signed; only UIDs, chains and times were compared with the chain`,
+    )
+  }
+  return list.verdict('batch', signers.size === 1 ? { signer: [...signers][0]! } : {})
+}
+
+const CHAIN_CHECKS = ['rpc', 'contract', 'registered', 'on-chain', 'nonce', 'simulation']
+
+/** Returns whether a check with this id reads the state of the chain. */
+function isChainCheck(id: string): boolean {
+  return CHAIN_CHECKS.includes(id)
+}
+
+/** Checks one result of a batch, which has an attestation or a proof that leads to the root of the batch. */
+async function verifyItem(
+  result: unknown,
+  root: Awaited<ReturnType<typeof verifyRoot>>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+): Promise<Verdict> {
+  const list = new CheckList()
+  const kind = detectKind(result)
+  if (isObject(result) && kind === 'merkle-item') return verifyMerkleItem(result, root, options, context, list)
+  if (isObject(result) && kind === 'compute') return verifySigned(kind, result, options, context, list)
+  list.fail('form', 'is not a result of a batch')
+  return list.verdict(kind)
 }

@@ -133,8 +133,8 @@ export function createJobPanel(api: Api, changed: (job: Job) => void) {
 
   function saveAttestation({ id }: Job): Promise<void> {
     return attempt(async () => {
-      const merkle = await api.client.jobs.attestation(id)
-      download(`job-${id.slice(0, 8)}-attestation.json`, JSON.stringify({ merkle }))
+      const { submission, ...merkle } = await api.client.jobs.attestation(id)
+      download(`job-${id.slice(0, 8)}-attestation.json`, JSON.stringify({ merkle, submission }))
     })
   }
 

@@ -244,6 +244,55 @@ describe.skipIf(WHY_NOT !== undefined)('the page of receipts', () => {
     })
   })
 
+  it('checks a receipt that is pasted after the network has gone', async () => {
+    const { page: bare, context } = await visit(running.browser, running.service.url, '/verify')
+    // The page is at `/verify` alone; so far no receipt has loaded what a check needs.
+    await bare.goto(`${running.service.url}/verify`)
+    await bare.waitForSelector('.verdict >> text=No receipt.')
+    await bare.waitForLoadState('networkidle')
+    await context.setOffline(true)
+    const errors: string[] = []
+    bare.on('pageerror', ({ message }) => errors.push(message))
+    await bare.getByLabel('Address of a receipt').fill(address)
+    await bare.getByRole('button', { name: 'Check', exact: true }).click()
+    await bare.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('says that a file of the page did not load, and tries again', async () => {
+    const context = await running.browser.newContext()
+    const bare = await context.newPage()
+    await context.route(/secp256k1/, (route) => route.abort())
+    await bare.goto(address)
+    await bare.waitForSelector('text=The page could not be loaded.')
+    await context.unroute(/secp256k1/)
+    await bare.getByRole('button', { name: 'Try again' }).click()
+    await bare.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    await context.close()
+  })
+
+  it('checks the same address again', async () => {
+    const { page: own, context } = await visit(running.browser, running.service.url, '/verify')
+    await own.goto(address)
+    await own.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    // A check that cannot be done says so, and not that the receipt does not hold.
+    await own.evaluate(() => {
+      const { subarray } = Uint8Array.prototype
+      Uint8Array.prototype.subarray = () => {
+        throw new RangeError('no memory is left')
+      }
+      Object.assign(window, { mend: () => Object.assign(Uint8Array.prototype, { subarray }) })
+    })
+    await own.getByLabel('Address of a receipt').fill(address)
+    await own.getByRole('button', { name: 'Check', exact: true }).click()
+    await own.waitForSelector('.receipt[data-verdict=none] >> text=no memory is left')
+    await own.evaluate(() => (window as unknown as { mend(): void }).mend())
+    await own.getByRole('button', { name: 'Try again' }).click()
+    await own.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    await context.close()
+  })
+
   it('opens from the button beside a signed result, and from the proof lab', async () => {
     const compute = await visit(running.browser, running.service.url, '/compute')
     await mapReady(compute.page)

@@ -213,18 +213,25 @@ export function readSchema(returned: Hex): { readonly schema: string; readonly r
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value
 }
 
+/** An attestation on the chain. */
+interface StoredAttestation {
+  readonly schema: Hex
+  readonly recipient: Hex
+  /** 0 if it is not revoked. */
+  readonly revocationTimeSeconds: number
+  readonly data: Hex
+}
+
 /** Decodes what `getAttestation` of EAS returned; undefined when the UID is not on the chain. @throws {RpcError} */
-export function readAttestation(
-  returned: Hex,
-): { readonly revocationTimeSeconds: number; readonly data: Hex } | undefined {
+export function readAttestation(returned: Hex): StoredAttestation | undefined {
   const read = readAbi(afterOffset(returned), 10, (tuple) => {
-    const [uid] = [tuple.bytes32(), tuple.bytes32()]
+    const [uid, schema] = [tuple.bytes32(), tuple.bytes32()]
     const [, , revocationTimeSeconds] = [tuple.uint(64), tuple.uint(64), Number(tuple.uint(64))]
     tuple.bytes32()
-    tuple.uint(160)
+    const recipient: Hex = `0x${tuple.uint(160).toString(16).padStart(40, '0')}`
     tuple.uint(160)
     tuple.bool()
-    return { uid, revocationTimeSeconds, data: tuple.bytes() }
+    return { uid, schema, recipient, revocationTimeSeconds, data: tuple.bytes() }
   })
   if (!read.ok) throw new RpcError(`getAttestation: the return data ${read.reason}`, false)
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value

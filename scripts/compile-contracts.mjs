@@ -14,11 +14,26 @@ const sources = Object.fromEntries(
 // evmVersion: one that all supported chains have, without PUSH0. appendCBOR is off, so the bytecode has no hash of the sources
 // and changes only when the code does.
 const settings = JSON.parse(await readFile(`${folder}compiler.json`, 'utf8'))
-const outputSelection = { '*': { '*': ['abi', 'evm.bytecode.object'] } }
+const outputSelection = {
+  '*': {
+    '': ['ast'],
+    '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object', 'evm.deployedBytecode.immutableReferences'],
+  },
+}
 const input = { language: 'Solidity', sources, settings: { ...settings, outputSelection } }
 const output = JSON.parse(solc.compile(JSON.stringify(input)))
 for (const { formattedMessage } of output.errors ?? []) console.error(formattedMessage)
 if (output.errors?.length > 0) process.exit(1)
+
+/** Immutable variables of all contracts: their names by the identifiers of the compiler, which change with every source. */
+const immutableNames = new Map(
+  Object.values(output.sources)
+    .flatMap(({ ast }) => ast.nodes.flatMap(({ nodes = [] }) => nodes))
+    .filter(({ mutability }) => mutability === 'immutable')
+    .map(({ id, name }) => [String(id), name]),
+)
+const placesByName = (references) =>
+  Object.fromEntries(Object.entries(references).map(([id, places]) => [immutableNames.get(id), places]))
 
 const { evmVersion, optimizer } = settings
 await mkdir(`${folder}compiled`, { recursive: true })
@@ -31,6 +46,9 @@ for (const contractName of DEPLOYABLE) {
     settings: { evmVersion, optimizer },
     abi,
     bytecode: `0x${evm.bytecode.object}`,
+    // The code of a deployed contract, with zeros at the places of its immutable values; and these places in bytes, by name.
+    deployedBytecode: `0x${evm.deployedBytecode.object}`,
+    immutableReferences: placesByName(evm.deployedBytecode.immutableReferences),
   }
   const text = `${JSON.stringify(compiled, null, 2)}\n`
   if (!process.argv.includes('--check')) {

@@ -100,6 +100,8 @@ export interface Transport {
 }
 
 const DEFAULTS = { maxRetries: 3, maxRetryWaitMs: 30_000, timeoutMs: 30_000 }
+/** 24.8 days. A timer with a longer time fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 /** The first wait without a `Retry-After`; each further wait is twice as long. */
 const FIRST_BACKOFF_MS = 250
 const MAX_BACKOFF_MS = 8_000
@@ -164,7 +166,7 @@ class HttpTransport implements Transport {
     callOptions: CallOptions,
     read: (response: Response, clock: Clock) => Promise<T>,
   ): Promise<T> {
-    const timeoutMs = callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULTS.timeoutMs
+    const timeoutMs = Math.min(callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULTS.timeoutMs, MAX_TIMER_MS)
     const send = this.#options.fetch ?? fetch
     const session = this.#session?.current()
     let rejected: string | undefined
@@ -302,10 +304,13 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
       clearTimeout(timer)
       reject(signal?.reason)
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      },
+      Math.min(ms, MAX_TIMER_MS),
+    )
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -7,6 +7,8 @@ import {
   decodeDeployData,
   decodeFunctionData,
   encodeErrorResult,
+  encodeFunctionResult,
+  encodePacked,
   keccak256,
   parseAbi,
   parseAbiParameters,
@@ -14,13 +16,28 @@ import {
 } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_UIDS, SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
-import { attestedUid, createSender, GateFault, Reverted, revertDataIn } from '../../web/explorer/gate/chain.ts'
+import {
+  attestedUid,
+  createSender,
+  GateFault,
+  Reverted,
+  readAdmission,
+  readGate,
+  refreshDelayMs,
+  revertDataIn,
+  UnusableGate,
+} from '../../web/explorer/gate/chain.ts'
 import * as contract from '../../web/explorer/gate/contract.ts'
 import { decodeLink, EXAMPLES, encodeLink, firstPoint, radiusCm, readRadius } from '../../web/explorer/gate/zone.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const readAbi = (path: string) =>
-  JSON.parse(readFileSync(resolve(root, path), 'utf8')) as { abi: Abi; bytecode: `0x${string}` }
+  JSON.parse(readFileSync(resolve(root, path), 'utf8')) as {
+    abi: Abi
+    bytecode: `0x${string}`
+    deployedBytecode: `0x${string}`
+    immutableReferences: Readonly<Record<'eas' | 'schema' | 'attester', readonly { readonly start: number }[]>>
+  }
 const gateContract = readAbi('contracts/compiled/WithinGate.json')
 const easContract = readAbi('contracts/vendor/eas-1.2.0/EAS.json')
 const address = (digit: string): `0x${string}` => `0x${digit.repeat(40)}`
@@ -86,6 +103,148 @@ describe('the calls of a gate, decoded by viem with the ABI of the contracts', (
       ...{ maxRadiusCm: 50_000, maxAgeSeconds: 3600, maxLocationAgeSeconds: 7200 },
     })
     expect(() => contract.readTerms('0x')).toThrow('the contract returned 0 words instead of 6')
+  })
+})
+
+const VALUE_NAMES = ['eas', 'schema', 'attester'] as const
+type Values = Readonly<Record<(typeof VALUE_NAMES)[number], string>>
+
+const placesOf = (name: keyof Values) => gateContract.immutableReferences[name].map(({ start }) => start)
+
+/** Puts bytes into code. @param start their place in bytes. @param hex without `0x` */
+function write(code: string, start: number, hex: string): string {
+  const at = 2 + 2 * start
+  return code.slice(0, at) + hex + code.slice(at + hex.length)
+}
+
+/** Returns the code of a deployed gate with these values. */
+function codeWith(values: Values): string {
+  let code: string = gateContract.deployedBytecode
+  for (const name of VALUE_NAMES)
+    for (const start of placesOf(name)) code = write(code, start, values[name].slice(2).padStart(64, '0'))
+  return code
+}
+
+describe('the code of a gate', () => {
+  const { deployedBytecode } = gateContract
+  const names = VALUE_NAMES
+  const values = { eas: `0x${'1'.repeat(64)}`, schema: `0x${'2'.repeat(64)}`, attester: `0x${'3'.repeat(64)}` } as const
+  const code = codeWith(values)
+
+  it('is part of what is deployed, and has the values that the constructor set', () => {
+    expect(gateContract.bytecode).toContain(deployedBytecode.slice(2))
+    expect(contract.readGateCode(code)).toEqual(values)
+    expect(contract.readGateCode(code.toUpperCase().replace('0X', '0x'))).toEqual(values)
+  })
+
+  it.each(names)('has the value of %s at all its places', (name) => {
+    expect(placesOf(name).length).toBeGreaterThan(1)
+    for (const start of placesOf(name))
+      expect(contract.readGateCode(write(code, start + 31, 'ab')), String(start)).toBeUndefined()
+  })
+
+  it('is not that of another contract', () => {
+    const isValue = (at: number) => names.some((name) => placesOf(name).some((start) => at >= start && at < start + 32))
+    for (let at = 0; at < code.length / 2 - 1; at++) {
+      const other = code.slice(2 + 2 * at, 4 + 2 * at) === 'ab' ? 'cd' : 'ab'
+      if (!isValue(at)) expect(contract.readGateCode(write(code, at, other)), String(at)).toBeUndefined()
+    }
+    for (const other of ['0x', code.slice(0, -2), `${code}00`, easContract.bytecode])
+      expect(contract.readGateCode(other)).toBeUndefined()
+  })
+
+  it('has the UID of a schema that names the gate', () => {
+    const packed = encodePacked(['string', 'address', 'bool'], [SCHEMA_STRINGS.boolean, address('a'), true])
+    expect(contract.schemaOf(address('a'))).toBe(keccak256(packed))
+  })
+})
+
+describe('a gate from a link', () => {
+  const [gate, person, signer] = [address('7'), address('8'), address('9')]
+  const zone = { target: { ...POINT, coordinates: [2.2945, 48.8584] as [number, number] }, radiusMeters: 500 }
+  const uid = `0x${'ab'.repeat(32)}` as const
+  const sound = { eas: CHAIN.registry, schema: contract.schemaOf(gate), attester: signer }
+  const terms = {
+    ...{ target: TARGET, locationSchema: contract.LOCATION_SCHEMA as `0x${string}`, locationAttester: person },
+    ...{ maxRadiusCm: 50_000n, maxAgeSeconds: 3600n, maxLocationAgeSeconds: 7200n },
+  }
+  const registry = parseAbi([
+    'function getSchema(bytes32 uid) view returns ((bytes32 uid, address resolver, bool revocable, string schema))',
+  ])
+  const noAttestation = {
+    ...{ uid: `0x${'0'.repeat(64)}`, schema: `0x${'0'.repeat(64)}`, refUID: `0x${'0'.repeat(64)}` },
+    ...{ time: 0n, expirationTime: 0n, revocationTime: 0n, recipient: address('0'), attester: address('0') },
+    ...{ revocable: false, data: '0x' },
+  }
+
+  /** A wallet on a chain where this code is at the address of the gate, which is open; and the methods that were called. */
+  function setUp(code: string, stored: object = {}) {
+    const calls: string[] = []
+    const answers: Readonly<Record<string, (abi: Abi) => unknown>> = {
+      terms: () => Object.values(terms),
+      isAdmitted: () => true,
+      admissions: () => [uid, uid, 2_000_000_000n],
+      getSchema: () => ({ uid, resolver: gate, revocable: true, schema: SCHEMA_STRINGS.boolean }),
+      getAttestation: () => ({ ...noAttestation, ...stored }),
+    }
+    const request = async ({ method, params }: { method: string; params?: readonly unknown[] }) => {
+      calls.push(method)
+      if (method === 'eth_getCode') return code
+      const [{ to, data }] = params as [{ to: string; data: `0x${string}` }]
+      const abi: Abi = to === gate ? gateContract.abi : to === CHAIN.registry ? easContract.abi : registry
+      const { functionName } = decodeFunctionData({ abi, data })
+      return encodeFunctionResult({ abi, functionName, result: answers[functionName]!(abi) as never })
+    }
+    return { wallet: { request }, calls }
+  }
+  const read = (wallet: Parameters<typeof readGate>[0], of = zone) => readGate(wallet, person, CHAIN, gate, of, signer)
+
+  it('is read if its code and its terms are right', async () => {
+    const { wallet } = setUp(codeWith(sound), { uid, schema: sound.schema, recipient: person })
+    const facts = await read(wallet)
+    expect(facts).toMatchObject({ address: gate, schema: sound.schema, isRegistered: true })
+    expect(facts.terms).toMatchObject({ target: TARGET, maxRadiusCm: 50_000 })
+    expect(await readAdmission(wallet, CHAIN, facts, person)).toEqual({ isOpen: true, untilSeconds: 2_000_000_000 })
+    await expect(read(wallet, { ...zone, radiusMeters: 501 })).rejects.toThrow('another zone')
+  })
+
+  it.each([
+    ['no contract', '0x', 'has no contract'],
+    ['another contract', easContract.bytecode, 'its code is not that of WithinGate'],
+    [
+      'a gate whose getter says another EAS contract than it uses',
+      write(codeWith(sound), placesOf('eas')[1]!, 'ab'),
+      'its code',
+    ],
+    ['a copy of another gate', codeWith({ ...sound, schema: contract.schemaOf(address('6')) }), 'its code'],
+    ['a gate of another EAS contract', codeWith({ ...sound, eas: address('5') }), 'uses another EAS contract'],
+    ['a gate of another service', codeWith({ ...sound, attester: address('5') }), 'trusts the results of 0x5555'],
+  ])('is not used, and not asked, if it is %s', async (_, code, words) => {
+    const { wallet, calls } = setUp(code)
+    const error = await read(wallet).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(UnusableGate)
+    expect((error as UnusableGate).message).toContain(words)
+    expect(calls).toEqual(['eth_getCode'])
+  })
+
+  it.each([
+    ['there is no result', {}],
+    ['the result has another schema', { uid, schema: `0x${'cd'.repeat(32)}`, recipient: person }],
+    ['the result is about another person', { uid, schema: sound.schema, recipient: address('6') }],
+  ])('is not believed to be open if %s', async (_, stored) => {
+    const { wallet } = setUp(codeWith(sound), stored)
+    const facts = await read(wallet)
+    await expect(readAdmission(wallet, CHAIN, facts, person)).rejects.toThrow('EAS has no result that opened it')
+  })
+})
+
+describe('an open gate', () => {
+  it('is read again after it closes, but never at once, and never so late that a timer overflows', () => {
+    expect(refreshDelayMs(1000, 900_000)).toBe(102_000)
+    expect(refreshDelayMs(1000, 2_000_000)).toBe(5000) // the clock of the browser is ahead of the chain
+    const maxMs = 2 ** 31 - 1
+    for (const untilSeconds of [1000 + 26 * 86_400, 2 ** 64, Number.POSITIVE_INFINITY])
+      expect(refreshDelayMs(untilSeconds, 1_000_000)).toBe(maxMs)
   })
 })
 
@@ -211,16 +370,17 @@ describe('the address of the page', () => {
 
   const valid = { target: JSON.stringify(POINT), radius: '500', chain: '1', gate: address('a') }
   it.each([
-    ['no zone', { target: '' }],
-    ['a geometry that is none', { target: '{"type":"Point","coordinates":[1,99]}' }],
-    ['an empty collection', { target: '{"type":"GeometryCollection","geometries":[]}' }],
-    ['a radius of 0', { radius: '0' }],
-    ['a radius that is no number', { radius: '5e' }],
-    ['an address that is none', { gate: 'javascript:alert(1)' }],
-    ['a chain that is none', { chain: '-1' }],
-  ])('is not accepted with %s', (_, changes) => {
-    expect(decodeLink(new URLSearchParams(valid))).toBeDefined()
-    expect(decodeLink(new URLSearchParams({ ...valid, ...changes }))).toBeUndefined()
+    ['no zone', { target: '' }, 'a valid zone'],
+    ['a geometry that is none', { target: '{"type":"Point","coordinates":[1,99]}' }, 'a valid zone'],
+    ['an empty collection', { target: '{"type":"GeometryCollection","geometries":[]}' }, 'a valid zone'],
+    ['a radius of 0', { radius: '0' }, 'radius'],
+    ['a radius that is no number', { radius: '5e' }, 'radius'],
+    ['an address that is none', { gate: 'javascript:alert(1)' }, 'gate in this link is not an address'],
+    ['an address that is too short', { gate: '0x1234' }, 'gate in this link is not an address'],
+    ['a chain that is none', { chain: '-1' }, 'chain in this link'],
+  ])('is not accepted with %s, and says so', (_, changes, words) => {
+    expect(decodeLink(new URLSearchParams(valid))).toBeTypeOf('object')
+    expect(decodeLink(new URLSearchParams({ ...valid, ...changes }))).toContain(words)
   })
 })
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { createPublicClient, http } from 'viem'
+import { createPublicClient, encodeAbiParameters, hexToBigInt, http, keccak256, toHex } from 'viem'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChainService, startChainService } from '../local-chain-service.ts'
@@ -152,6 +152,7 @@ describe.skipIf(WHY_NOT !== undefined || skipReason() !== undefined)('the page o
     wallet.rejections.set('eth_sendTransaction', 4001)
     await page.getByRole('button', { name: 'Deploy the gate' }).click()
     await page.locator('.note.bad', { hasText: 'You rejected it in the wallet.' }).waitFor()
+    expect(await page.textContent('#announcer')).toBe('Deploy the contract. Failed.')
     await state(page, 'No gate yet')
     expect(page.url()).not.toContain('gate=0x')
     wallet.rejections.clear()
@@ -217,13 +218,87 @@ describe.skipIf(WHY_NOT !== undefined || skipReason() !== undefined)('the page o
     await page.goto(link.replace('radius=500', 'radius=501'))
     await connect(page)
     await page.locator('.note.bad', { hasText: 'is for another zone than the one on the map' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Finish the gate' }).isDisabled()).toBe(true)
     await page.goto('about:blank')
     await page.goto(link.replace(/gate=0x[0-9a-f]{40}/, `gate=0x${'12'.repeat(20)}`))
     await connect(page)
     await page.locator('.note.bad', { hasText: 'has no contract at 0x1212' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Finish the gate' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'New gate' }).click()
     await state(page, 'No gate yet')
     await context.close()
+  })
+
+  describe('with a link to a contract that is no gate', () => {
+    const setOnChain = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+      const response = await fetch(service.facts['rpcUrl']!, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+      const { result, error } = (await response.json()) as { result?: unknown; error?: unknown }
+      expect(error, method).toBeUndefined()
+      return result
+    }
+    let link: string
+    let gate: string
+    let code: string
+    let account: ReturnType<typeof newAccount>
+    beforeAll(async () => {
+      const made = await open()
+      ;({ account } = made)
+      await connect(made.page)
+      await deploy(made.page)
+      link = made.page.url()
+      gate = /gate=(0x[0-9a-f]{40})/.exec(link)![1]!
+      code = (await setOnChain('eth_getCode', [gate, 'latest'])) as string
+      await made.context.close()
+    })
+    const other = `0x${'34'.repeat(20)}`
+
+    it.each([
+      ['EAS', () => '0x4200000000000000000000000000000000000021', () => ''],
+      // It answers every question with 1, so it says of itself whatever a page hopes for.
+      ['a contract that says yes', () => other, () => '0x600160005260206000f3'],
+      // Its immutable schema is that of the gate whose code it is, so EAS would not ask it.
+      ['a copy of another gate', () => other, () => code],
+    ])('says that %s is none, and asks it nothing', async (_, addressOf, codeOf) => {
+      if (codeOf() !== '') await setOnChain('anvil_setCode', [addressOf(), codeOf()])
+      const { page, context, wallet } = await open({}, account, link.replace(gate, addressOf()).split('/explore')[1]!)
+      await connect(page)
+      await page.locator('.note.bad', { hasText: 'its code is not that of WithinGate' }).waitFor()
+      await state(page, 'Unknown')
+      expect(await page.textContent('.sentence')).toContain('The page cannot use this contract')
+      expect(wallet.calls).toContain('eth_getCode')
+      expect(wallet.calls).not.toContain('eth_call')
+      expect(await page.getByRole('button', { name: 'Finish the gate' }).isDisabled()).toBe(true)
+      expect(await page.getByRole('button', { name: 'Send to the gate' }).isDisabled()).toBe(true)
+      expect(await page.textContent('#announcer')).toBe('The wallet is connected.')
+      await context.close()
+    })
+
+    it('does not believe an admission that nobody was given', async () => {
+      // Whoever deploys a contract can write its first state: here an admission of the account, with a location of its own.
+      const slot = hexToBigInt(
+        keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [account.address, 4n])),
+      )
+      const location = await service.attest(account.address, 2.2945, 48.859)
+      const words = [location, location, `0x${'0'.repeat(54)}ffffffffff`]
+      for (const [index, word] of words.entries())
+        await setOnChain('anvil_setStorageAt', [gate, toHex(slot + BigInt(index), { size: 32 }), word])
+      const { page, context, wallet } = await open({}, account, link.split('/explore')[1]!)
+      await connect(page)
+      await page.locator('.note.bad', { hasText: 'but EAS has no result that opened it' }).waitFor()
+      await state(page, 'Unknown')
+      expect(wallet.calls).toContain('eth_call')
+      await context.close()
+    })
+
+    it('names the part of a link that is not valid', async () => {
+      const { page, context } = await open({}, account, link.replace(gate, '0x1234').split('/explore')[1]!)
+      await page.locator('.toast', { hasText: 'The gate in this link is not an address' }).waitFor()
+      await context.close()
+    })
   })
 
   it('asks a person whom the gate does not trust for the UID of a location attestation', async () => {

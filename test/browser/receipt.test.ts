@@ -1,4 +1,7 @@
 /** The page `/verify`: what it says about receipts, good and hostile, without a network. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
@@ -13,6 +16,7 @@ import { createTestSigner, NOW_SECONDS, RECIPIENT } from '../attest-parts.ts'
 import { createAnswers } from '../client-answers.ts'
 import { COSTLY_SHAPES } from '../costly-shapes.ts'
 import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
+import { writeTestTiles } from '../pmtiles-file.ts'
 import { startTestService } from '../service.ts'
 import { WHY_NOT } from './chromium.ts'
 import { axeFindings, mapReady, shoot, signed, type Visit, visit } from './page.ts'
@@ -240,6 +244,55 @@ describe.skipIf(WHY_NOT !== undefined)('the page of receipts', () => {
     })
   })
 
+  it('checks a receipt that is pasted after the network has gone', async () => {
+    const { page: bare, context } = await visit(running.browser, running.service.url, '/verify')
+    // The page is at `/verify` alone; so far no receipt has loaded what a check needs.
+    await bare.goto(`${running.service.url}/verify`)
+    await bare.waitForSelector('.verdict >> text=No receipt.')
+    await bare.waitForLoadState('networkidle')
+    await context.setOffline(true)
+    const errors: string[] = []
+    bare.on('pageerror', ({ message }) => errors.push(message))
+    await bare.getByLabel('Address of a receipt').fill(address)
+    await bare.getByRole('button', { name: 'Check', exact: true }).click()
+    await bare.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('says that a file of the page did not load, and tries again', async () => {
+    const context = await running.browser.newContext()
+    const bare = await context.newPage()
+    await context.route(/secp256k1/, (route) => route.abort())
+    await bare.goto(address)
+    await bare.waitForSelector('text=The page could not be loaded.')
+    await context.unroute(/secp256k1/)
+    await bare.getByRole('button', { name: 'Try again' }).click()
+    await bare.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    await context.close()
+  })
+
+  it('checks the same address again', async () => {
+    const { page: own, context } = await visit(running.browser, running.service.url, '/verify')
+    await own.goto(address)
+    await own.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    // A check that cannot be done says so, and not that the receipt does not hold.
+    await own.evaluate(() => {
+      const { subarray } = Uint8Array.prototype
+      Uint8Array.prototype.subarray = () => {
+        throw new RangeError('no memory is left')
+      }
+      Object.assign(window, { mend: () => Object.assign(Uint8Array.prototype, { subarray }) })
+    })
+    await own.getByLabel('Address of a receipt').fill(address)
+    await own.getByRole('button', { name: 'Check', exact: true }).click()
+    await own.waitForSelector('.receipt[data-verdict=none] >> text=no memory is left')
+    await own.evaluate(() => (window as unknown as { mend(): void }).mend())
+    await own.getByRole('button', { name: 'Try again' }).click()
+    await own.waitForSelector('.receipt[data-verdict=good] .check.pass >> text=recomputed')
+    await context.close()
+  })
+
   it('opens from the button beside a signed result, and from the proof lab', async () => {
     const compute = await visit(running.browser, running.service.url, '/compute')
     await mapReady(compute.page)
@@ -284,4 +337,96 @@ describe.skipIf(WHY_NOT !== undefined)('the page of receipts', () => {
       }
     },
   )
+})
+
+/** The tiles that a map requests say which place it shows, and a receipt may have private inputs. */
+describe.skipIf(WHY_NOT !== undefined)('the page of receipts of a service with map tiles', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-tiles-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const running = runDuringTests({
+    service() {
+      writeTestTiles(join(folder, 'city.pmtiles'))
+      return startTestService({ MAP_TILES: join(folder, 'city.pmtiles') })
+    },
+  })
+  /** Two places in Porto, 280 km from Lisbon. */
+  const places = [
+    { type: 'Point' as const, coordinates: [-8.6291, 41.1579] as [number, number] },
+    { type: 'Point' as const, coordinates: [-8.6301, 41.1584] as [number, number] },
+  ]
+  /** Waits until the map shows less than a kilometre. */
+  const isNear = (page: Page) =>
+    page.waitForFunction(() => /^\d+ m$/.test(document.querySelector('.map-scale')?.textContent ?? ''))
+  const tilesIn = (requests: readonly string[]) => requests.filter((url) => new URL(url).pathname.startsWith('/tiles'))
+
+  /** Whether a tile of a city is north of 40 degrees, as Porto is and Lisbon is not. */
+  const isNorth = (url: string) => {
+    const [zoom, , row] = /(\d+)\/(\d+)\/(\d+)\.mvt/.exec(url)?.slice(1).map(Number) ?? [0, 0, 0]
+    return zoom! >= 9 && Math.atan(Math.sinh(Math.PI * (1 - (2 * row!) / 2 ** zoom!))) > (40 * Math.PI) / 180
+  }
+
+  async function salted(): Promise<{ readonly body: object; readonly receipt: string }> {
+    const [from, to] = places.map((input) => ({ input, salt: 'random' }))
+    const { body } = await running.service.post('/compute/v0/distance', { chainId: 84532, from, to })
+    return { body, receipt: await createReceipt(body, { baseUrl: running.service.url, inputs: places }) }
+  }
+
+  /** Opens an address, and returns the page with its requests so far and later. */
+  async function watch(url: string) {
+    const context = await running.browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const page = await context.newPage()
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    await page.goto(url)
+    return { page, context, requests }
+  }
+
+  it.each(['good', 'bad'])('does not tell the server where the inputs of a %s receipt are', async (verdict) => {
+    const { body, receipt } = await salted()
+    const forged = fragmentOf({ response: { ...body, result: 1 }, inputs: places })
+    const url = verdict === 'good' ? receipt : `${running.service.url}/verify${forged}`
+    const { page, context, requests } = await watch(url)
+    await page.waitForSelector(`.receipt[data-verdict=${verdict}]`)
+    await mapReady(page)
+    await isNear(page)
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    await page.getByRole('button', { name: 'Show everything' }).click()
+    await page.waitForLoadState('networkidle')
+    expect(requests.some((other) => other.includes('/land-50m'))).toBe(true) // the map was near, and could request
+    expect(tilesIn(requests)).toEqual([])
+    await context.close()
+  })
+
+  it('does not tell it when other pages have shown streets before, or show them after', async () => {
+    const { receipt } = await salted()
+    const { page, context, requests } = await watch(`${running.service.url}/explore/compute`)
+    await mapReady(page)
+    const input = page.getByRole('combobox', { name: 'Find a city or coordinates' })
+    await input.fill('lisbon')
+    await page.waitForSelector('#place-list >> text=Lisbon')
+    await input.press('Shift+Enter')
+    await page.waitForSelector('html[data-streets=ready]')
+    await expect.poll(() => tilesIn(requests).length, { timeout: 60_000 }).toBeGreaterThan(1)
+    await page.evaluate((hash) => {
+      history.pushState(null, '', `/verify${hash}`)
+      window.dispatchEvent(new PopStateEvent('popstate'))
+    }, new URL(receipt).hash)
+    await page.waitForSelector('.receipt[data-verdict=good]')
+    await isNear(page)
+    await page.waitForSelector('html:not([data-streets])')
+    await page.locator('#theme').click()
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    await page.getByRole('button', { name: 'Show everything' }).click()
+    await isNear(page)
+    expect(tilesIn(requests).filter(isNorth)).toEqual([])
+    await page.goBack()
+    await page.waitForSelector('html[data-streets=ready]')
+    const before = tilesIn(requests).length
+    await input.fill('casablanca')
+    await page.waitForSelector('#place-list >> text=Casablanca')
+    await input.press('Shift+Enter')
+    await expect.poll(() => tilesIn(requests).length, { timeout: 60_000 }).toBeGreaterThan(before)
+    expect(tilesIn(requests).filter(isNorth)).toEqual([])
+    await context.close()
+  })
 })

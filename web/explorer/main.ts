@@ -1,4 +1,5 @@
 import type { Issuer } from '../../src/client/answers.ts'
+import { loadNoble, loadNobleEd25519 } from '../../src/crypto/noble.ts'
 import { createApi } from './api.ts'
 import { createComputePage } from './compute/page.ts'
 import { h } from './dom.ts'
@@ -59,7 +60,16 @@ function start(root: HTMLElement): void {
     status: async () => (await import('./status/page.ts')).createStatusPage(parts),
     gate: async () => (await import('./gate/page.ts')).createGatePage(parts),
     account: async () => (await import('./account/page.ts')).createAccountPage(parts),
-    verify: async () => (await import('./receipt/page.ts')).createReceiptPage(parts),
+    async verify() {
+      // The page checks receipts without the network, so it is not shown before all that this needs is loaded.
+      const [{ createReceiptPage }] = await Promise.all([
+        import('./receipt/page.ts'),
+        loadNoble(),
+        loadNobleEd25519(),
+        parts.engine.catch(() => {}), // the check `recomputed` is then missing
+      ])
+      return createReceiptPage(parts)
+    },
   }
   const pages = new Map<PageName, Page>()
   let shown: PageName | undefined
@@ -73,7 +83,12 @@ function start(root: HTMLElement): void {
     if (next === undefined) {
       if (shown === undefined)
         shell.slot.replaceChildren(h('p', { class: 'page-loading', role: 'status' }, 'The page is loading …'))
-      next = await makers[page]()
+      try {
+        next = await makers[page]()
+      } catch {
+        if (navigation === lastNavigation) showFailure()
+        return
+      }
       pages.set(page, next)
     }
     if (navigation !== lastNavigation) return
@@ -81,6 +96,20 @@ function start(root: HTMLElement): void {
     shown = page
     shell.show(page, next.element)
     next.enter(query)
+  }
+
+  /** Shows that the files of a page could not be loaded. */
+  function showFailure(): void {
+    if (shown !== undefined) pages.get(shown)?.leave()
+    shown = undefined
+    shell.slot.replaceChildren(
+      h(
+        'div',
+        { class: 'page-loading', role: 'alert' },
+        h('p', {}, 'The page could not be loaded. Check the connection to the service.'),
+        h('button', { class: 'button', type: 'button', onclick: () => void route() }, 'Try again'),
+      ),
+    )
   }
 
   shell.mount(root)

@@ -280,7 +280,7 @@ interface StoredAttestation {
 }
 
 /** Decodes what `getAttestation` of EAS returned; undefined when the UID is not on the chain. @throws {RpcError} */
-function readAttestation(returned: Hex): StoredAttestation | undefined {
+export function readAttestation(returned: Hex): StoredAttestation | undefined {
   const read = readAbi(
     afterOffset(returned),
     10,

@@ -172,6 +172,7 @@ export function createAccountPage({ api, issuer }: PageParts): Page {
       await load()
     } catch (error) {
       waiting = undefined
+      announce('') // the note is announced itself
       const isOurs = error instanceof ApiError || error instanceof ConnectionError
       note = isOurs
         ? accountProblem(error)

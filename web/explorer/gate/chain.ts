@@ -1,6 +1,6 @@
 /** Sends transactions through a wallet, and reads the contracts of a gate through it. */
 import type { IssuerChain } from '../../../src/client/answers.ts'
-import { readSchema } from '../../../src/client/verify/check-chain.ts'
+import { paddedWord, readAttestation, readSchema } from '../../../src/client/verify/check-chain.ts'
 import type { Hex } from '../../../src/wire/values.ts'
 import { shortHex } from '../format.ts'
 import type { Wallet } from '../wallets.ts'
@@ -9,8 +9,10 @@ import {
   errorMeaning,
   errorName,
   plainCall,
+  readGateCode,
   readTerms,
   referenceOf,
+  schemaOf,
   type Terms,
   type Transaction,
   wordsOf,
@@ -42,6 +44,9 @@ export interface Admission {
 
 /** A fault whose message is written for the person at the page. */
 export class GateFault extends Error {}
+
+/** The contract in the address of the page is not a gate that the page can use. */
+export class UnusableGate extends GateFault {}
 
 /** A contract reverted. `errorName` is the name of its error. */
 export class Reverted extends GateFault {
@@ -165,8 +170,13 @@ export async function requireEas(wallet: Wallet, { name, registry, schemaRegistr
 }
 
 async function hasCode(wallet: Wallet, address: string): Promise<boolean> {
+  return (await codeOf(wallet, address)).length > 2
+}
+
+/** Returns the code at an address, with `0x`. */
+async function codeOf(wallet: Wallet, address: string): Promise<string> {
   const code = await ask(wallet, 'eth_getCode', [address, 'latest'])
-  return typeof code === 'string' && code.length > 2
+  return typeof code === 'string' ? code : '0x'
 }
 
 /** Returns the time of the newest block, in seconds. */
@@ -176,10 +186,11 @@ export async function blockTime(wallet: Wallet): Promise<number> {
 }
 
 /**
- * Reads a gate, and checks that it is one for this zone and this service.
+ * Reads a gate, and checks that it is one for this zone and this service. What a contract says of itself proves nothing, so its code is
+ * compared with the compiled contract first.
  *
  * @param attester the address that the service signs with
- * @throws {GateFault} if it is not
+ * @throws {UnusableGate} if it is not
  */
 export async function readGate(
   wallet: Wallet,
@@ -189,41 +200,68 @@ export async function readGate(
   zone: Zone,
   attester: string,
 ): Promise<GateFacts> {
-  if (!(await hasCode(wallet, address)))
-    throw new GateFault(`Chain ${chain.name} has no contract at ${address}. Choose another chain, or make a new gate.`)
-  const call = (to: string, data: Hex) => simulate(wallet, { from, to, data })
-  let words: readonly [Hex, Hex, Hex]
-  let terms: Terms
-  try {
-    const [schema, signer, eas] = await Promise.all(
-      ['schema()', 'attester()', 'eas()'].map(async (name) => wordsOf(await call(address, plainCall(name)), 1)[0]!),
+  const code = await codeOf(wallet, address)
+  if (code.length <= 2)
+    throw new UnusableGate(
+      `Chain ${chain.name} has no contract at ${address}. Choose another chain, or make a new gate.`,
     )
-    words = [schema!, signer!, eas!]
-    terms = readTerms(await call(address, plainCall('terms()')))
-  } catch (error) {
-    if (error instanceof GateFault || error instanceof RangeError)
-      throw new GateFault(`The contract at ${address} is not a WithinGate.`)
-    throw error
-  }
-  const [schema, signer, eas] = words
-  if (addressIn(eas) !== chain.registry.toLowerCase())
-    throw new GateFault(`The gate at ${address} uses another EAS contract than this service: ${addressIn(eas)}.`)
-  if (addressIn(signer) !== attester.toLowerCase())
-    throw new GateFault(
+  const values = readGateCode(code)
+  if (values === undefined || values.schema !== schemaOf(address))
+    throw new UnusableGate(
+      `The contract at ${address} is not a gate that this version of the page deploys: its code is not that of WithinGate. Make a new gate.`,
+    )
+  const { eas, attester: signer, schema } = values
+  if (eas !== `0x${paddedWord(chain.registry)}`)
+    throw new UnusableGate(`The gate at ${address} uses another EAS contract than this service: ${addressIn(eas)}.`)
+  if (signer !== `0x${paddedWord(attester)}`)
+    throw new UnusableGate(
       `The gate at ${address} trusts the results of ${addressIn(signer)}, but this service signs as ${attester}. Make a new gate.`,
     )
+  const call = (to: string, data: Hex) => simulate(wallet, { from, to, data })
+  const terms = readTerms(await call(address, plainCall('terms()')))
   if (terms.target !== referenceOf(zone.target) || terms.maxRadiusCm !== radiusCm(zone))
-    throw new GateFault(`The gate at ${address} is for another zone than the one on the map.`)
+    throw new UnusableGate(`The gate at ${address} is for another zone than the one on the map.`)
   const registered = readSchema(await call(chain.schemaRegistry, plainCall('getSchema(bytes32)', schema)))
   return { address, schema, isRegistered: registered !== undefined, terms }
 }
 
-/** Asks a gate whether it admits a person. */
-export async function readAdmission(wallet: Wallet, gate: string, person: string): Promise<Admission> {
-  const call = (data: Hex) => simulate(wallet, { from: person, to: gate, data })
-  const [admitted] = wordsOf(await call(plainCall('isAdmitted(address)', person)), 1)
-  const [, , until] = wordsOf(await call(plainCall('admissions(address)', person)), 3)
-  return { isOpen: BigInt(admitted!) === 1n, untilSeconds: Number(until) }
+/**
+ * Asks a gate whether it admits a person. Whoever deployed it may have written an admission into its first state. So an open gate must
+ * name a result that EAS has under the schema of the gate: EAS stores it only after the code of the gate has admitted its recipient.
+ *
+ * @param gate what `readGate` returned
+ * @throws {UnusableGate} if it says that it is open, and EAS has no such result
+ */
+export async function readAdmission(
+  wallet: Wallet,
+  chain: IssuerChain,
+  { address, schema }: GateFacts,
+  person: string,
+): Promise<Admission> {
+  const call = (to: string, data: Hex) => simulate(wallet, { from: person, to, data })
+  const [admitted] = wordsOf(await call(address, plainCall('isAdmitted(address)', person)), 1)
+  const [result, , until] = wordsOf(await call(address, plainCall('admissions(address)', person)), 3)
+  const isOpen = BigInt(admitted!) === 1n
+  if (isOpen) {
+    const stored = readAttestation(await call(chain.registry, plainCall('getAttestation(bytes32)', result!)))
+    if (stored?.schema !== schema || !sameAddress(stored.recipient, person))
+      throw new UnusableGate(
+        `The gate at ${address} says that it is open for ${person}, but EAS has no result that opened it. Make a new gate.`,
+      )
+  }
+  return { isOpen, untilSeconds: Number(until) }
+}
+
+/** A later time makes a timer of a browser fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+const MIN_REFRESH_MS = 5000
+
+/**
+ * Returns after how many milliseconds an open gate is to be read again: in the first seconds after the admission, because blocks may come
+ * later. The clock of the browser may be ahead of the chain, so it is never at once.
+ */
+export function refreshDelayMs(untilSeconds: number, nowMs: number): number {
+  return Math.min(Math.max(untilSeconds * 1000 - nowMs + 2000, MIN_REFRESH_MS), MAX_TIMER_MS)
 }
 
 /** Returns the UID in the event of EAS. @throws {GateFault} if the receipt has none */

@@ -49,6 +49,34 @@ export function deployment(chain: IssuerChain, attester: string, terms: Terms): 
   return `${artefact.bytecode}${words.join('')}` as Hex
 }
 
+/** The immutable values of a `WithinGate`, as words. */
+type GateValues = Readonly<Record<keyof typeof artefact.immutableReferences, Hex>>
+
+/**
+ * Reads the values that are part of the code of a gate.
+ *
+ * @param code the code at an address, with `0x`
+ * @returns undefined if any other byte differs from the compiled contract, or if a value is not the same at all its places
+ */
+export function readGateCode(code: string): GateValues | undefined {
+  const { deployedBytecode, immutableReferences } = artefact
+  const found = code.toLowerCase()
+  if (found.length !== deployedBytecode.length) return undefined
+  let expected = deployedBytecode
+  const values = Object.entries(immutableReferences).map(([name, places]) => {
+    const [value] = places.map(({ start, length }) => found.slice(2 + 2 * start, 2 + 2 * (start + length)))
+    for (const { start, length } of places)
+      expected = expected.slice(0, 2 + 2 * start) + value + expected.slice(2 + 2 * (start + length))
+    return [name, `0x${value}`]
+  })
+  return expected === found ? (Object.fromEntries(values) as GateValues) : undefined
+}
+
+/** Returns the UID of the schema of a gate: `keccak256(abi.encodePacked(SCHEMA, gate, true))`. */
+export function schemaOf(gate: string): Hex {
+  return keccak.hashHex(Uint8Array.from([...utf8(GATE_SCHEMA), ...hexToBytes(gate)!, 1])) as Hex
+}
+
 /** Encodes `register` of the schema registry for the schema of a gate: revocable, with the gate as its resolver. */
 export function registration(gate: string): Hex {
   const fields = [bytesField(utf8(GATE_SCHEMA)), paddedWord(gate), uintWord(1)]

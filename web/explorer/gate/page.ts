@@ -34,7 +34,9 @@ import {
   Reverted,
   readAdmission,
   readGate,
+  refreshDelayMs,
   sameAddress,
+  UnusableGate,
 } from './chain.ts'
 import { createReadout } from './readout.ts'
 import { boxOfZone, drawZone, GATE_SCENE } from './scene.ts'
@@ -55,6 +57,8 @@ export function createGatePage(parts: PageParts): Page {
   let gate: string | undefined
   let facts: GateFacts | undefined
   let admission: Admission | undefined
+  /** Whether the contract at the address is no gate that the page can use. */
+  let isUnusable = false
   /** Name of the contract's error, if the last result was rejected. */
   let rejection: string | undefined
   const gas: { deploy?: number; register?: number; call?: number } = {}
@@ -266,7 +270,7 @@ export function createGatePage(parts: PageParts): Page {
     const needsSchema = gate !== undefined && facts?.isRegistered !== true
     deployButton.textContent = needsSchema ? 'Finish the gate' : 'Deploy the gate'
     deployButton.hidden = gate !== undefined && !needsSchema
-    deployButton.disabled = !isReady
+    deployButton.disabled = !isReady || isUnusable
     newButton.hidden = gate === undefined
     newButton.disabled = isBusy
     locatorField.hidden = isLocked
@@ -291,7 +295,15 @@ export function createGatePage(parts: PageParts): Page {
     uidInput.disabled = isBusy
     if (document.activeElement !== pointInput) showPoint()
     sendButton.disabled = !isReady || facts?.isRegistered !== true
-    readout.show({ gate, isChecked: facts !== undefined, admission, rejection, person: account?.address, gas })
+    readout.show({
+      gate,
+      isChecked: facts !== undefined,
+      isUnusable,
+      admission,
+      rejection,
+      person: account?.address,
+      gas,
+    })
     drawAll()
   }
 
@@ -352,8 +364,8 @@ export function createGatePage(parts: PageParts): Page {
 
   function open(given: URLSearchParams): void {
     const link = decodeLink(given)
-    if (link === undefined) {
-      toast('This link does not contain a valid zone')
+    if (typeof link === 'string') {
+      toast(link)
       return
     }
     const isSame = JSON.stringify([link.zone, link.gate, link.chainId]) === JSON.stringify([zone, gate, chainId])
@@ -379,6 +391,7 @@ export function createGatePage(parts: PageParts): Page {
   function forgetFacts(): void {
     facts = undefined
     admission = undefined
+    isUnusable = false
     rejection = undefined
     attested = undefined
     for (const name of ['deploy', 'register', 'call'] as const) delete gas[name]
@@ -403,7 +416,13 @@ export function createGatePage(parts: PageParts): Page {
   async function connect(found: FoundWallet): Promise<void> {
     await act(walletPanel.problem, async () => {
       announce('Choose an account in the wallet …')
-      account = await connectWallet(found.wallet)
+      try {
+        account = await connectWallet(found.wallet)
+      } catch (error) {
+        announce('') // the error is announced itself
+        throw error
+      }
+      announce('The wallet is connected.')
       if (wallet !== found.wallet) {
         wallet = found.wallet
         for (const event of ['accountsChanged', 'chainChanged'])
@@ -458,11 +477,20 @@ export function createGatePage(parts: PageParts): Page {
     if (wallet === undefined || account === undefined || used === undefined || gate === undefined) return
     if (account.chainId !== used.chainId) return
     const { address } = await api.issuer()
-    facts = await readGate(wallet, account.address, used, gate, zone, address)
-    admission = await readAdmission(wallet, gate, account.address)
     clearTimeout(expiry)
-    // The gate closes in the first second after the admission; blocks may come later.
-    if (admission.isOpen) expiry = setTimeout(() => void refresh(), admission.untilSeconds * 1000 - Date.now() + 2000)
+    try {
+      facts = await readGate(wallet, account.address, used, gate, zone, address)
+      admission = await readAdmission(wallet, used, facts, account.address)
+    } catch (error) {
+      if (error instanceof UnusableGate) {
+        isUnusable = true
+        facts = undefined
+        admission = undefined
+      }
+      throw error
+    }
+    isUnusable = false
+    if (admission.isOpen) expiry = setTimeout(() => void refresh(), refreshDelayMs(admission.untilSeconds, Date.now()))
   }
 
   async function refresh(): Promise<void> {

@@ -7,6 +7,8 @@ interface GateState {
   readonly gate: string | undefined
   /** Whether the contract was read. */
   readonly isChecked: boolean
+  /** Whether the page cannot use the contract. */
+  readonly isUnusable: boolean
   readonly admission: Admission | undefined
   /** Name of the contract's error, if the last result was rejected. */
   readonly rejection: string | undefined
@@ -22,7 +24,7 @@ export function createReadout() {
   const element = h('section', { class: 'readout', 'aria-label': 'State of the gate' }, tags, figure, sentence)
   return { element, show }
 
-  function show({ gate, isChecked, admission, rejection, person, gas }: GateState): void {
+  function show({ gate, isChecked, isUnusable, admission, rejection, person, gas }: GateState): void {
     const isOpen = admission?.isOpen === true
     element.dataset['verdict'] = isOpen ? 'good' : 'none'
     const tag = isOpen
@@ -30,7 +32,13 @@ export function createReadout() {
       : h(
           'span',
           { class: 'tag' },
-          gate === undefined ? 'Not deployed' : isChecked ? 'The contract does not admit you' : 'Not read yet',
+          gate === undefined
+            ? 'Not deployed'
+            : isUnusable
+              ? 'Not usable'
+              : isChecked
+                ? 'The contract does not admit you'
+                : 'Not read yet',
         )
     const costs = [
       gas.deploy !== undefined && `deployment ${whole(gas.deploy)} gas`,
@@ -39,7 +47,9 @@ export function createReadout() {
     replace(tags, tag, costs.length > 0 && h('span', { class: 'tag' }, costs.join(', ')))
     const value = gate === undefined ? 'No gate yet' : admission === undefined ? 'Unknown' : isOpen ? 'Open' : 'Closed'
     replace(figure, h('span', { class: 'value' }, value))
-    sentence.textContent = wordsFor(gate, admission, rejection, person)
+    sentence.textContent = isUnusable
+      ? 'The page cannot use this contract, and asks it nothing. The message on the page says why.'
+      : wordsFor(gate, admission, rejection, person)
   }
 }
 

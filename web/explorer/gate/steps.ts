@@ -37,7 +37,7 @@ export function createSteps(label: string) {
     } catch (error) {
       line.dataset['state'] = 'failed'
       mark.append(icon('cross'))
-      detail.textContent = 'Failed.'
+      say('Failed.')
       throw error
     }
   }

@@ -91,14 +91,15 @@ export function encodeLink({ chainId, zone, gate }: GateLink): URLSearchParams {
   return query
 }
 
-/** Reads the query of the page's address. @returns undefined if it has no valid zone, or a part that is not what it should be */
-export function decodeLink(query: URLSearchParams): GateLink | undefined {
+/** Reads the query of the page's address. @returns a sentence that says what is wrong, if a part is not what it should be */
+export function decodeLink(query: URLSearchParams): GateLink | string {
   const [chain, gate] = [query.get('chain'), query.get('gate')]
   const radiusMeters = readRadius(query.get('radius') ?? '')
   const target = readTarget(query.get('target') ?? '')
-  if (target === undefined || radiusMeters === undefined) return undefined
-  if (chain !== null && !/^[1-9]\d{0,14}$/.test(chain)) return undefined
-  if (gate !== null && !isAddress(gate)) return undefined
+  if (target === undefined) return 'This link does not contain a valid zone'
+  if (radiusMeters === undefined) return 'The radius in this link is not a number of metres from 0.01 to 20,037,508'
+  if (chain !== null && !/^[1-9]\d{0,14}$/.test(chain)) return 'The chain in this link is not a chain ID, such as 8453'
+  if (gate !== null && !isAddress(gate)) return 'The gate in this link is not an address: 0x and 40 hex digits'
   return {
     chainId: chain === null ? undefined : Number(chain),
     zone: { target, radiusMeters },

@@ -1,12 +1,12 @@
 /** The map that all pages share: land, borders, graticule and controls. Each page adds its own layers. */
-import type { GeoJSONSource, LayerSpecification, Map as MapLibreMap, StyleSpecification } from 'maplibre-gl'
+import type { GeoJSONSource, LayerSpecification, LngLat, Map as MapLibreMap, StyleSpecification } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
 import { h, replace } from '../dom.ts'
 import { type Box, near } from '../geo/shape.ts'
 import { icon } from '../icons.ts'
 import { addFurniture } from './furniture.ts'
 import { onThemeChange, type Palette, readPalette } from './palette.ts'
-import { addStreets, LAST_OUTLINE } from './streets.ts'
+import { addStreets, LAST_OUTLINE, type Streets } from './streets.ts'
 
 export type MapLibrary = typeof import('maplibre-gl')
 
@@ -30,6 +30,8 @@ export interface SceneSpecification {
   readonly name: string
   readonly sources: Readonly<Record<string, object>>
   readonly layers: (palette: Palette) => readonly LayerSpecification[]
+  /** False for a scene whose place the server must not learn. Absent for all others. */
+  readonly hasStreets?: false
 }
 
 const DATA = {
@@ -76,13 +78,10 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   host.append(tools)
   const furniture = addFurniture(map, host)
   refineWhenNear(map)
-  let streetLayers: (palette: Palette) => readonly LayerSpecification[] = () => []
-  addStreets(map, readPalette, (layers, credit) => {
-    streetLayers = layers
-    furniture.credit(credit)
-    document.documentElement.setAttribute('data-streets', 'ready')
-  })
-  onThemeChange(() => recolor(map, streetLayers, scenes))
+  const streets = addStreets(map, readPalette, furniture.credit)
+  /** The view before a scene without streets, while such a scene is shown. */
+  let viewBefore: { readonly center: LngLat; readonly zoom: number } | undefined
+  onThemeChange(() => recolor(map, streets, scenes))
   map.once('idle', () => document.documentElement.setAttribute('data-map', 'ready'))
 
   return {
@@ -106,6 +105,14 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
         const visibility = name === specification.name ? 'visible' : 'none'
         for (const layer of layers) map.setLayoutProperty(layer, 'visibility', visibility)
       }
+      const hasStreets = specification.hasStreets !== false
+      if (!hasStreets) viewBefore ??= { center: map.getCenter(), zoom: map.getZoom() }
+      else if (viewBefore !== undefined) {
+        // The streets of the next page must not be requested for the place that this scene showed.
+        map.jumpTo(viewBefore)
+        viewBefore = undefined
+      }
+      streets.allow(hasStreets)
       return entry.scene
     },
     fit([west, south, east, north], animate = true) {
@@ -201,13 +208,13 @@ function refineWhenNear(map: MapLibreMap): void {
 /** Repaints all layers in the colours of the current theme. */
 function recolor(
   map: MapLibreMap,
-  streetLayers: (palette: Palette) => readonly LayerSpecification[],
+  streets: Streets,
   scenes: ReadonlyMap<string, { specification: SceneSpecification }>,
 ): void {
   const palette = readPalette()
   const layers = [
     ...baseLayers(palette),
-    ...streetLayers(palette),
+    ...streets.layers(palette),
     ...[...scenes.values()].flatMap(({ specification }) => specification.layers(palette)),
   ]
   for (const { id, paint } of layers) {

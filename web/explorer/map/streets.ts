@@ -29,27 +29,50 @@ interface TileDescription {
   readonly attribution: string
 }
 
+/** The streets of one map. */
+export interface Streets {
+  /** Until this is called with true, and after it is called with false, the map has no streets, and requests nothing for them. */
+  allow(isAllowed: boolean): void
+  /** Returns the layers that the map has now, in these colours. */
+  layers(palette: Palette): readonly LayerSpecification[]
+}
+
 /**
- * Adds the streets at the first zoom that shows them.
+ * Adds the streets at the first zoom that shows them. The requests for their tiles tell the server which place the map shows.
  *
- * @param added receives a function that makes the layers, and the credit that the tiles require
+ * @param credit receives the credit that the tiles require
  */
-export function addStreets(
-  map: MapLibreMap,
-  palette: () => Palette,
-  added: (layers: (palette: Palette) => readonly LayerSpecification[], credit: string) => void,
-): void {
+export function addStreets(map: MapLibreMap, palette: () => Palette, credit: (text: string) => void): Streets {
+  let isAllowed = false
+  let description: TileDescription | undefined
+  /** Ids of the layers that `description` has. */
+  let known: ReadonlySet<string> | undefined
+  let isAsked = false
+
   const look = () => {
-    if (map.getZoom() < STREET_ZOOM) return
-    map.off('zoom', look)
-    void describeTiles().then((description) => {
-      if (description !== undefined) add(description)
+    if (!isAllowed || isAsked || map.getZoom() < STREET_ZOOM) return
+    isAsked = true
+    void describeTiles().then((answer) => {
+      description = answer
+      if (isAllowed) add()
     })
   }
   map.on('zoom', look)
-  look()
 
-  function add({ minzoom, maxzoom, bounds, vector_layers, attribution }: TileDescription): void {
+  return {
+    allow(isNowAllowed) {
+      if (isNowAllowed === isAllowed) return
+      isAllowed = isNowAllowed
+      if (isAllowed) add()
+      else remove()
+      look()
+    },
+    layers: (colors) => (known === undefined ? [] : streetLayers(colors, known)),
+  }
+
+  function add(): void {
+    if (description === undefined) return
+    const { minzoom, maxzoom, bounds, vector_layers, attribution } = description
     const [west, south, east, north] = bounds
     const ring = [
       [west, south],
@@ -64,13 +87,22 @@ export function addStreets(
       type: 'geojson',
       data: { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } },
     })
-    const known = new Set(vector_layers.map(({ id }) => id))
-    const layers = (colors: Palette) => streetLayers(colors, known)
+    known = new Set(vector_layers.map(({ id }) => id))
     // Above the outlines, which are too coarse here, and below the layers of the pages.
     const order = map.getLayersOrder()
     const above = order[order.indexOf(LAST_OUTLINE) + 1]
-    for (const layer of layers(palette())) map.addLayer(layer, above)
-    added(layers, new DOMParser().parseFromString(attribution, 'text/html').body.textContent ?? '')
+    for (const layer of streetLayers(palette(), known)) map.addLayer(layer, above)
+    credit(new DOMParser().parseFromString(attribution, 'text/html').body.textContent ?? '')
+    document.documentElement.setAttribute('data-streets', 'ready')
+  }
+
+  /** Removes the sources too: a map requests the tiles of a source that it has. */
+  function remove(): void {
+    if (known === undefined) return
+    for (const { id } of streetLayers(palette(), known)) map.removeLayer(id)
+    for (const source of ['streets', 'street-area']) map.removeSource(source)
+    known = undefined
+    document.documentElement.removeAttribute('data-streets')
   }
 }
 

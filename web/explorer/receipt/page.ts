@@ -141,6 +141,7 @@ export function createReceiptPage({ engine: loading, takeMap, issuer }: PagePart
   function openAnother(address: string): void {
     const start = address.indexOf('#r=')
     if (start < 0) showVerdict('none', 'cross', 'No receipt.', 'The address of a receipt has #r= in it.')
+    else if (address.slice(start).trim() === location.hash) void open(location.href)
     else location.hash = address.slice(start).trim()
   }
 
@@ -163,8 +164,10 @@ export function createReceiptPage({ engine: loading, takeMap, issuer }: PagePart
       if (read !== reads) return
       receipt = opened
     } catch (error) {
-      if (!(error instanceof ReceiptError)) throw error
-      if (read === reads) showVerdict('bad', 'cross', 'This receipt cannot be read.', `${sentence(error.message)}.`)
+      if (read !== reads) return
+      if (error instanceof ReceiptError)
+        showVerdict('bad', 'cross', 'This receipt cannot be read.', `${sentence(error.message)}.`)
+      else showFailure(error)
       return
     }
     shown = shownInputs(receipt.inputs ?? [], receipt.response).filter(
@@ -188,10 +191,26 @@ export function createReceiptPage({ engine: loading, takeMap, issuer }: PagePart
       ? 'An address is 0x and 40 hex digits.'
       : 'The address in a receipt is only a claim. Get the address of an issuer from a source that you trust.'
     const attester = [...(own === undefined ? [] : [own.address, ...own.retired]), ...(isAddress ? [typed] : [])]
-    const made = await verifyReceipt(checked, { issuer: own, attester, recompute: engine?.recompute })
+    let made: ReceiptVerdict
+    try {
+      made = await verifyReceipt(checked, { issuer: own, attester, recompute: engine?.recompute })
+    } catch (error) {
+      if (run === runs && checked === receipt) showFailure(error)
+      return
+    }
     if (run !== runs || checked !== receipt) return
     verdict = made
     showResult(checked, made, typed)
+  }
+
+  /** Shows that the page could not do the checks, which says nothing about the receipt. */
+  function showFailure(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    body.hidden = true
+    showVerdict('none', 'skip', 'Not checked.', `The page could not check the receipt: ${reason}.`)
+    verdictLine.append(
+      h('button', { class: 'button', type: 'button', onclick: () => void open(location.href) }, 'Try again'),
+    )
   }
 
   function showResult(checked: Receipt, made: ReceiptVerdict, typed: string): void {

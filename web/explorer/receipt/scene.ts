@@ -9,7 +9,13 @@ import type { ShownInput } from './shown-inputs.ts'
 
 const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
 
-export const RECEIPT_SCENE: SceneSpecification = { name: 'receipt', sources: { claimed: EMPTY }, layers }
+/** A receipt may have private inputs, and its page says that it sends nothing of the receipt. So the map has no streets. */
+export const RECEIPT_SCENE: SceneSpecification = {
+  name: 'receipt',
+  sources: { claimed: EMPTY },
+  layers,
+  hasStreets: false,
+}
 
 function layers(palette: Palette): LayerSpecification[] {
   const color = ['match', ['get', 'slot'], 'B', palette.second, palette.first] as never

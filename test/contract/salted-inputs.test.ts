@@ -267,6 +267,16 @@ describe.each(ADAPTERS)('inputs with a salt over %s', (adapter) => {
     // An answer without a salt must not pass for one with a salt.
     [{ ...EIFFEL_TOWER, salt: 'random' }, '#/from/salt', 'salt-without-input'],
     [{ type: 'Feature', geometry: EIFFEL_TOWER, properties: {}, salt: SALT }, '#/from/salt', 'salt-without-input'],
+    [
+      { type: 'Feature', geometry: { ...EIFFEL_TOWER, salt: SALT }, properties: {} },
+      '#/from/geometry/salt',
+      'salt-without-input',
+    ],
+    [
+      { type: 'GeometryCollection', geometries: [ROAD, { ...EIFFEL_TOWER, salt: SALT }] },
+      '#/from/geometries/1/salt',
+      'salt-without-input',
+    ],
     [{ uid: SALT, salt: SALT }, '#/from/salt', 'salt-without-input'],
     [{ input: { ...EIFFEL_TOWER, salt: SALT }, salt: SALT }, '#/from/input/salt', 'salt-without-input'],
   ])('are rejected as %j', async (from, pointer, code) => {

@@ -1,8 +1,8 @@
 import { ProblemError, problemAt } from '../base/problem.ts'
 import type { BatchAttest } from '../wire/batch-messages.ts'
 import type { OperationName } from '../wire/values.ts'
-import { rejectSalt } from './input.ts'
 import { describeValue, isJsonObject, type JsonObject, parseJsonObject } from './json-body.ts'
+import { rejectMisplacedInBatch, rejectMisplacedOptions } from './misplaced-members.ts'
 import { getValidator } from './schemas.ts'
 import { check, ITEMS_HINT, nearest } from './sentences.ts'
 
@@ -27,7 +27,7 @@ export interface BatchOptions {
 export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOptions {
   const envelope = parseEnvelope(bytes, maxDepth)
   check(getValidator('batch-request.schema.json'), envelope, [])
-  rejectSalt(envelope, [], NO_SALTED_BATCH)
+  rejectMisplacedInBatch(envelope)
   const delivery = envelope['options'] as { readonly submitOnchain?: boolean } | undefined
   const options: BatchOptions = {
     chainId: envelope['chainId'] as number,
@@ -40,10 +40,6 @@ export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOpt
   return options
 }
 
-const NO_SALTED_BATCH = {
-  detail: 'is beside the items, where it hides none of them',
-  hint: 'replace each input that is to be hidden by {"input": …, "salt": "random"}',
-}
 const SUBMIT_ONCHAIN = ['options', 'submitOnchain']
 
 /** @throws {ProblemError} `invalid-input` if the results of a batch with these options cannot be submitted */
@@ -184,6 +180,7 @@ export function readBatchItem(item: JsonObject): { readonly operation: Operation
       hint: 'send options once, beside items',
     })
   }
+  rejectMisplacedOptions(options)
   return { operation: item['op'] as OperationName, id: idJson(item) }
 }
 

@@ -285,6 +285,27 @@ describe.each(ADAPTERS)('inputs with a salt over %s', (adapter) => {
     if (code !== undefined) expect(body.errors[0].code).toBe(code)
   })
 
+  it('are rejected when an option is in the query, which JSON requests do not read', async () => {
+    const item = { from: EIFFEL_TOWER, to: ROME }
+    const batch = { chainId: CHAIN, items: [{ op: 'distance', ...item }] }
+    const proof = { proof: proofOf([stampOf()]), options: { chainId: CHAIN } }
+    for (const [path, body] of [
+      ['/compute/v0/distance', { chainId: CHAIN, ...item }],
+      ['/compute/v0/batch', batch],
+      ['/verify/v0/proof', proof],
+    ] as const) {
+      for (const name of ['submitOnchain', 'submitOnChain', 'salt']) {
+        const { status, body: answer } = await service.post(`${path}?${name}=true`, body)
+        expect([path, status, answer.errors?.[0]]).toMatchObject([
+          path,
+          400,
+          { pointer: `#/${name}`, code: 'unknown-parameter' },
+        ])
+      }
+      expect((await service.post(`${path}?v=1`, body)).status).toBe(200)
+    }
+  })
+
   it('are not hidden by a salt beside the inputs, which is rejected', async () => {
     const body = { from: EIFFEL_TOWER, to: ROME, salt: 'random' }
     const single = await post('distance', body)

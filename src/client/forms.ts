@@ -1,7 +1,8 @@
 /** The forms of inputs, and the members of each kind of response with their formats. */
+
+import { findMisplacedSalt } from '../base/misplaced-salt.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import type { GeometryLike } from '../geometry/geometry-like.ts'
-import { findMisplacedSalt } from '../base/misplaced-salt.ts'
 import type {
   AttestationInput,
   EvidenceProof,
@@ -61,7 +62,9 @@ export function toInput(input: InputLike): Input {
   if (forms[0] === 'input') return toSaltedInput(input as SaltedInput)
   const salt = findMisplacedSalt(input)
   if (salt !== undefined)
-    throw new TypeError(`the salt at ${salt.join('.')} hides nothing: give {"input": …, "salt": "random"}`)
+    throw new TypeError(
+      `${salt.join('.')} has no input beside it, so it hides nothing: give {"input": …, "salt": "random"}`,
+    )
   if (forms[0] === 'attestation') return toAttestationInput(input as { readonly attestation: object })
   const type = (input as { type?: unknown }).type
   if (type === 'FeatureCollection')

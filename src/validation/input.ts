@@ -233,7 +233,7 @@ function readSalt(value: unknown, path: Path): Salt {
     value === undefined ? 'is missing' : `must be "random" or 32 bytes in hex, found ${describeValue(value)}`
   throw problemAt('invalid-input', path, found, {
     code: value === undefined ? 'missing-member' : 'invalid-salt',
-    hint: 'send "random", and the service draws the salt and returns it in inputSalts',
+    hint: 'send "random", and the service draws the salt and returns it in inputSalts, or draw 32 bytes yourself and send 0x and 64 hex digits',
   })
 }
 

@@ -306,6 +306,11 @@ describe.each(ADAPTERS)('inputs with a salt over %s', (adapter) => {
     }
   })
 
+  it('get a hint that says which salts there are', async () => {
+    const { body } = await post('distance', { from: { input: EIFFEL_TOWER, salt: `0x${'1'.repeat(62)}` }, to: ROME })
+    expect(body.errors[0].hint).toMatch(/"random".*0x and 64 hex digits/)
+  })
+
   it('are not hidden by a salt beside the inputs, which is rejected', async () => {
     const body = { from: EIFFEL_TOWER, to: ROME, salt: 'random' }
     const single = await post('distance', body)

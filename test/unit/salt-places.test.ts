@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { pack, unpack } from '../../src/base/bytes.ts'
 import { ProblemError } from '../../src/base/problem.ts'
 import { composeItem } from '../../src/cli/batch/feeder.ts'
+import { jsonItems, parseLine } from '../../src/cli/inputs/json-source.ts'
 import { toInput } from '../../src/client/forms.ts'
 import { runSetTask } from '../../src/compute/sets.ts'
 import { runPrepareTask } from '../../src/compute/stored-shape.ts'
@@ -165,6 +166,40 @@ describe('a salt that would hide nothing is rejected', () => {
     const sizes = { maxBatchEnvelopeBytes: 1000, maxJsonDepth: 32 }
     expect(problemOf(() => readFeatureCollection(cut, envelope, sizes))).toEqual(['#/salt', 'salt-without-input'])
     expect(matchProblem({ input: PLACE, salt: SALT })).toEqual(['#/salt', 'salt-without-input'])
+  })
+})
+
+describe('a file of the command line', () => {
+  const readAll = async (text: string) => {
+    const values: unknown[] = []
+    const texts = (async function* () {
+      for (const character of text) yield character
+    })()
+    for await (const items of jsonItems(texts)) values.push(...items.map(({ value }) => value))
+    return values
+  }
+  const [first, second] = [feature(PLACE), feature(OTHER)]
+
+  it('is rejected if it is a FeatureCollection with a salt', async () => {
+    for (const collection of [
+      { type: 'FeatureCollection', features: [first, second], salt: 'random' },
+      { salt: 'random', type: 'FeatureCollection', features: [first, second] },
+      { features: [first], type: 'FeatureCollection', salt: SALT },
+    ]) {
+      const text = JSON.stringify(collection)
+      await expect(readAll(text)).rejects.toThrow(/salt/)
+      await expect(readAll(`${JSON.stringify({ input: PLACE, salt: SALT })}\n${text}`)).rejects.toThrow(/salt/)
+      expect(parseLine({ text, number: 1 })).toEqual([{ place: 'line 1', fault: expect.stringMatching(/salt/) }])
+    }
+  })
+
+  it('may have inputs with a salt, and Features with a property of this name', async () => {
+    const values = [{ input: PLACE, salt: SALT }, feature(PLACE, { properties: { salt: 'sea' } })]
+    const text = values.map((value) => JSON.stringify(value)).join('\n')
+    expect(await readAll(`${text}${JSON.stringify({ type: 'FeatureCollection', features: values })}`)).toEqual([
+      ...values,
+      ...values,
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
+import { findMisplacedSalt } from '../../base/misplaced-salt.ts'
 import { isObject } from '../../client/forms.ts'
 import type { PointLike, Sets } from '../../client/sets.ts'
-import { findMisplacedSalt } from '../../base/misplaced-salt.ts'
 import type { MatchLine } from '../../types/generated.ts'
 import type { Composer, Feeder } from '../batch/feeder.ts'
 import {

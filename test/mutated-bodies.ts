@@ -69,6 +69,18 @@ export const SEEDS: readonly (readonly [OperationName, string])[] = [
   ],
   [
     'distance',
+    '{"chainId":84532,"from":{"type":"Feature","properties":{"salt":"sea"},"geometry":{"type":"Point","coordinates":[1,1]}},"to":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[2,2]}]}}',
+  ],
+  [
+    'distance',
+    '{"chainId":84532,"from":{"type":"Feature","geometry":{"type":"Point","coordinates":[1,1],"salt":"random"}},"to":{"type":"Point","coordinates":[2,2]}}',
+  ],
+  [
+    'intersects',
+    `{"chainId":84532,"geometry1":{"type":"GeometryCollection","geometries":[${square},{"type":"Point","coordinates":[2,2],"salt":"random"}]},"geometry2":${square}}`,
+  ],
+  [
+    'distance',
     `{"chainId":84532,"from":{"uid":"0x${'ab'.repeat(32)}"},"to":{"verifiedProof":{"proof":{"claim":{},"stamps":[]}}}}`,
   ],
 ]
@@ -91,6 +103,7 @@ const PIECES = [
   '-180',
   '"__proto__":1,',
   '"coordinates":[1,2],',
+  '"salt":"random",',
   '"coordinates":',
   ' ',
   '[1,2]',

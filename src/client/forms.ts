@@ -1,4 +1,6 @@
 /** The forms of inputs, and the members of each kind of response with their formats. */
+
+import { findMisplacedSalt } from '../base/misplaced-salt.ts'
 import { checksumAddress } from '../crypto/address.ts'
 import type { GeometryLike } from '../geometry/geometry-like.ts'
 import type {
@@ -58,6 +60,11 @@ export function toInput(input: InputLike): Input {
   if (forms.length > 1)
     throw new TypeError(`has both "${forms[0]}" and "${forms[1]}" at the same time; an input has exactly one form`)
   if (forms[0] === 'input') return toSaltedInput(input as SaltedInput)
+  const salt = findMisplacedSalt(input)
+  if (salt !== undefined)
+    throw new TypeError(
+      `${salt.join('.')} has no input beside it, so it hides nothing: give {"input": …, "salt": "random"}`,
+    )
   if (forms[0] === 'attestation') return toAttestationInput(input as { readonly attestation: object })
   const type = (input as { type?: unknown }).type
   if (type === 'FeatureCollection')

@@ -10,7 +10,7 @@ import { contains } from '../topology/contains.ts'
 import { UndecidableError } from '../topology/exact/undecidable.ts'
 import { intersects } from '../topology/intersects.ts'
 import type { Geometry } from '../types/generated.ts'
-import { checkGeometry } from '../validation/input.ts'
+import { checkGeometry, rejectSalt } from '../validation/input.ts'
 import { type JsonObject, parseJsonObject } from '../validation/json-body.ts'
 import type { ComputeWorkerData } from '../wire/compute-messages.ts'
 import type { MatchOptions, MatchResult, MatchTask, UnfinishedLine, UnsignedMatch } from '../wire/set-messages.ts'
@@ -82,9 +82,15 @@ type Point = Extract<Geometry, { readonly type: 'Point' }>
 
 const POINT_PER_LINE = 'send one whole Point, or Feature of a Point, per line'
 
+const NO_SALTED_POINT = {
+  detail: 'is not for a point of a match, whose reference is its plain hash',
+  hint: 'send operations to /compute/v0/batch, with {"input": {"type": "Point", …}, "salt": "random"}',
+}
+
 /** Reads a Point, or a Feature of one. */
 function readPoint(value: JsonObject, { maxCollectionDepth }: Limits): Point {
   const { type } = value
+  rejectSalt(value, [], NO_SALTED_POINT)
   if (type === undefined || type === 'FeatureCollection')
     throw problemAt('invalid-input', [], type === undefined ? 'has no type' : 'is a FeatureCollection', {
       code: 'wrong-geometry-type',

@@ -5,8 +5,9 @@ import { utf8 } from '../crypto/hex.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { readGeometry } from '../geometry/read.ts'
 import type { Geometry } from '../types/generated.ts'
-import { checkGeometry } from '../validation/input.ts'
+import { checkGeometry, rejectSalt } from '../validation/input.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
+import { NO_SALTED_FEATURE } from '../validation/set-request.ts'
 import type { ComputeWorkerData } from '../wire/compute-messages.ts'
 import { type FeaturesResult, type FeaturesTask, SET_TYPES, type SetFeatures } from '../wire/set-messages.ts'
 import { type ComputeContext, tooComplexProblem } from './run.ts'
@@ -77,6 +78,7 @@ function readFeature(value: JsonObject, limits: Limits): Feature {
       code: 'feature-collection',
       hint: 'send a FeatureCollection as application/json, and lines of Features as application/x-ndjson',
     })
+  rejectSalt(value, [], NO_SALTED_FEATURE)
   const isFeature = value['type'] === 'Feature'
   const received = isFeature ? value['geometry'] : value
   const path = isFeature ? ['geometry'] : []

@@ -7,7 +7,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { readGeometry } from '../geometry/read.ts'
 import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import type { Geometry } from '../types/generated.ts'
-import { readInput } from '../validation/input.ts'
+import { readInput, rejectSalt } from '../validation/input.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../validation/json-body.ts'
 import type { ComputeWorkerData, Input } from '../wire/compute-messages.ts'
 import type { PrepareResult, PrepareTask, StoredShape } from '../wire/stored-messages.ts'
@@ -83,12 +83,18 @@ function readNamedInput(table: JsonObject, limits: Limits): Input {
   return input
 }
 
+const NO_SALTED_STORE = {
+  detail: 'is not stored: a stored geometry is known by its plain hash',
+  hint: 'send the salt in each request, as {"input": {"ref": "0x…"}, "salt": "random"}',
+}
+
 function requestedGeometry(body: unknown, limits: Limits): Geometry {
   if (!isJsonObject(body) || !Object.hasOwn(body, 'geometry'))
     throw problemAt('invalid-input', ['geometry'], 'is missing', {
       code: 'missing-member',
       hint: 'send {"geometry": {"type": "Polygon", "coordinates": …}}',
     })
+  rejectSalt(body, [], NO_SALTED_STORE)
   const input = readInput(body['geometry'], ['geometry'], limits.maxCollectionDepth)
   if (input.form === 'geometry') return input.geometry
   throw problemAt('invalid-input', ['geometry'], 'is not a GeoJSON geometry, and only these are stored', {

@@ -1,7 +1,7 @@
 import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../base/units.ts'
 import type { Client } from '../client/client.ts'
 import { callOperation } from '../client/compute.ts'
-import { classifyInput } from '../client/forms.ts'
+import { classifyInput, splitSalt } from '../client/forms.ts'
 import { createGeometry, createMatrix, createRecompute } from '../client/recompute.ts'
 import type { ComputeGeometry } from '../client/recompute-with.ts'
 import type { Recompute } from '../client/verify/verdict.ts'
@@ -322,6 +322,8 @@ function unsignedRequest({ name, inputs, takesEdges }: OperationRow): JsonSchema
 function readGeometry(given: Arguments, name: string, acceptsEmpty = false): Geometry {
   const input = given[name]
   const classified = classifyInput(input)
+  if (splitSalt(input).salt !== undefined)
+    throw new TypeError(`${name} has a salt, and an answer without a service has no references that it would hide`)
   if (classified.form !== 'geometry')
     throw new TypeError(`${name} has to be a geometry, because no service is used here`)
   const shaped = checkShape(classified.geometry, acceptsEmpty)

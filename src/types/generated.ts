@@ -44,7 +44,7 @@ export type SignedOffchainAttestation = OffchainAttestation & {
   [k: string]: unknown
 }
 /**
- * Bodies of POST /compute/v0/{operation}. Unknown members are ignored.
+ * Bodies of POST /compute/v0/{operation}. Unknown members are ignored, except those that resemble an option: these are rejected.
  */
 export type ComputeRequest =
   | DistanceRequest
@@ -519,7 +519,7 @@ export interface DistanceRequest {
   [k: string]: unknown
 }
 /**
- * How the result is delivered. Unknown members are ignored.
+ * How the result is delivered. Unknown members are ignored, except those that resemble an option: these are rejected.
  */
 export interface ComputeOptions {
   /**
@@ -857,7 +857,7 @@ export interface BooleanComputeResponse {
   submission?: Submission
 }
 /**
- * JSON body of POST /compute/v0/batch. Unknown members are ignored.
+ * JSON body of POST /compute/v0/batch. Unknown members are ignored, except those that resemble an option: these are rejected.
  */
 export interface BatchRequest {
   /**
@@ -890,7 +890,7 @@ export interface BatchRequest {
   [k: string]: unknown
 }
 /**
- * How the results are delivered. Unknown members are ignored.
+ * How the results are delivered. Unknown members are ignored, except those that resemble an option: these are rejected.
  */
 export interface BatchDelivery {
   /**

@@ -2,6 +2,7 @@ import { ProblemError, problemAt } from '../base/problem.ts'
 import type { BatchAttest } from '../wire/batch-messages.ts'
 import type { OperationName } from '../wire/values.ts'
 import { describeValue, isJsonObject, type JsonObject, parseJsonObject } from './json-body.ts'
+import { rejectMisplacedInBatch, rejectMisplacedOptions } from './misplaced-members.ts'
 import { getValidator } from './schemas.ts'
 import { check, ITEMS_HINT, nearest } from './sentences.ts'
 
@@ -26,6 +27,7 @@ export interface BatchOptions {
 export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOptions {
   const envelope = parseEnvelope(bytes, maxDepth)
   check(getValidator('batch-request.schema.json'), envelope, [])
+  rejectMisplacedInBatch(envelope)
   const delivery = envelope['options'] as { readonly submitOnchain?: boolean } | undefined
   const options: BatchOptions = {
     chainId: envelope['chainId'] as number,
@@ -178,6 +180,7 @@ export function readBatchItem(item: JsonObject): { readonly operation: Operation
       hint: 'send options once, beside items',
     })
   }
+  rejectMisplacedOptions(options)
   return { operation: item['op'] as OperationName, id: idJson(item) }
 }
 

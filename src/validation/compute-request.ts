@@ -2,6 +2,7 @@ import { problemAt } from '../base/problem.ts'
 import type { Input } from '../wire/compute-messages.ts'
 import { checkGeometry, type GeometryCheck, readInput } from './input.ts'
 import { describeValue, isJsonObject, type JsonObject } from './json-body.ts'
+import { rejectMisplaced } from './misplaced-members.ts'
 import { getValidator } from './schemas.ts'
 import { check } from './sentences.ts'
 
@@ -64,20 +65,14 @@ export function readComputeRequest(
       ? body
       : { ...body, ...Object.fromEntries(shape.inputs.map((name, index) => [name, body[fields[index]!]])) }
   check(getValidator(`compute-request.schema.json#/$defs/${shape.requestTitle}`), canonical, [])
-  // Other unknown members are ignored, but an answer about straight edges must not pass for one about geodesics, nor an answer without
-  // a salt for one with a salt.
+  // Other unknown members are ignored, but an answer about straight edges must not pass for one about geodesics.
   if (body['edges'] !== undefined && !shape.takesEdges && !shape.isGeodesic) {
     throw problemAt('invalid-input', ['edges'], `${shape.name} takes no other edges than straight ones`, {
       code: 'edges-not-supported',
       hint: 'contains and intersects take edges; measures follow geodesics anyway',
     })
   }
-  if (Object.hasOwn(body, 'salt')) {
-    throw problemAt('invalid-input', ['salt'], 'is beside the inputs, where it hides none of them', {
-      code: 'salt-without-input',
-      hint: 'replace each input that is to be hidden by {"input": …, "salt": "random"}',
-    })
-  }
+  rejectMisplaced(body)
   const submitOnchain = readSubmitOnchain(body)
   if (submitOnchain) requireSignable(shape, body)
   const checkInput: GeometryCheck = (value, path, depth) => geometryCheck(value, path, depth, shape.acceptsEmpty)

@@ -1,3 +1,4 @@
+import { findMisplacedSalt } from '../base/misplaced-salt.ts'
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import type { Geometry, OffchainAttestation, VerifiedLocationProof } from '../types/generated.ts'
 import type { Input, Salt } from '../wire/compute-messages.ts'
@@ -50,12 +51,7 @@ export function readInput(
     )
   }
   // Other unknown members are ignored, but an answer without a salt must not pass for one with a salt.
-  if (members[0] !== 'input' && Object.hasOwn(value, 'salt')) {
-    throw problemAt('invalid-input', [...path, 'salt'], 'has no input beside it', {
-      code: 'salt-without-input',
-      hint: 'send {"input": …, "salt": "random"}',
-    })
-  }
+  if (members[0] !== 'input') rejectSalt(value, path)
   switch (members[0]) {
     case 'type':
       return readGeoJson(value, path, maxCollectionDepth, geometryCheck)
@@ -87,6 +83,27 @@ export function readInput(
         },
       )
   }
+}
+
+/**
+ * Rejects a salt that would not be hashed, wherever it is in an input.
+ *
+ * @throws {ProblemError} `invalid-input` with the path of the salt
+ */
+export function rejectSalt(value: unknown, path: Path, { detail, hint }: SaltAdvice = NO_INPUT): void {
+  const found = findMisplacedSalt(value)
+  if (found === undefined) return
+  throw problemAt('invalid-input', [...path, ...found], detail, { code: 'salt-without-input', hint })
+}
+
+interface SaltAdvice {
+  readonly detail: string
+  readonly hint: string
+}
+
+const NO_INPUT: SaltAdvice = {
+  detail: 'has no input beside it',
+  hint: 'replace the whole input by {"input": …, "salt": "random"}',
 }
 
 /**
@@ -216,7 +233,7 @@ function readSalt(value: unknown, path: Path): Salt {
     value === undefined ? 'is missing' : `must be "random" or 32 bytes in hex, found ${describeValue(value)}`
   throw problemAt('invalid-input', path, found, {
     code: value === undefined ? 'missing-member' : 'invalid-salt',
-    hint: 'send "random", and the service draws the salt and returns it in inputSalts',
+    hint: 'send "random", and the service draws the salt and returns it in inputSalts, or draw 32 bytes yourself and send 0x and 64 hex digits',
   })
 }
 

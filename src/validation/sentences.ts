@@ -46,7 +46,7 @@ function problemFromError(error: ErrorObject, path: Path, type: ProblemType): Pr
     case 'minLength':
       return problemAt(type, path, 'is empty', { code: 'empty' })
     case 'pattern':
-      return wrongPattern(value, path, type)
+      return wrongPattern(error, path, type)
     case 'const':
       return problemAt(
         type,
@@ -174,21 +174,30 @@ function wrongCount(error: ErrorObject, path: Path, type: ProblemType): ProblemE
 
 const ADDRESS_NAMES: ReadonlySet<unknown> = new Set(['recipient', 'attester', 'signer', 'verifyingContract'])
 
-function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemError {
+/** A pattern of hex digits of one length. */
+const HEX_PATTERN = /^\^0x\[[^\]]*\]\{(\d+)\}\$$/
+
+function wrongPattern(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+  const value: unknown = error.data
   const name = path.at(-1)
+  const digits = HEX_PATTERN.exec(String(error.params['pattern']))?.[1]
   const expected = ADDRESS_NAMES.has(name)
     ? 'an address: 0x and 40 hex digits'
     : name === 'schema' && typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
       ? 'in lower case, because the UID of an off-chain attestation hashes it as text'
       : name === 'time' || name === 'expirationTime' || name === 'chainId'
-        ? 'a whole number, or its decimal digits'
+        ? typeof value === 'string' && /^[1-9][0-9]{20,}$/.test(value)
+          ? 'below 2^64, the limit of a uint64'
+          : 'a whole number, or its decimal digits'
         : name === 'version'
           ? 'a version such as "1.2.0"'
           : name === 'uid' || name === 'schema' || name === 'refUID'
             ? 'a UID: 0x and 64 hex digits'
             : name === 'pattern'
               ? 'nine characters of T, F, *, 0, 1 and 2'
-              : 'a hex string of the right length'
+              : digits === undefined
+                ? 'a hex string of the right length'
+                : `0x and ${digits} hex digits`
   return problemAt(type, path, `must be ${expected}, found ${describeValue(value)}`, { code: 'wrong-format' })
 }
 

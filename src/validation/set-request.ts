@@ -2,6 +2,7 @@ import { parseDecimal } from '../base/decimal.ts'
 import { ProblemError, problemAt, withHint } from '../base/problem.ts'
 import type { MatchOptions } from '../wire/set-messages.ts'
 import type { Hex } from '../wire/values.ts'
+import { rejectSalt } from './input.ts'
 import { type JsonObject, parseJsonObject } from './json-body.ts'
 
 const MAX_RADIUS_METERS = 20_037_508
@@ -94,6 +95,13 @@ function wrong(name: string, detail: string, hint?: string) {
   return problemAt('invalid-input', [name], detail, { code: 'match-option', ...(hint === undefined ? {} : { hint }) })
 }
 
+/** Why a feature of a set has no salt, and what to do with one. */
+export const NO_SALTED_FEATURE = {
+  detail: 'is not for features of a set, whose references are their plain hashes',
+  hint: 'leave it out, or put it into "properties"',
+}
+const NOTHING: JsonObject = {}
+
 /** The features of a FeatureCollection that were cut without parsing them. */
 interface CutFeatures {
   readonly envelope: Uint8Array
@@ -120,7 +128,8 @@ export function readFeatureCollection(
       [],
       `the FeatureCollection without its features has more than ${maxBatchEnvelopeBytes} bytes`,
     )
-  const type = envelope.length > maxBatchEnvelopeBytes ? undefined : parseEnvelope(envelope, maxJsonDepth)['type']
+  const { type, salt } = envelope.length > maxBatchEnvelopeBytes ? NOTHING : parseEnvelope(envelope, maxJsonDepth)
+  if (salt !== undefined) rejectSalt({ salt }, [], NO_SALTED_FEATURE)
   if (cut !== undefined && type === 'FeatureCollection') return cut
   throw problemAt('invalid-input', [], 'must be a FeatureCollection', {
     code: 'wrong-type',

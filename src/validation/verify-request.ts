@@ -2,6 +2,7 @@ import { type ProblemType, problemAt } from '../base/problem.ts'
 import type { Geometry, ResignRequest, VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
 import { checkGeometry } from './input.ts'
 import { isJsonObject, type JsonObject } from './json-body.ts'
+import { rejectMisplacedInProof } from './misplaced-members.ts'
 import { getValidator } from './schemas.ts'
 import { check, type Path } from './sentences.ts'
 
@@ -39,6 +40,7 @@ export function readProofRequest(body: JsonObject, maxCollectionDepth: number): 
     checkClaimRules(proof['claim'])
   }
   check(getValidator('verify-request.schema.json#/$defs/VerifyProofRequest'), body, [])
+  rejectMisplacedInProof(body)
   const request = body as unknown as VerifyProofRequest
   const { claim, stamps } = request.proof
   if (claim.time.end < claim.time.start) {

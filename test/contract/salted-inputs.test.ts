@@ -267,12 +267,48 @@ describe.each(ADAPTERS)('inputs with a salt over %s', (adapter) => {
     // An answer without a salt must not pass for one with a salt.
     [{ ...EIFFEL_TOWER, salt: 'random' }, '#/from/salt', 'salt-without-input'],
     [{ type: 'Feature', geometry: EIFFEL_TOWER, properties: {}, salt: SALT }, '#/from/salt', 'salt-without-input'],
+    [
+      { type: 'Feature', geometry: { ...EIFFEL_TOWER, salt: SALT }, properties: {} },
+      '#/from/geometry/salt',
+      'salt-without-input',
+    ],
+    [
+      { type: 'GeometryCollection', geometries: [ROAD, { ...EIFFEL_TOWER, salt: SALT }] },
+      '#/from/geometries/1/salt',
+      'salt-without-input',
+    ],
     [{ uid: SALT, salt: SALT }, '#/from/salt', 'salt-without-input'],
     [{ input: { ...EIFFEL_TOWER, salt: SALT }, salt: SALT }, '#/from/input/salt', 'salt-without-input'],
   ])('are rejected as %j', async (from, pointer, code) => {
     const { status, body } = await post('distance', { from, to: ROME })
     expect([status, body.errors[0].pointer]).toEqual([400, pointer])
     if (code !== undefined) expect(body.errors[0].code).toBe(code)
+  })
+
+  it('are rejected when an option is in the query, which JSON requests do not read', async () => {
+    const item = { from: EIFFEL_TOWER, to: ROME }
+    const batch = { chainId: CHAIN, items: [{ op: 'distance', ...item }] }
+    const proof = { proof: proofOf([stampOf()]), options: { chainId: CHAIN } }
+    for (const [path, body] of [
+      ['/compute/v0/distance', { chainId: CHAIN, ...item }],
+      ['/compute/v0/batch', batch],
+      ['/verify/v0/proof', proof],
+    ] as const) {
+      for (const name of ['submitOnchain', 'submitOnChain', 'salt']) {
+        const { status, body: answer } = await service.post(`${path}?${name}=true`, body)
+        expect([path, status, answer.errors?.[0]]).toMatchObject([
+          path,
+          400,
+          { pointer: `#/${name}`, code: 'unknown-parameter' },
+        ])
+      }
+      expect((await service.post(`${path}?v=1`, body)).status).toBe(200)
+    }
+  })
+
+  it('get a hint that says which salts there are', async () => {
+    const { body } = await post('distance', { from: { input: EIFFEL_TOWER, salt: `0x${'1'.repeat(62)}` }, to: ROME })
+    expect(body.errors[0].hint).toMatch(/"random".*0x and 64 hex digits/)
   })
 
   it('are not hidden by a salt beside the inputs, which is rejected', async () => {

@@ -123,13 +123,24 @@ describe('docs/command-line.md', () => {
 
   it('agrees with the commands of docs/private-inputs.md', () => {
     const page = readFileSync(join(root, 'docs/private-inputs.md'), 'utf8').split('\n')
-    const [compute, verify] = page.filter((line) => line.startsWith('trigpoint '))
+    const [compute, verify, ...proofs] = page.filter((line) => line.startsWith('trigpoint '))
     expect(run(compute!)).toMatchObject({ status: 0, stderr: '' })
-    const { inputSalts } = JSON.parse(readFileSync(join(folder.path, 'answer.json'), 'utf8'))
+    const { inputSalts, ...hidden } = JSON.parse(readFileSync(join(folder.path, 'answer.json'), 'utf8'))
     expect(new Set(inputSalts).size).toBe(2)
     const verified = run(verify!)
     expect([verified.status, verified.stderr]).toEqual([0, ''])
     expect(verified.stdout).toContain('the references match the given inputs')
+    const salted = { input: { type: 'Point', coordinates: [2.2945, 48.8584] }, salt: inputSalts[0] }
+    writeFileSync(join(folder.path, 'hidden.json'), JSON.stringify(hidden))
+    writeFileSync(join(folder.path, 'home-with-salt.json'), JSON.stringify(salted))
+    expect(proofs).toHaveLength(2)
+    for (const command of proofs) {
+      const filled = command.replace('ref:0x…', `ref:${hidden.inputRefs[1]}`).replace('0x…', inputSalts[0])
+      const proven = run(filled)
+      expect([proven.status, proven.stderr]).toEqual([0, ''])
+      expect(proven.stdout).toContain('the references match the given inputs')
+      expect(run(filled.replace(hidden.inputRefs[1], hidden.inputRefs[0])).status).not.toBe(0)
+    }
   })
 
   it('shows the table that batch makes of stops.csv with one more row', () => {

@@ -43,6 +43,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
     'the service of this test treats this machine like others: test/docs/stored-docs.test.ts runs the page in order',
   ],
   ['docs/private-inputs.md', 'trigpoint compute', 'test/docs/cli-docs.test.ts runs it'],
+  ['docs/private-inputs.md', 'trigpoint verify', 'test/docs/cli-docs.test.ts runs it'],
   ['docs/compute/buffer.md', 'trigpoint compute', 'test/docs/cli-docs.test.ts runs it'],
   ['docs/compute/repair.md', 'trigpoint compute', 'test/docs/cli-docs.test.ts runs it'],
   ['docs/records.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],

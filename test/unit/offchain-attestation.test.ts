@@ -80,7 +80,8 @@ async function problemOf(attestation: unknown, answer?: Revocation) {
   )
   if (!(error instanceof ProblemError)) throw error ?? new Error(`was accepted: ${JSON.stringify(attestation)}`)
   const { type, detail, invalidParts } = error.data
-  return { type, detail, code: invalidParts?.[0]?.code, pointer: invalidParts?.[0]?.pointer }
+  const { code, pointer, hint } = invalidParts?.[0] ?? {}
+  return { type, detail, code, pointer, hint }
 }
 
 const attest = (options: MakerOptions = {}, location: object | string = EIFFEL_TOWER) =>
@@ -280,6 +281,23 @@ describe('an off-chain attestation as an input', () => {
     ],
   ])('is rejected where it %s', async (_what, make, pointer, code) => {
     expect(await problemOf(await make())).toMatchObject({ type: 'invalid-input', pointer, code })
+  })
+
+  it.each([
+    [{ data: '0x1234' }, 'encode (uint256 eventTimestamp,string srs,string locationType,string location,'],
+    [{ data: locationData('here', 'address') }, 'geojson, wkt, wkb, h3, geohash'],
+    [{ data: locationData(EIFFEL_TOWER, 'geojson', 'EPSG:3857') }, 'EPSG:4326'],
+  ])('says what to attest in place of %j', async (changes, hint) => {
+    expect((await problemOf(await attest(changes as never))).hint).toContain(hint)
+  })
+
+  it('is rejected with a sentence that names the limit of a time, and the length of a part of the signature', async () => {
+    const { sig, signer } = await attest()
+    const time = { sig: { ...sig, message: { ...sig.message, time: '9'.repeat(30) } }, signer }
+    expect((await problemOf(time)).detail).toContain('must be below 2^64, the limit of a uint64, found string')
+    const { r, s, v } = { r: '0x12', s: `0x${'1'.repeat(64)}`, v: 27 }
+    const short = { sig: { ...sig, signature: { r, s, v } }, signer }
+    expect((await problemOf(short)).detail).toContain('must be 0x and 64 hex digits, found string "0x12"')
   })
 
   it('is rejected with its schema in upper case, which would give it a UID that was never revoked', async () => {

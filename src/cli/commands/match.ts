@@ -1,3 +1,4 @@
+import { findMisplacedSalt } from '../../base/misplaced-salt.ts'
 import { isObject } from '../../client/forms.ts'
 import type { PointLike, Sets } from '../../client/sets.ts'
 import type { MatchLine } from '../../types/generated.ts'
@@ -100,6 +101,7 @@ async function* onePoint(text: string, terminal: Terminal): AsyncGenerator<Uint8
 /** Makes the line of a point: its geometry and its id. */
 const composePoint: Composer<PointLike> = ({ value, id }, number) => {
   if (!isObject(value)) return { fault: 'is not a JSON object' }
+  if (findMisplacedSalt(value) !== undefined) return { fault: 'has a salt, and a point of a match has none' }
   const point = value['type'] === 'Feature' ? { type: 'Feature', geometry: value['geometry'] } : value
   return { item: { ...point, id: id ?? number } as PointLike }
 }

@@ -19,6 +19,8 @@ const OPEN_BRACKET = 91
 const WHITESPACE = [32, 9, 10, 13]
 const COMMA = 44
 const COLON = 58
+const SALTED_COLLECTION =
+  'a FeatureCollection with a salt, which would hide none of its features: give {"input": …, "salt": "random"} for each'
 /** Longest member name or type that is recognised. */
 const MAX_NAME_LENGTH = 32
 
@@ -34,6 +36,7 @@ class JsonCutter {
   #isInFeatures = false
   /** True if the document is a collection, whose features are returned one by one. */
   #isCollection = false
+  #hasSalt = false
   #string = ''
   #name = ''
   #type = ''
@@ -88,7 +91,10 @@ class JsonCutter {
         if (this.#depth <= 0) this.#endDocument()
       } else if (!WHITESPACE.includes(code)) {
         this.#requireInside(code)
-        if (code === COLON && this.#depth === 1) this.#name = this.#string
+        if (code === COLON && this.#depth === 1) {
+          this.#name = this.#string
+          this.#hasSalt ||= this.#name === 'salt'
+        }
         // Otherwise the name of the next member would be taken for another value of this one.
         if (code === COMMA && this.#depth === 1) this.#name = ''
       }
@@ -136,6 +142,8 @@ class JsonCutter {
   }
 
   #endDocument(): void {
+    if (this.#isCollection && this.#hasSalt) throw new SourceError(`line ${this.#documentLine}`, SALTED_COLLECTION)
+    this.#hasSalt = false
     this.#depth = 0
     this.#isCollection = false
     this.#isInFeatures = false
@@ -174,7 +182,8 @@ function parseItems({ text, line, feature: index }: JsonPiece): SourceItem[] {
   }
   if (!isObject(value)) return [{ place, fault: 'is not a JSON object' }]
   if (value['type'] !== 'FeatureCollection') return [toSourceItem(value, place)]
-  const { features } = value
+  const { features, salt } = value
+  if (salt !== undefined) return [{ place, fault: SALTED_COLLECTION }]
   if (!Array.isArray(features)) return [{ place, fault: 'a FeatureCollection without a list "features"' }]
   return features.map((feature, index) => toSourceItem(feature, featurePlace(line, index)))
 }

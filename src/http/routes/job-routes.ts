@@ -1,6 +1,7 @@
 import { ProblemError } from '../../base/problem.ts'
 import type { JobCaller, JobService, OpenUpload } from '../../service/jobs/job-services.ts'
 import type { ServiceResponse } from '../../service/request.ts'
+import { rejectMisplacedQuery } from '../../validation/misplaced-members.ts'
 import { ownerOf } from '../access/request-state.ts'
 import { NO_BUFFERING_HEADER } from './record-routes.ts'
 import { getRoute, metered, type Route, type RouteRequest, type RouteResult, type StreamRequest } from './route.ts'
@@ -26,13 +27,12 @@ export function jobRoutes(jobs: JobService, maxBatchBytes: number): Route[] {
       stream(request) {
         const { exchange } = request
         const caller = uploader(request)
-        if (hasLines(request)) upload(request, (onRoom) => jobs.openUpload(exchange.query, caller, exchange, onRoom))
-        else
-          exchange.readBody(
-            request.owner,
-            (body) => accept(request, jobs.create(body, caller, exchange)),
-            maxBatchBytes,
-          )
+        if (hasLines(request)) {
+          upload(request, (onRoom) => jobs.openUpload(exchange.query, caller, exchange, onRoom))
+          return
+        }
+        rejectMisplacedQuery(exchange.query)
+        exchange.readBody(request.owner, (body) => accept(request, jobs.create(body, caller, exchange)), maxBatchBytes)
       },
     },
     metered(getRoute(PATH, 'your jobs, newest first', (request) => jobs.list(jobCaller(request), request.exchange))),

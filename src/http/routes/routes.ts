@@ -3,6 +3,7 @@ import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import { chargeTime } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
+import { rejectMisplacedQuery } from '../../validation/misplaced-members.ts'
 import { KEY_SCOPES, type KeyScope } from '../../wire/key-messages.ts'
 import { ownerOf } from '../access/request-state.ts'
 import { TOKEN_METADATA_PATH } from '../access/tokens.ts'
@@ -98,6 +99,7 @@ function computeRoutes(services: Services): Route[] {
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
     const route = countedPost(`/compute/v0/${operation}`, summary, (request, body) => {
       const { exchange, caller } = request
+      rejectMisplacedQuery(exchange.query)
       const prefersResultSignature = prefers(exchange.head.prefer, 'result-signature')
       return services.compute(operation, body, exchange, { prefersResultSignature, caller, account: ownerOf(request) })
     })
@@ -113,7 +115,10 @@ function verifyRoutes(services: Services): Route[] {
     countedPost(
       '/verify/v0/proof',
       'verifies a proof, a claim with its stamps, and signs the result for a chain',
-      ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
+      ({ exchange, caller }, body) => {
+        rejectMisplacedQuery(exchange.query)
+        return services.verifyProof(body, exchange, caller)
+      },
     ),
     {
       ...getRoute(

@@ -3,6 +3,7 @@ import { ProblemError } from '../../base/problem.ts'
 import type { EventSink } from '../../service/records/record-services.ts'
 import type { BatchSink } from '../../service/request.ts'
 import type { Services } from '../../service/services.ts'
+import { rejectMisplacedQuery } from '../../validation/misplaced-members.ts'
 import type { ClientLimits } from '../access/client-limits.ts'
 import type { ItemMetrics } from '../access/finished-request.ts'
 import { rateLimitProblem } from '../access/rate-limit.ts'
@@ -243,6 +244,7 @@ export function batchRoute(services: Services, maxBatchBytes: number): Route {
 }
 
 function answerJson(services: Services, request: StreamRequest, maxBatchBytes: number): void {
+  rejectMisplacedQuery(request.exchange.query)
   const sink = new StreamSink(request, 'json')
   request.exchange.readBody(request.owner, (body) => sink.endAfter(services.batch(body, request, sink)), maxBatchBytes)
 }

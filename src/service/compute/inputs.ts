@@ -1,4 +1,5 @@
 import { decodeLocation } from '../../attest/data.ts'
+import { LOCATION_STRINGS } from '../../attest/schemas.ts'
 import { type ProblemError, problemAt } from '../../base/problem.ts'
 import type { LocationLayout } from '../../config/signer.ts'
 import { foreignEpsgCode, isReadableLocation } from '../../geometry/attested-location.ts'
@@ -15,6 +16,10 @@ import type { AttestedInput, OffchainReader } from './offchain.ts'
 /** An error shows at most this many characters of a location type. */
 const MAX_SHOWN_CHARACTERS = 60
 
+const NOT_FOUND_HINT =
+  'send the UID of an attestation on the chain of chainId; one that is on no chain is sent itself, as {"attestation": {…}}'
+const TYPES_HINT =
+  'attest it with the location type geojson, wkt, wkb, h3, geohash, or an order of coordinates such as coordinate-decimal+lon-lat'
 /** The resolved inputs for a compute thread, and the part of the response about proofs. */
 export interface Resolution {
   readonly resolved: readonly ResolvedInput[]
@@ -92,15 +97,16 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
   async function resolveOnchain(chainId: number, uid: Hex, path: Input['path']): Promise<ResolvedInput> {
     const attestation = await readAttestation(chainId, uid, path)
     const problem = problemMaker(path, uid)
-    if (attestation === undefined) throw problem(`was not found on chain ${chainId}`, 'uid-not-found')
-    if (!locations.has(attestation.schema)) throw problem('is not a location attestation', 'uid-not-a-location')
+    if (attestation === undefined) throw problem(`was not found on chain ${chainId}`, 'uid-not-found', NOT_FOUND_HINT)
+    if (!locations.has(attestation.schema))
+      throw problem('is not a location attestation', 'uid-not-a-location', schemasHint())
     if (attestation.revocationTimeSeconds !== 0) throw problem('is revoked', 'uid-revoked')
     const expires = attestation.expirationTimeSeconds
     if (expires !== 0 && expires * 1000 <= now()) throw problem('has expired', 'uid-expired')
     return {
       field: String(path[0]),
       ref: uid,
-      ...readLocation(attestation, (reason, code) => problem(reason, `uid-${code}`)),
+      ...readLocation(attestation, (reason, code, hint) => problem(reason, `uid-${code}`, hint)),
     }
   }
 
@@ -110,29 +116,36 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
     if (!locations.has(schema as Hex)) {
       throw problemAt('invalid-input', [...messagePath, 'schema'], 'is not a schema of location attestations', {
         code: 'attestation-not-a-location',
-        hint: `attest a location under ${[...locations.keys()].join(' or ')}`,
+        hint: schemasHint(),
       })
     }
     const read = await readOffchain(input, context)
-    const location = readLocation({ schema: schema as Hex, data: data as Hex }, (reason, code) =>
-      problemAt('invalid-input', [...messagePath, 'data'], reason, { code: `attestation-${code}` }),
+    const location = readLocation({ schema: schema as Hex, data: data as Hex }, (reason, code, hint) =>
+      problemAt('invalid-input', [...messagePath, 'data'], reason, { code: `attestation-${code}`, hint }),
     )
     return { field: String(input.path[0]), ...read, ...location }
+  }
+
+  function schemasHint(): string {
+    return `attest a location under ${[...locations.keys()].join(' or ')}`
   }
 
   /** Decodes the location of an attestation, on a chain or not. */
   function readLocation(
     { schema, data }: Pick<ChainAttestation, 'schema' | 'data'>,
-    problem: (reason: string, code: string) => ProblemError,
+    problem: (reason: string, code: string, hint: string) => ProblemError,
   ): Pick<ResolvedInput, 'geometry' | 'locationType'> {
-    const location = decodeLocation(data, locations.get(schema)!)
-    if (!location.ok) throw problem(`cannot be decoded: ${location.reason}`, 'undecodable')
+    const layout = locations.get(schema)!
+    const location = decodeLocation(data, layout)
+    if (!location.ok)
+      throw problem(`cannot be decoded: ${location.reason}`, 'undecodable', `encode (${LOCATION_STRINGS[layout]})`)
     const { srs, locationType, location: geometry } = location.value
     const code = foreignEpsgCode(srs)
-    if (code !== undefined) throw problem(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'srs')
+    if (code !== undefined)
+      throw problem(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'srs', 'attest it as EPSG:4326')
     if (isReadableLocation(locationType, geometry)) return { geometry, locationType }
     const shown = JSON.stringify(locationType.slice(0, MAX_SHOWN_CHARACTERS))
-    throw problem(`holds a location of the type ${shown}, which is not understood`, 'unknown-location-type')
+    throw problem(`holds a location of the type ${shown}, which is not understood`, 'unknown-location-type', TYPES_HINT)
   }
 
   async function readAttestation(
@@ -153,6 +166,9 @@ export function createInputResolver(resolverParts: InputResolverParts): InputRes
 }
 
 function problemMaker(path: Input['path'], uid: Hex) {
-  return (reason: string, code: string) =>
-    problemAt('invalid-input', [...path, 'uid'], `attestation ${uid.slice(0, 10)}… ${reason}`, { code })
+  return (reason: string, code: string, hint?: string) =>
+    problemAt('invalid-input', [...path, 'uid'], `attestation ${uid.slice(0, 10)}… ${reason}`, {
+      code,
+      ...(hint === undefined ? {} : { hint }),
+    })
 }

@@ -21,7 +21,7 @@ const WAYS = {
   'a JSON batch': (jobs, caller) => {
     const items = new TextDecoder().decode(LINE)
     return jobs.create(
-      new TextEncoder().encode(`{"chainId":84532,"options":{"attest":"none"},"items":[${items}]}`),
+      new TextEncoder().encode(`{"chainId":84532,"attest":"none","items":[${items}]}`),
       caller,
       CONTEXT,
     )

@@ -398,6 +398,8 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       await session.query('drop table api_key, api_key_change, sync_process, chain_lease, client_hour')
       await session.query('drop table sign_in_nonce, account_session, account_session_change')
       await session.query('drop index location_record_distant')
+      await session.query('drop index submission_updated, submission_waiting')
+      await session.query('create index submission_spent on submission (account, created_ms)')
       await session.query('drop table usage_daily, usage_process, stored_geometry, stored_set, stored_set_chunk')
       await session.query(
         "delete from schema_migration where position >= (select position from schema_migration where name = 'families of geometries')",

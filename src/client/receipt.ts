@@ -81,7 +81,7 @@ export async function createReceipt(response: object, { baseUrl, inputs }: Creat
   const { inputSalts, ...others } = response as { readonly inputSalts?: unknown }
   const signed = Object.fromEntries(Object.entries(others).filter(([name]) => !UNSIGNED.includes(name)))
   const salts = shownSalts(inputSalts, inputs ?? [])
-  refuseSaltedHashes(inputSalts, inputs ?? [])
+  refuseSaltedHashes(response, inputs ?? [])
   if (salts !== undefined) signed['inputSalts'] = salts
   const content = { response: signed, ...(inputs === undefined ? {} : { inputs: inputs.map(toInput) }) }
   const json = new TextEncoder().encode(JSON.stringify(content))
@@ -91,11 +91,26 @@ export async function createReceipt(response: object, { baseUrl, inputs }: Creat
   return `${origin}${pathname}${MARK}${toBase64Url(bytes)}`
 }
 
-/** @throws {TypeError} for the hash of a stored geometry that had a salt: the reference covers both, and needs the geometry itself */
-function refuseSaltedHashes(salts: unknown, inputs: readonly InputLike[]): void {
-  for (const [index, input] of inputs.entries()) {
-    const isSalted = splitSalt(input).salt !== undefined || (Array.isArray(salts) && typeof salts[index] === 'string')
-    if (isSalted && classifyInput(input).form === 'stored')
+/**
+ * Refuses the hash of a stored geometry that had a salt: the signed reference covers both. That reference itself, as `{ref}`, names an input
+ * without showing it.
+ *
+ * @throws {TypeError}
+ */
+function refuseSaltedHashes(
+  { inputSalts, inputRefs }: { readonly inputSalts?: unknown; readonly inputRefs?: unknown },
+  inputs: readonly InputLike[],
+): void {
+  const at = (list: unknown, index: number) => {
+    const value: unknown = Array.isArray(list) ? list[index] : undefined
+    return typeof value === 'string' ? value.toLowerCase() : undefined
+  }
+  for (const [index, given] of inputs.entries()) {
+    const input = classifyInput(given)
+    if (input.form !== 'stored') continue
+    const hasOwnSalt = splitSalt(given).salt !== undefined
+    const wasSalted = at(inputSalts, index) !== undefined && at(inputRefs, index) !== input.ref.toLowerCase()
+    if (hasOwnSalt || wasSalted)
       throw new TypeError(
         `input ${index + 1} is stored and has a salt: give its geometry, because its hash is not enough`,
       )

@@ -91,6 +91,8 @@ describe('a receipt', () => {
     const salted = { ...answer, inputSalts: [salt, null] }
     await expect(make(salted, { inputs: [stored, TOWN_HALL] })).rejects.toThrow('give its geometry')
     await expect(make(answer, { inputs: [{ input: stored, salt }, TOWN_HALL] })).rejects.toThrow(TypeError)
+    // The signed reference itself names an input without showing it.
+    await expect(make(salted, { inputs: [{ ref: answer.inputRefs[0] }, TOWN_HALL] })).resolves.toContain('#r=')
     await expect(make(salted, { inputs: [EIFFEL_TOWER, stored] })).resolves.toContain('#r=')
     const large = { type: 'MultiPoint', coordinates: Array.from({ length: 60_000 }, (_, i) => [i / 1e3, i / 1e4 - 9]) }
     await expect(make(answer, { inputs: [large] })).rejects.toThrow(RangeError)

@@ -13,7 +13,8 @@ const REQUEST_MEMBERS = ['chainId', 'recipient', 'schema', 'edges', 'pattern', '
 const BATCH_MEMBERS = ['chainId', 'recipient', 'attest', 'sequence', 'options']
 /** Members that a client may take for options. */
 const BESIDE_OPTIONS = ['recipient', 'schema', 'attest', 'sequence']
-const PARAMETERS = ['chainId', 'recipient', 'schema', 'attest', 'sequence']
+/** A chainId or attest in the query too, as for lines of a batch, is not wrong: the response shows which was used. */
+const PARAMETERS = ['recipient', 'schema']
 
 const SALT_HINT = 'replace each input that is to be hidden by {"input": …, "salt": "random"}'
 const OPTION_HINT = 'send "options": {"submitOnchain": true} in the body'
@@ -39,9 +40,9 @@ export function rejectMisplacedInBatch(envelope: JsonObject): void {
 /** Checks the members of a request to verify a proof. */
 export function rejectMisplacedInProof(body: JsonObject): void {
   const { options } = body
-  for (const name of ['chainId', 'recipient'])
-    if (body[name] !== undefined && (!isJsonObject(options) || options[name] === undefined))
-      throw misplaced([name], 'is an option, and is not in "options"', `send "options": {"${name}": …}`)
+  if (body['recipient'] !== undefined && (!isJsonObject(options) || options['recipient'] === undefined))
+    throw misplaced(['recipient'], 'is an option, and is not in "options"', 'send "options": {"recipient": …}')
+  // A chainId beside `options` is not rejected: the response shows that it has no attestation.
   rejectMembers(body, ['options', 'recipient'])
   rejectMisplacedOptions(options, ['chainId', 'recipient'])
 }

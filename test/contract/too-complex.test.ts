@@ -40,7 +40,7 @@ it('rejects a request that needs more work than its limit, in the same way as an
   const { chainId, ...item } = request
   const batch = await service.post('/compute/v0/batch', {
     chainId,
-    options: { attest: 'none' },
+    attest: 'none',
     items: [{ op: 'distance', ...item }, small],
   })
   expect(batch.status).toBe(200)

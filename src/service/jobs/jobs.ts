@@ -446,7 +446,10 @@ function patient({ client, costs }: RequestContext): RequestContext {
 
 function requireAccount({ account }: JobCaller): string {
   if (account !== undefined) return account
-  throw new ProblemError({ type: 'unauthorized', detail: 'jobs are kept for their owner, so they need an API key' })
+  throw new ProblemError({
+    type: 'unauthorized',
+    detail: 'jobs are kept for their owner, so they need an API key in the header X-API-Key',
+  })
 }
 
 function requireId(id: string): void {

@@ -5,7 +5,7 @@ import { attestTypeHash, domainSeparator } from '../../attest/typed-data.ts'
 import type { ChainProfile } from '../../config/chains.ts'
 import { bytesToHex, utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/primitives.ts'
-import type { Hex } from '../../wire/values.ts'
+import type { ChainAttestation, Hex } from '../../wire/values.ts'
 import { type ChainReader, RpcError } from './chain-reader.ts'
 import type { Signed } from './check-attestation.ts'
 import { type SignedData, timeText } from './signed-data.ts'
@@ -133,7 +133,7 @@ async function checkStored(check: ChainCheck): Promise<boolean> {
 }
 
 /** Compares an attestation on the chain with what was signed. */
-function storedFaults({ attested, submission, chain }: ChainCheck, uid: string, stored: StoredAttestation): string[] {
+function storedFaults({ attested, submission, chain }: ChainCheck, uid: string, stored: ChainAttestation): string[] {
   const faults: string[] = []
   const compare = (name: string, found: unknown, expected: unknown) => {
     const isSame = String(found).toLowerCase() === String(expected).toLowerCase()
@@ -264,27 +264,12 @@ export function readSchema(returned: Hex): { readonly schema: string; readonly r
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value
 }
 
-/** An attestation as EAS stores it. */
-interface StoredAttestation {
-  readonly uid: Hex
-  readonly schema: Hex
-  readonly timeSeconds: number
-  readonly expirationTimeSeconds: number
-  /** 0 if it is not revoked. */
-  readonly revocationTimeSeconds: number
-  readonly refUID: Hex
-  readonly recipient: Hex
-  readonly attester: Hex
-  readonly revocable: boolean
-  readonly data: Hex
-}
-
 /** Decodes what `getAttestation` of EAS returned; undefined when the UID is not on the chain. @throws {RpcError} */
-export function readAttestation(returned: Hex): StoredAttestation | undefined {
+export function readAttestation(returned: Hex): ChainAttestation | undefined {
   const read = readAbi(
     afterOffset(returned),
     10,
-    (tuple): StoredAttestation => ({
+    (tuple): ChainAttestation => ({
       uid: tuple.bytes32(),
       schema: tuple.bytes32(),
       timeSeconds: Number(tuple.uint(64)),

@@ -205,18 +205,20 @@ const EAS_ERRORS = [
   ...['Irrevocable', 'NotFound', 'NotPayable', 'WrongSchema'],
 ]
 
-/** Names the error in the data of a revert: an error of EAS, or the text that a contract gave. */
-function errorName(revertData: string, keccak: Keccak): string {
+/**
+ * Names the error in the data of a revert: an error of EAS or of the caller's contract, or the text that a contract gave.
+ *
+ * @param others errors of the caller's contract with their types, such as `Other(uint256)`
+ */
+export function errorName(revertData: string, keccak: Keccak, others: readonly string[] = []): string {
   const selector = revertData.slice(0, 10).toLowerCase()
-  const name = EAS_ERRORS.find((candidate) => calldata(`${candidate}()`, '', keccak) === selector)
-  if (name !== undefined) return name
-  const text =
-    selector === calldata('Error(string)', '', keccak)
-      ? readAbi(`0x${revertData.slice(10)}`, 1, (tuple) => tuple.string())
-      : undefined
-  return text?.ok === true && text.value !== ''
-    ? JSON.stringify(text.value.slice(0, 100))
-    : `an unknown error (${selector})`
+  const selectorOf = (signature: string) => calldata(signature, '', keccak)
+  const known = [...EAS_ERRORS.map((name) => `${name}()`), ...others]
+  const found = known.find((signature) => selectorOf(signature) === selector)
+  if (found !== undefined) return found.slice(0, found.indexOf('('))
+  const isText = selector === selectorOf('Error(string)')
+  const text = isText ? readAbi(`0x${revertData.slice(10)}`, 1, (tuple) => tuple.string()) : undefined
+  return text?.ok === true && text.value !== '' ? text.value.slice(0, 100) : `an unknown error (${selector})`
 }
 
 /** Encodes the calldata of a function. @param words the arguments: 32-byte words in hex, without `0x` */

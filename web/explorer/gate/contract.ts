@@ -1,7 +1,7 @@
 /** The calls of the contracts behind a gate: their calldata, what they return, and the names of their errors. */
 import artefact from '../../../contracts/compiled/WithinGate.json'
 import type { IssuerChain } from '../../../src/client/answers.ts'
-import { calldata, paddedWord, uintWord } from '../../../src/client/verify/check-chain.ts'
+import { calldata, errorName as nameOfError, paddedWord, uintWord } from '../../../src/client/verify/check-chain.ts'
 import { canonicalGeometry } from '../../../src/crypto/canonical.ts'
 import { bytesToHex, hexToBytes, utf8 } from '../../../src/crypto/hex.ts'
 import { javascriptKeccak } from '../../../src/crypto/noble.ts'
@@ -150,33 +150,13 @@ function bytesField(bytes: Uint8Array): Field {
   return { tail: uintWord(bytes.length) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0') }
 }
 
-/** Errors of EAS and its registry without arguments, which the artefact of the gate does not list. */
-const EAS_ERRORS = [
-  ...['AccessDenied', 'AlreadyExists', 'DeadlineExpired', 'InvalidAttestation', 'InvalidExpirationTime'],
-  ...['InvalidLength', 'InvalidSchema', 'InvalidSignature', 'Irrevocable', 'NotFound', 'NotPayable'],
-]
-const ERROR_NAMES: ReadonlyMap<string, string> = new Map([
-  ...EAS_ERRORS.map((name): [string, string] => [selectorOf(`${name}()`), name]),
-  ...artefact.abi.flatMap((entry): [string, string][] => {
-    if (entry.type !== 'error') return []
-    const types = (entry.inputs ?? []).map(({ type }) => type)
-    return [[selectorOf(`${entry.name}(${types.join(',')})`), entry.name!]]
-  }),
-])
-const TEXT_ERROR = selectorOf('Error(string)')
-
-function selectorOf(signature: string): string {
-  return calldata(signature, '', keccak)
-}
+const GATE_ERRORS = artefact.abi.flatMap(({ type, name, inputs = [] }) =>
+  type === 'error' ? [`${name}(${inputs.map((input) => input.type).join(',')})`] : [],
+)
 
 /** Names the error in the data of a revert: that of the gate or of EAS, or the text that a contract gave. */
 export function errorName(revertData: string): string {
-  const selector = revertData.slice(0, 10).toLowerCase()
-  const name = ERROR_NAMES.get(selector)
-  if (name !== undefined) return name
-  const length = Number.parseInt(revertData.slice(74, 138), 16)
-  const bytes = selector === TEXT_ERROR ? hexToBytes(`0x${revertData.slice(138, 138 + 2 * length)}`) : undefined
-  return bytes === undefined ? `an unknown error (${selector})` : new TextDecoder().decode(bytes)
+  return nameOfError(revertData, keccak, GATE_ERRORS)
 }
 
 /** What an error means for the person at the page. */
